@@ -9,17 +9,27 @@
 
 void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]) {
    const uint32_t *size = block->launch->plan->block;
+   thread %= block->cluster.warps * LANES;
    out[0] = thread % size[0];
    out[1] = thread / size[0] % size[1];
    out[2] = thread / size[0] / size[1];
 }
 
-void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t out[3]) {
-   const uint32_t *grid = launch->plan->grid;
+void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]) {
+   const uint32_t *grid = launch->plan->grid, *dims = launch->cluster.dims;
+   const uint32_t rank = thread / (launch->cluster.warps * LANES) % launch->cluster.blocks;
    uint64_t linear = serial >= launch->first_serial ? serial - launch->first_serial : 0;
-   out[0] = (uint32_t)(linear % grid[0]);
-   out[1] = (uint32_t)(linear / grid[0] % grid[1]);
-   out[2] = (uint32_t)(linear / grid[0] / grid[1] % grid[2]);
+   out[0] = (uint32_t)(linear % grid[0]) + rank % dims[0];
+   out[1] = (uint32_t)(linear / grid[0] % grid[1]) + rank / dims[0] % dims[1];
+   out[2] = (uint32_t)(linear / grid[0] / grid[1] % grid[2]) + rank / dims[0] / dims[1];
+}
+
+void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread) {
+   if (!finding)
+      return;
+   finding->has_other = true;
+   machine_thread_index(block, thread, finding->other_thread);
+   machine_block_index(block->launch, block->serial, thread, finding->other_block);
 }
 
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc) {
@@ -74,7 +84,7 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
    finding->launch = warp->block->launch->number;
    finding->buffer = UINT32_MAX;
    finding->occurrences = 1;
-   memcpy(finding->block, warp->block->index, sizeof finding->block);
+   machine_block_index(warp->block->launch, warp->block->serial, warp->first_thread, finding->block);
    if (i->statement < function->statement_count) {
       const ptx_statement_t *statement = &function->statements[i->statement];
       const ptx_place_t *place = &statement->place;

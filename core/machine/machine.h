@@ -37,6 +37,7 @@ typedef struct rkb_machine_blocks {
    const uint64_t *numbers; /* x runs fastest, then y */
    uint32_t count;          /* 0: all of the grid */
    uint32_t least;          /* so many are executed whatever they take */
+   bool none;               /* count is 0 and none is executed */
 } rkb_machine_blocks_t;
 
 typedef struct rkb_machine_options {
@@ -56,6 +57,11 @@ typedef struct rkb_machine_options {
     * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
+   /* Of such a machine, by launch of the plan: the plan's buffers, a bit each, that its blocks are known to write (rkb_machine_stored of
+    * whole runs); what was there before is not final where no executed block of the launch wrote it.  NULL: what is seen alone. */
+   const uint64_t *stores;
+   /* By buffer, a bit for each word of 4 bytes: every block whose atomic operations change it is in the sample.  NULL: no word is such. */
+   const uint64_t *const *settled;
    uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
@@ -138,6 +144,8 @@ typedef struct rkb_machine_report {
    bool float_atomics;
    char float_atomic_symbol[64];
    bool atomics_unfinished; /* a launch with atomic operations of which not all blocks were executed */
+   bool
+      variables_unfinished; /* a launch of which not all blocks were executed wrote to a module variable, and others came after it */
    uint64_t memory_peak; /* bytes allocated by the machine at most */
 } rkb_machine_report_t;
 
@@ -191,6 +199,24 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
  * where none did. */
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);
+
+/* Of a run that fetched: the bytes of a buffer, from low up to high, and the number of words of 4 bytes in them, that a block wrote.
+ * place: its number in the sample of the launch.  false where it wrote none. */
+typedef struct rkb_machine_extent {
+   uint64_t low, high, words;
+} rkb_machine_extent_t;
+bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
+                        rkb_machine_extent_t *extent);
+/* Calls visit for what the block of a launch wrote to a buffer that wrote most of all, in the order in which it was written; place: its
+ * number in the sample. */
+bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
+                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
+/* Calls visit for each run of words that lack what blocks that were not executed do: an executed block read them too early, or only some
+ * of the atomic operations that change them were executed. */
+void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
+                        void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
+/* The plan's buffers, a bit each (the last for all from number 63 on), that executed blocks of a launch wrote in any run. */
+uint64_t rkb_machine_stored(const rkb_machine_t *machine, uint32_t launch);
 
 /* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
  * thread and registers of the last one as a finding without reason or message; false when there was none. */

@@ -1,5 +1,5 @@
 /* The checking machine against an H200: every tensor copy of tile_forms.txt must leave the same image, the first bytes and a hash of all
- * of it as they were recorded; and a map that the driver refused must be refused. */
+ * of it as they were recorded; a map that the driver refused must be refused, and a copy that ended the launch rejected. */
 #include "check.h"
 #include "kernel/tensor_map.h"
 #include "tile_vectors.h"
@@ -14,7 +14,7 @@
 typedef struct replay {
    uint8_t tensor[TILE_TENSOR_BYTES], image[TILE_ROOM_BYTES];
    char ptx[16384], why[400];
-   bool portable;
+   bool portable, rejected;
 } replay_t;
 
 static bool execute(replay_t *r, const tile_form_t *form) {
@@ -55,6 +55,8 @@ static bool execute(replay_t *r, const tile_form_t *form) {
    rkb_machine_report_t report = {0};
    rkb_error_t err;
    bool done = false;
+   r->rejected = false;
+   snprintf(r->why, sizeof r->why, "nothing was found");
    tile_fill_tensor(form, r->tensor);
    if (rkb_machine_open(module, &plan, &options, &machine, &err) != RKB_OK ||
        rkb_machine_run(machine, data, &err) != RKB_OK) {
@@ -62,6 +64,7 @@ static bool execute(replay_t *r, const tile_form_t *form) {
    } else {
       rkb_machine_report(machine, &report);
       done = report.complete;
+      r->rejected = report.finding_count && report.findings[0].standing == RKB_MACHINE_REJECT;
       for (uint32_t n = 0; n < report.finding_count; n++)
          snprintf(r->why, sizeof r->why, "%s: %.300s", report.findings[n].reason, report.findings[n].message);
    }
@@ -100,6 +103,8 @@ static bool replay_form(replay_t *r, const tile_form_t *form, const char *record
    }
    if (strncmp(rest + 1, TILE_ENCODED, strlen(TILE_ENCODED)) == 0)
       return true;
+   if (strncmp(rest + 1, TILE_ERROR, strlen(TILE_ERROR)) == 0)
+      return tile_ptx(form, r->ptx, sizeof r->ptx) && !execute(r, form) && r->rejected;
    return tile_ptx(form, r->ptx, sizeof r->ptx) && execute(r, form) && same_image(r, form, rest + 1);
 }
 

@@ -48,6 +48,12 @@ static bool take(tile_form_t *form, const char *key, const char *value) {
          map->element_strides[n] = (uint32_t)list[n];
       else if (strcmp(key, "at") == 0)
          form->at[n] = (int32_t)list[n];
+      else if (strcmp(key, "lower") == 0)
+         form->lower[n] = (int32_t)list[n];
+      else if (strcmp(key, "upper") == 0)
+         form->upper[n] = (int32_t)list[n];
+      else if (strcmp(key, "offsets") == 0)
+         form->offsets[n] = (uint32_t)list[n];
    if (strcmp(key, "dims") == 0)
       map->rank = count;
    else if (strcmp(key, "swizzle") == 0)
@@ -58,8 +64,12 @@ static bool take(tile_form_t *form, const char *key, const char *value) {
       map->interleave = (uint32_t)list[0] / 16;
    else if (strcmp(key, "fill") == 0)
       map->fill = RKB_MAP_FILL_NAN;
+   else if (strcmp(key, "channels") == 0)
+      form->channels = (uint32_t)list[0];
+   else if (strcmp(key, "pixels") == 0)
+      form->pixels = (uint32_t)list[0];
    else
-      return strstr("dims strides box steps at", key) != NULL;
+      return strstr("dims strides box steps at lower upper offsets", key) != NULL;
    return true;
 }
 
@@ -91,9 +101,12 @@ bool tile_parse(const char *line, tile_form_t *form, const char **message) {
       *message = "a type or dims are missing";
       return false;
    }
-   form->load = strcmp(form->mode, "load") == 0;
+   form->im2col = strcmp(form->mode, "im2col") == 0;
+   form->load = form->im2col || strcmp(form->mode, "load") == 0;
    form->element = form->bytes = types[form->map.type].bytes;
-   for (uint32_t k = 0; k < form->map.rank; k++) {
+   if (form->im2col)
+      form->bytes *= form->channels * form->pixels;
+   for (uint32_t k = 0; k < form->map.rank && !form->im2col; k++) {
       const uint32_t step = k && form->map.element_strides[k] ? form->map.element_strides[k] : 1;
       form->bytes *= (form->map.box[k] + step - 1) / step;
    }
@@ -160,17 +173,21 @@ static size_t coordinates(const tile_form_t *form, char *out, size_t size) {
 }
 
 static size_t copy(const tile_form_t *form, char *out, size_t size) {
-   char list[64];
-   size_t at = 0;
+   char list[64], offsets[64];
+   size_t at = 0, length = 0;
    for (uint32_t k = 0; k < form->map.rank; k++)
       at += (size_t)snprintf(list + at, sizeof list - at, "%s%%r%u", k ? ", " : "", 8 + k);
+   for (uint32_t k = 0; form->im2col && k + 2 < form->map.rank; k++)
+      length += (size_t)snprintf(offsets + length, sizeof offsets - length, "%s%u", k ? ", " : ", {",
+                                 form->offsets[k]);
+   snprintf(offsets + length, sizeof offsets - length, "%s", form->im2col ? "}" : "");
    if (form->load)
       return (size_t)snprintf(
          out, size,
          "@%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%r2], %u;\n"
-         "@%%p1 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%%r1], [%%d0, {%s}], "
-         "[%%r2];\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %%p2, [%%r2], 0;\n@!%%p2 bra WAIT;\n",
-         form->bytes, form->map.rank, list);
+         "@%%p1 cp.async.bulk.tensor.%ud.shared::cluster.global.%s.mbarrier::complete_tx::bytes [%%r1], [%%d0, {%s}], "
+         "[%%r2]%s;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %%p2, [%%r2], 0;\n@!%%p2 bra WAIT;\n",
+         form->bytes, form->map.rank, form->im2col ? "im2col" : "tile", list, offsets);
    if (strcmp(form->mode, "store") == 0)
       return (size_t)snprintf(
          out, size,

@@ -1,7 +1,8 @@
 /* The tensor copies of the conformance set: tile_forms.txt says a map, coordinates and what is done, a line each; the recorder runs them on
  * a device, the test on the machine, from the same memory and the same PTX.
  *
- *    load | store | add | min | max  TYPE dims=... strides=... box=... [steps=...] [swizzle=32|64|128] [fill=nan] at=...
+ *    load | store | add | min | max | ...  TYPE dims=... strides=... box=... [steps=...] [swizzle=32|64|128] [fill=nan] at=...
+ *    im2col  TYPE dims=... strides=... lower=... upper=... channels=... pixels=... [steps=...] [swizzle=...] [fill=nan] at=... offsets=...
  *
  * A load leaves an image of shared memory, the others one of the tensor's buffer.  One thread. */
 #ifndef CONFORMANCE_TILE_VECTORS_H
@@ -18,6 +19,7 @@
 #define TILE_SAMPLE 64u /* bytes of an image that are recorded in full */
 #define TILE_REFUSED "refused"
 #define TILE_ENCODED "encoded" /* of a tensor that is larger than its buffer, and not copied */
+#define TILE_ERROR "error"     /* and the driver's number: the device ends the launch */
 
 typedef struct tile_form {
    char text[256];
@@ -26,6 +28,10 @@ typedef struct tile_form {
    int32_t at[RKB_MAP_MOST_RANK];
    uint32_t element, bytes; /* of an element; of the box, whole */
    bool load;
+   /* of im2col: the corners of the box of pixels, dimension 1 first; what a copy takes; what it adds to the coordinates of pixels */
+   bool im2col;
+   int32_t lower[RKB_MAP_MOST_RANK], upper[RKB_MAP_MOST_RANK];
+   uint32_t channels, pixels, offsets[RKB_MAP_MOST_RANK];
 } tile_form_t;
 
 /* False, with a message where the line is not empty and no comment. */

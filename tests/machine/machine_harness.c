@@ -216,6 +216,8 @@ static bool read_launch(harness_t *harness, const char *line) {
          sscanf(word + 5, "%u,%u,%u", &launch->grid[0], &launch->grid[1], &launch->grid[2]);
       } else if (strncmp(word, "block=", 6) == 0) {
          sscanf(word + 6, "%u,%u,%u", &launch->block[0], &launch->block[1], &launch->block[2]);
+      } else if (strncmp(word, "cluster=", 8) == 0) {
+         sscanf(word + 8, "%u,%u,%u", &launch->cluster[0], &launch->cluster[1], &launch->cluster[2]);
       } else if (strncmp(word, "shared=", 7) == 0) {
          launch->dynamic_shared = (uint32_t)atoi(word + 7);
       } else if (strncmp(word, "args=", 5) == 0 && function) {

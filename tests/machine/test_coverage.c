@@ -25,8 +25,9 @@ static char *make_page(void) {
       "`.rz .rm .rp`, the machine applies it; a `+` marks such a form. `setp` and `set` take every comparison and combination, "
       "`ld` and `st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\n\n"
       "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
-      "Without effect: `prefetch`, `nanosleep`, `griddepcontrol`, `discard`, `applypriority`, `pmevent`. For any other "
-      "instruction the verdict is `unknown unsupported.<opcode>`.\n",
+      "Without effect: `prefetch`, `nanosleep`, `griddepcontrol` (a plan has no dependent launches), `discard`, `applypriority`, "
+      "`pmevent`. For any other instruction the verdict is `unknown unsupported.<opcode>`, with its line: `tcgen05`, sparse and "
+      "scaled `mma`, `tensormap.replace`, `multimem` and im2col copies among them.\n",
       out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {

@@ -1,5 +1,6 @@
 /* Bulk copies: groups, and rows of bytes that move (bulk_copies.h).  On the machine's thread. */
 #include "machine/async/bulk_copies.h"
+#include "machine/async/cluster_peers.h"
 #include "machine/async/operations.h"
 #include "machine/races/races.h"
 
@@ -65,26 +66,28 @@ void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending) {
 
 bool machine_bulk_shared(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes,
                          uint32_t alignment, uint32_t *offset) {
-   const machine_block_t *block = warp->block;
    const uint64_t window = address >> WINDOW_SHIFT, at = address & ((1ull << WINDOW_SHIFT) - 1);
-   if (window != WINDOW_SHARED || at > block->shared_bytes || block->shared_bytes - at < bytes ||
-       (bytes && machine_touches_gap(warp->program, at, bytes))) {
+   uint64_t place = at;
+   uint32_t rank;
+   if (window != WINDOW_SHARED || !machine_shared_place(warp, &place, bytes, &rank)) {
       machine_fault(warp, lane, window == WINDOW_SHARED ? address & ~15ull : address, PTX_SHARED,
                     bytes < 16 ? bytes : 16, true);
       if (!warp->run->stop)
          machine_find(
             warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
             "a bulk operation takes %u bytes from byte %llu of shared memory on, of which the block has %u",
-            bytes, (unsigned long long)at, block->shared_bytes);
+            bytes, (unsigned long long)at, warp->block->cluster.shared_bytes);
       return false;
    }
+   if (rank != warp->rank && !machine_peer_written(warp, lane, rank))
+      return false;
    if (at & (alignment - 1)) {
       machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
                    "byte %llu of shared memory is no multiple of %u, as this bulk operation needs",
                    (unsigned long long)at, alignment);
       return false;
    }
-   *offset = (uint32_t)at;
+   *offset = (uint32_t)place;
    return true;
 }
 
@@ -105,6 +108,7 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
       machine_fault(warp, lane, address + inside, PTX_GLOBAL, 16, store);
       return false;
    }
+   region->written |= store;
    if (region->met)
       machine_meet(warp->run, region, offset, bytes, store);
    *row = (machine_row_t){.region = region, .offset = offset, .bytes = bytes};

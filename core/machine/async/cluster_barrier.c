@@ -3,17 +3,6 @@
 #include "machine/async/mbarriers.h"
 #include "machine/races/knowledge.h"
 
-#define WAITED (1u << 31)
-
-struct machine_cluster_barrier {
-   uint32_t phase;             /* complete ones */
-   uint32_t expected, pending; /* threads: alive, and missing in this phase */
-   uint32_t threads, width;
-   uint32_t *arriving, *completed; /* rows of knowledge; swapped */
-   uint32_t *arrived; /* by thread: 1 + the phase that it arrived in last; WAITED: and has waited for */
-   uint32_t words[];
-};
-
 static size_t bytes_of(uint32_t threads, uint32_t width) {
    return sizeof(machine_cluster_barrier_t) + (2 * (size_t)width + threads) * sizeof(uint32_t);
 }
@@ -40,7 +29,7 @@ void machine_cluster_barrier_begin(machine_block_t *block) {
    if (!barrier)
       return;
    barrier->phase = 0;
-   barrier->expected = barrier->pending = block->threads;
+   barrier->expected = barrier->pending = block->cluster.blocks * block->cluster.threads;
    memset(barrier->words, 0, (2 * (size_t)barrier->width + barrier->threads) * sizeof(uint32_t));
 }
 
@@ -73,7 +62,7 @@ void machine_cluster_arrive(machine_warp_t *warp, const machine_instruction_t *i
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       uint32_t *arrived = &barrier->arrived[warp->first_thread + lane];
-      if (*arrived && !(*arrived & WAITED)) {
+      if (*arrived && !(*arrived & CLUSTER_WAITED)) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                       "arrives at the barrier of the cluster again before it has waited there");
          return;
@@ -94,7 +83,7 @@ bool machine_cluster_wait(machine_warp_t *warp, const machine_instruction_t *i, 
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left),
                      arrived = barrier->arrived[warp->first_thread + lane];
-      if (!arrived || arrived & WAITED) {
+      if (!arrived || arrived & CLUSTER_WAITED) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,
                       "waits at the barrier of the cluster, where it has not arrived");
          return true;
@@ -103,7 +92,7 @@ bool machine_cluster_wait(machine_warp_t *warp, const machine_instruction_t *i, 
          return false;
    }
    for (uint32_t left = mask; left; left &= left - 1)
-      barrier->arrived[warp->first_thread + (uint32_t)__builtin_ctz(left)] |= WAITED;
+      barrier->arrived[warp->first_thread + (uint32_t)__builtin_ctz(left)] |= CLUSTER_WAITED;
    if (warp->block->operations)
       machine_knowledge_acquire(warp, mask, barrier->completed);
    return true;
@@ -116,7 +105,8 @@ void machine_cluster_exit(machine_warp_t *warp, uint32_t mask) {
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       barrier->expected--;
-      barrier->pending -= (barrier->arrived[warp->first_thread + lane] & ~WAITED) != barrier->phase + 1;
+      barrier->pending -=
+         (barrier->arrived[warp->first_thread + lane] & ~CLUSTER_WAITED) != barrier->phase + 1;
    }
    if (barrier->expected)
       advance(warp->block);

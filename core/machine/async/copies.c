@@ -73,11 +73,9 @@ static void report(machine_warp_t *warp, uint32_t lane, const copy_t *slot, uint
       return;
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
-   finding->has_other = true;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
    snprintf(finding->space, sizeof finding->space, "%s", reads ? "global" : "shared");
-   machine_thread_index(warp->block, slot->warp * LANES + other_lane, finding->other_thread);
-   memcpy(finding->other_block, warp->block->index, sizeof finding->other_block);
+   machine_find_other(finding, warp->block, slot->warp * LANES + other_lane);
 }
 
 bool machine_copies_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,

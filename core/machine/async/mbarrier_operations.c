@@ -38,17 +38,15 @@ static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarr
                  warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
                  "%s the mbarrier at byte %u of shared memory while thread (%u, %u, %u) may still use it: nothing "
                  "orders its last operation there before this",
-                 what, mbarrier->offset, thread[0], thread[1], thread[2])
+                 what, machine_own_byte(block, mbarrier->offset), thread[0], thread[1], thread[2])
             : machine_find(
                  warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
                  "%s the mbarrier at byte %u of shared memory while its phase %u may not be complete: this thread "
                  "has not waited for it",
-                 what, mbarrier->offset, mbarrier->phase - mbarrier->first - !mbarrier->announced);
-      if (finding && user != PTX_NONE) {
-         finding->has_other = true;
-         memcpy(finding->other_thread, thread, sizeof thread);
-         memcpy(finding->other_block, block->index, sizeof finding->other_block);
-      }
+                 what, machine_own_byte(block, mbarrier->offset),
+                 mbarrier->phase - mbarrier->first - !mbarrier->announced);
+      if (user != PTX_NONE)
+         machine_find_other(finding, block, user);
       return false;
    }
    return true;
@@ -68,7 +66,7 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
          warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
          "initialises the mbarrier at byte %u of shared memory, which line %u initialised, without mbarrier.inval "
          "between",
-         offset, machine_source_line(warp->program, mbarrier->init_pc));
+         machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc));
       return;
    }
    if (mbarrier && !nobody_uses(warp, lane, mbarrier, "initialises"))
@@ -144,8 +142,8 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
          warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
          "%u arrivals at the mbarrier at byte %u of shared memory, which line %u initialised for %u and where %u "
          "are missing in this phase",
-         how->count, offset, machine_source_line(warp->program, mbarrier->init_pc), mbarrier->expected,
-         mbarrier->pending);
+         how->count, machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc),
+         mbarrier->expected, mbarrier->pending);
       return;
    }
    if (block->operations && !how->relaxed)
@@ -183,7 +181,7 @@ static void expect(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_
        !machine_mbarrier_in_phase(warp, lane, mbarrier, completes ? "completes bytes" : "announces bytes"))
       return;
    if (completes)
-      machine_mbarrier_copied(warp->block, mbarrier, bytes);
+      machine_mbarrier_copied(warp, lane, mbarrier, bytes);
    else
       announce(warp, lane, mbarrier, bytes);
 }

@@ -50,6 +50,13 @@ static bool make_group(machine_warp_t *warp, const machine_instruction_t *i, uin
       return false;
    }
    const uint32_t offset = (uint32_t)place.offset;
+   if (offset / warp->block->cluster.shared_span != warp->rank) {
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+         "waits at an mbarrier of block %u of the cluster: a thread may wait at those of its own block alone",
+         offset / warp->block->cluster.shared_span);
+      return false;
+   }
    *group = (group_t){.mbarrier = machine_mbarrier_at(warp->block, offset), .lanes = 1u << lane};
    return machine_mbarrier_usable(warp, lane, group->mbarrier, offset, false, "waits") &&
           awaited_by(warp, i, lane, group);
@@ -76,14 +83,14 @@ static bool right_phase(machine_warp_t *warp, const machine_instruction_t *i, co
    for (uint32_t left = waits_by_parity(i) && group->awaited > mbarrier->first + 1 ? group->lanes : 0; left;
         left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      if (machine_actor_known(warp, lane, mbarrier->actor, group->awaited - 1))
+      if (machine_actor_passed(warp, lane, mbarrier->actor, group->awaited - 1))
          continue;
       machine_find(
          warp, RKB_MACHINE_REJECT, "sync.phase", lane,
          "waits with parity %u for phase %u of the mbarrier at byte %u of shared memory, but nothing tells this "
          "thread that phase %u is complete: in another order it passes before that",
-         (group->awaited - mbarrier->first - 1) & 1, group->awaited - mbarrier->first - 1, mbarrier->offset,
-         group->awaited - mbarrier->first - 2);
+         (group->awaited - mbarrier->first - 1) & 1, group->awaited - mbarrier->first - 1,
+         machine_own_byte(warp->block, mbarrier->offset), group->awaited - mbarrier->first - 2);
       return false;
    }
    return true;
@@ -253,12 +260,9 @@ static void report_stuck(machine_warp_t *warp, const machine_fragment_t *f) {
    rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "sync.deadlock", lane,
       "waits for phase %u of the mbarrier at byte %u of shared memory, which never completes: %s",
-      group.awaited - mbarrier->first - 1, mbarrier->offset, missing);
-   if (finding && who != PTX_NONE) {
-      finding->has_other = true;
-      machine_thread_index(warp->block, who, finding->other_thread);
-      memcpy(finding->other_block, warp->block->index, sizeof finding->other_block);
-   }
+      group.awaited - mbarrier->first - 1, machine_own_byte(warp->block, mbarrier->offset), missing);
+   if (who != PTX_NONE)
+      machine_find_other(finding, warp->block, who);
    warp->run->stop = true;
 }
 

@@ -1,5 +1,6 @@
 /* Mbarrier objects (mbarriers.h): where they are, their phases, who may use them.  On the machine's thread. */
 #include "machine/async/mbarriers.h"
+#include "machine/async/cluster_barrier.h"
 #include "machine/async/operations.h"
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
@@ -95,11 +96,8 @@ static rkb_machine_finding_t *place(rkb_machine_finding_t *finding, const machin
    finding->bytes = 8;
    snprintf(finding->symbol, sizeof finding->symbol, "shared memory");
    snprintf(finding->space, sizeof finding->space, "shared");
-   if (other != PTX_NONE) {
-      finding->has_other = true;
-      machine_thread_index(block, other, finding->other_thread);
-      memcpy(finding->other_block, block->index, sizeof finding->other_block);
-   }
+   if (other != PTX_NONE)
+      machine_find_other(finding, block, other);
    return finding;
 }
 
@@ -108,7 +106,8 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
    const machine_block_t *block = warp->block;
    if (!mbarrier || !mbarrier->live || mbarrier->offset != offset) {
       place(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                         "%s at byte %u of shared memory, where no mbarrier %s", what, offset,
+                         "%s at byte %u of shared memory, where no mbarrier %s", what,
+                         machine_own_byte(block, offset),
                          mbarrier && !mbarrier->live ? "is any more: it was invalidated" : "was initialised"),
             block, offset, PTX_NONE);
       return false;
@@ -117,8 +116,10 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
       return true;
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane;
+   /* what fence.mbarrier_init says goes with the next arrival at the cluster's barrier, a relaxed one too */
+   const bool told = mbarrier->fenced && machine_cluster_waits(warp, lane) > mbarrier->fence_arrivals;
    const char *missing =
-      !machine_knows(knowledge, me, mbarrier->init_thread, mbarrier->init_clock)
+      !told && !machine_knows(knowledge, me, mbarrier->init_thread, mbarrier->init_clock)
          ? "nothing orders this after its initialisation"
       : proxied && !mbarrier->fenced &&
             !machine_knows_fenced(knowledge, me, mbarrier->init_thread, mbarrier->init_clock)
@@ -129,7 +130,8 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
       place(machine_find(
                warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
                "%s on the mbarrier at byte %u of shared memory that was initialised in line %u, but %s", what,
-               offset, machine_source_line(warp->program, mbarrier->init_pc), missing),
+               machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc),
+               missing),
             block, offset, mbarrier->init_thread);
       return false;
    }
@@ -139,13 +141,14 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
 
 bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                                const char *what) {
-   if (machine_actor_known(warp, lane, mbarrier->actor, mbarrier->phase))
+   if (machine_actor_passed(warp, lane, mbarrier->actor, mbarrier->phase))
       return true;
    place(machine_find(
             warp, RKB_MACHINE_REJECT, "sync.phase", lane,
             "%s in phase %u of the mbarrier at byte %u of shared memory, but no wait tells this thread that "
             "phase %u is complete: in another order this belongs to the phase before",
-            what, mbarrier->phase - mbarrier->first, mbarrier->offset, mbarrier->phase - mbarrier->first - 1),
+            what, mbarrier->phase - mbarrier->first, machine_own_byte(warp->block, mbarrier->offset),
+            mbarrier->phase - mbarrier->first - 1),
          warp->block, mbarrier->offset, PTX_NONE);
    return false;
 }
@@ -159,7 +162,7 @@ bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t off
          continue;
       place(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
                          "%s %u bytes at byte %u of shared memory, which hold an mbarrier",
-                         store ? "writes" : "reads", bytes, offset),
+                         store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset)),
             warp->block, offset, mbarriers->all[number - 1].init_thread);
       return true;
    }
@@ -170,8 +173,10 @@ void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes) {
    machine_mbarriers_t *mbarriers = warp->block->mbarriers;
    for (uint32_t n = 0; mbarriers && n < mbarriers->count; n++) {
       const uint32_t thread = mbarriers->all[n].init_thread;
-      if (thread / LANES == warp->number && (lanes >> thread % LANES & 1))
-         mbarriers->all[n].fenced = true;
+      if (thread / LANES != warp->number || !(lanes >> thread % LANES & 1) || mbarriers->all[n].fenced)
+         continue;
+      mbarriers->all[n].fenced = true;
+      mbarriers->all[n].fence_arrivals = machine_cluster_arrivals(warp->block, thread);
    }
 }
 
@@ -220,7 +225,11 @@ machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lan
              : NULL;
 }
 
-void machine_mbarrier_copied(machine_block_t *block, machine_mbarrier_t *mbarrier, uint32_t bytes) {
+void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
+                             uint32_t bytes) {
+   machine_block_t *block = warp->block;
+   if (block->operations)
+      machine_knowledge_carry(warp, lane, mbarrier->arriving);
    mbarrier->announced -= bytes;
    mbarrier->copies++;
    block->run->changes++;

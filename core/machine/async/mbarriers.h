@@ -37,10 +37,11 @@ enum machine_mbarrier_operation {
 typedef struct machine_mbarrier {
    uint32_t offset;
    bool live;
-   bool fenced;    /* by fence.mbarrier_init of the thread that initialised it */
-   uint32_t actor; /* PTX_NONE where races are not followed */
-   uint32_t phase; /* completed ones, since the first object at this place */
-   uint32_t first; /* of them, before the object was initialised: its own phases count from there */
+   bool fenced;             /* by fence.mbarrier_init of the thread that initialised it */
+   uint32_t fence_arrivals; /* at the cluster's barrier, of that thread before its fence */
+   uint32_t actor;          /* PTX_NONE where races are not followed */
+   uint32_t phase;          /* completed ones, since the first object at this place */
+   uint32_t first;          /* of them, before the object was initialised: its own phases count from there */
    uint32_t expected, pending; /* arrivals, of each phase and still missing in this one */
    int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
    uint32_t copies;            /* complete_tx operations of this phase */
@@ -86,7 +87,8 @@ bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machin
  * gets; NULL after a finding.  Then, when the bytes are there, machine_mbarrier_copied. */
 machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                                               const char *what);
-void machine_mbarrier_copied(machine_block_t *block, machine_mbarrier_t *mbarrier, uint32_t bytes);
+void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
+                             uint32_t bytes);
 /* Completes the phase if nothing is missing; true then. */
 bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarrier);
 /* Something that stalled fragments may wait for has come. */

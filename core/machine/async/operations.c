@@ -87,6 +87,11 @@ bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t act
           machine_known_count(warp->block->clocks->knowledge, warp->first_thread + lane, actor) >= count;
 }
 
+bool machine_actor_passed(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count) {
+   return actor == PTX_NONE || !warp->block->operations ||
+          machine_passed_count(warp->block->clocks->knowledge, warp->first_thread + lane, actor) >= count;
+}
+
 uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
                                  const char *what) {
    machine_operations_t *operations = warp->block->operations;
@@ -108,6 +113,17 @@ uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t a
    return operations->count;
 }
 
+uint32_t machine_store_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                             bool reduces) {
+   const uint32_t number = machine_operation_start(
+      warp, lane, actor, count, reduces ? "an asynchronous reduction" : "an asynchronous store");
+   if (number) {
+      warp->block->operations->all[number].generic = true;
+      warp->block->operations->all[number].reduces = reduces;
+   }
+   return number;
+}
+
 const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation) {
    return operation && block->operations ? &block->operations->all[operation] : NULL;
 }
@@ -118,14 +134,12 @@ static void complete_finding(machine_warp_t *warp, rkb_machine_finding_t *findin
                              uint32_t bytes, uint32_t other) {
    if (!finding)
       return;
-   finding->offset = offset;
+   finding->offset = machine_own_byte(warp->block, offset);
    finding->bytes = bytes;
-   finding->has_other = other != PTX_NONE;
    snprintf(finding->symbol, sizeof finding->symbol, "shared memory");
    snprintf(finding->space, sizeof finding->space, "shared");
    if (other != PTX_NONE)
-      machine_thread_index(warp->block, other, finding->other_thread);
-   memcpy(finding->other_block, warp->block->index, sizeof finding->other_block);
+      machine_find_other(finding, warp->block, other);
 }
 
 /* An access of the lane, or of an operation that it starts, against an operation whose end it has not observed. */
@@ -137,7 +151,7 @@ static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *s
          warp, RKB_MACHINE_REJECT, "race.async", lane,
          "%s%s %u bytes at byte %u of shared memory that %s started by %s in line %u may still be %s: no wait "
          "of this thread, or of one that it is ordered after, has seen its end",
-         subject, store ? "writes" : "reads", bytes, offset, other->what,
+         subject, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset), other->what,
          other->thread == warp->first_thread + lane ? "the same thread" : "another thread",
          machine_source_line(warp->program, other->pc), reads ? "reading" : "writing"),
       offset, bytes, other->thread);
@@ -151,7 +165,7 @@ static void report_unordered(machine_warp_t *warp, uint32_t lane, const machine_
          warp, RKB_MACHINE_REJECT, "race.async", lane,
          "starts %s that %s %u bytes at byte %u of shared memory, which %s %s, with no synchronisation "
          "between them",
-         operation->what, store ? "writes" : "reads", bytes, offset,
+         operation->what, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset),
          other == PTX_NONE ? "several threads" : "another thread", other_wrote ? "wrote" : "read"),
       offset, bytes, other);
 }
@@ -164,7 +178,7 @@ static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_o
          warp, RKB_MACHINE_REJECT, "race.proxy", lane,
          "starts %s that %s %u bytes at byte %u of shared memory, which %s wrote in line %u through the generic "
          "proxy: no fence.proxy.async lies between the two",
-         operation->what, store ? "writes" : "reads", bytes, offset,
+         operation->what, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset),
          write->thread == warp->first_thread + lane + 1 ? "the same thread" : "another thread",
          machine_source_line(warp->program, write->pc)),
       offset, bytes, write->thread - 1);
@@ -183,7 +197,8 @@ static const machine_operation_t *unfinished(const machine_warp_t *warp, uint32_
                                              bool *reads) {
    const machine_operation_t *all = warp->block->operations->all;
    *reads = false;
-   if (word->writer && word->writer != own && !known(warp, lane, &all[word->writer]))
+   if (word->writer && word->writer != own && !(own && all[own].reduces && all[word->writer].reduces) &&
+       !known(warp, lane, &all[word->writer]))
       return &all[word->writer];
    *reads = true;
    for (uint32_t n = 0; store && n < MOST_READERS && word->reader[n]; n++)
@@ -221,7 +236,8 @@ static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, 
       report_unordered(warp, lane, operation, store, 4 * word, 4, wrote, other);
       return false;
    }
-   for (uint32_t g = 4 * word >> operations->shift; g <= (4 * word + 3) >> operations->shift; g++) {
+   for (uint32_t g = 4 * word >> operations->shift;
+        !operation->generic && g <= (4 * word + 3) >> operations->shift; g++) {
       const generic_write_t *write = &operations->written[g];
       if (write->thread && !machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane,
                                                  write->thread - 1, write->clock)) {
@@ -334,12 +350,13 @@ void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t of
 
 /* The end of a block --------------------------------------------------------------------------------------------------- */
 
-/* By actor: how many of its phases or groups some thread knows to be done. */
-static void observed_by_anyone(const machine_block_t *block, uint32_t most[MOST_ACTORS]) {
+/* By actor: how many of its phases or groups some thread of the block of that rank knows to be done. */
+static void observed_by_anyone(const machine_block_t *block, uint32_t rank, uint32_t most[MOST_ACTORS]) {
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const uint32_t first = rank * block->cluster.warps * LANES;
    for (uint32_t actor = 0; actor < knowledge->actors; actor++)
       most[actor] = 0;
-   for (uint32_t t = 0; t < block->threads; t++)
+   for (uint32_t t = first; t < first + block->cluster.threads; t++)
       for (uint32_t actor = 0; actor < knowledge->actors; actor++) {
          const uint32_t count = machine_known_count(knowledge, t, actor);
          most[actor] = count > most[actor] ? count : most[actor];
@@ -355,17 +372,17 @@ static void report_unobserved(machine_block_t *block, const machine_operation_t 
       machine_find(warp, RKB_MACHINE_REJECT, "race.async", operation->thread % LANES,
                    "%s started here may still be %s byte %u of shared memory when the block ends: no "
                    "thread waits for it",
-                   operation->what, reads ? "reading" : "writing", 4 * word),
+                   operation->what, reads ? "reading" : "writing", machine_own_byte(block, 4 * word)),
       4 * word, 4, PTX_NONE);
 }
 
-void machine_operations_end(machine_block_t *block) {
+/* The words of one block, whose memory is there until its threads have ended. */
+static void check_words(machine_block_t *block, uint32_t rank) {
    const machine_operations_t *operations = block->operations;
+   const uint32_t words = block->cluster.shared_span / 4, first = rank * words;
    uint32_t last = 0, most[MOST_ACTORS]; /* most words are of one operation */
-   if (operations && operations->count)
-      observed_by_anyone(block, most);
-   for (uint32_t n = 0; operations && operations->count && n < operations->word_count && !block->run->stop;
-        n++)
+   observed_by_anyone(block, rank, most);
+   for (uint32_t n = first; n < first + words && n < operations->word_count && !block->run->stop; n++)
       for (uint32_t k = 0; k <= MOST_READERS && !block->run->stop; k++) {
          const uint32_t number = k ? operations->words[n].reader[k - 1] : operations->words[n].writer;
          if (!number || number == last)
@@ -374,4 +391,10 @@ void machine_operations_end(machine_block_t *block) {
             report_unobserved(block, &operations->all[number], n, k != 0);
          last = number;
       }
+}
+
+void machine_operations_end(machine_block_t *block) {
+   const machine_operations_t *operations = block->operations;
+   for (uint32_t rank = 0; operations && operations->count && rank < block->cluster.blocks; rank++)
+      check_words(block, rank);
 }

@@ -22,6 +22,8 @@ typedef struct machine_operation {
    uint32_t actor, count; /* done when so many of the actor's phases or groups are */
    uint32_t thread, pc;   /* that started it; of the block */
    const char *what;      /* "a bulk copy"; static text */
+   bool generic;          /* through the generic proxy: st.async, red.async */
+   bool reduces;          /* in no order with others that do */
 } machine_operation_t;
 
 typedef struct machine_operations machine_operations_t;
@@ -36,10 +38,15 @@ uint32_t machine_actor_new(machine_block_t *block);
 void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
 /* Whether a thread of the lane knows that so many are. */
 bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
+/* The same where what they wrote need not be seen: whether a phase is the next one. */
+bool machine_actor_passed(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
 
 /* The lane starts one at the warp's current instruction; 0: not followed, which reads and writes take too. */
 uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
                                  const char *what);
+/* The same of st.async and red.async. */
+uint32_t machine_store_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                             bool reduces);
 /* It reads or writes these bytes of the block's shared memory.  False after a finding. */
 bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
                              uint32_t bytes);

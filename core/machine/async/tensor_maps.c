@@ -44,6 +44,7 @@ static uint32_t element_bytes(uint32_t type) {
 }
 
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
+   static const uint32_t widths[] = {0, 32, 64, 128};
    const rkb_plan_map_t *map = tile->map;
    tile->region = &run->regions[map->buffer];
    tile->element = tile->bytes = element_bytes(map->type);
@@ -52,12 +53,26 @@ void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
       tile->count[k] = (map->box[k] + step - 1) / step;
       tile->bytes *= tile->count[k];
    }
+   tile->row = tile->count[0] * tile->element;
+   tile->pitch = tile->row < widths[map->swizzle & 3] ? widths[map->swizzle & 3] : tile->row;
+   tile->span = tile->bytes / tile->row * tile->pitch;
 }
 
 uint32_t machine_tile_fill(const machine_tile_t *tile) {
-   if (tile->map->fill != RKB_MAP_FILL_NAN)
-      return 0;
-   return tile->element == 2 ? 0x7fff7fffu : 0x7fffffffu;
+   return tile->map->fill == RKB_MAP_FILL_NAN ? 0x7ff77ff7u : 0;
+}
+
+bool machine_tile_converts(const machine_tile_t *tile) {
+   return tile->map->type == RKB_MAP_TF32 || tile->map->type == RKB_MAP_TF32_FTZ;
+}
+
+/* What an H200 does (tests/conformance): rounds to nearest, ties to even; makes every NaN the same; and keeps subnormal numbers, of the
+ * types named after flushing them too. */
+uint32_t machine_tile_convert(uint32_t word) {
+   const bool finite = (word & 0x7f800000u) != 0x7f800000u;
+   if (!finite)
+      return word & 0x7fffffu ? 0x7fffe000u : word;
+   return (word + 0xfffu + (word >> 13 & 1)) & ~0x1fffu;
 }
 
 /* Row n of a tile, counted over all dimensions but the first: its first element's place in the buffer; false: outside of the tensor. */
@@ -75,16 +90,18 @@ static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    return true;
 }
 
-/* Which elements of a row are inside. */
+/* Which bytes of a row are inside. */
 static void inside(const machine_tile_t *tile, uint32_t *first, uint32_t *end) {
-   const int64_t left = -(int64_t)tile->at[0], right = (int64_t)tile->map->dims[0] - tile->at[0];
-   *first = left <= 0 ? 0 : left < tile->count[0] ? (uint32_t)left : tile->count[0];
-   *end = right <= 0 ? 0 : right < tile->count[0] ? (uint32_t)right : tile->count[0];
+   const int64_t left = -(int64_t)tile->at[0] * tile->element,
+                 right = ((int64_t)tile->map->dims[0] - tile->at[0]) * tile->element;
+   *first = left <= 0 ? 0 : left < tile->row ? (uint32_t)left : tile->row;
+   *end = right <= 0 ? 0 : right < tile->row ? (uint32_t)right : tile->row;
    *end = *end < *first ? *first : *end;
+   *end = tile->stored ? (*end + 15) & ~15u : *end;
 }
 
 static uint32_t rows_of(const machine_tile_t *tile) {
-   return tile->bytes / tile->element / tile->count[0];
+   return tile->bytes / tile->row;
 }
 
 /* The map was checked against its buffer; a map that was not must not harm the machine either. */
@@ -100,12 +117,25 @@ void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, 
       int64_t offset;
       if (!row_place(tile, n, &offset))
          continue;
-      offset += ((int64_t)tile->at[0] + first) * tile->element;
-      const machine_row_t row = {
-         .region = tile->region, .offset = (uint64_t)offset, .bytes = (end - first) * tile->element};
+      offset += (int64_t)tile->at[0] * tile->element + first;
+      const machine_row_t row = {.region = tile->region, .offset = (uint64_t)offset, .bytes = end - first};
       if (fits(tile, offset, row.bytes))
          visit(argument, &row);
    }
+}
+
+uint32_t machine_tile_overrun(const machine_tile_t *tile) {
+   uint32_t first, end;
+   uint64_t most = 0;
+   inside(tile, &first, &end);
+   for (uint32_t n = 0; end > first && n < rows_of(tile); n++) {
+      int64_t offset;
+      if (!row_place(tile, n, &offset))
+         continue;
+      const uint64_t last = (uint64_t)(offset + (int64_t)tile->at[0] * tile->element + end);
+      most = last > most ? last : most;
+   }
+   return most > tile->region->bytes ? (uint32_t)(most - tile->region->bytes) : 0;
 }
 
 /* Sixteen bytes of shared memory change places within eight rows of 128: bits of the address are combined. */
@@ -129,23 +159,20 @@ static void pieces(const machine_tile_t *tile, uint32_t address, uint32_t bytes,
 }
 
 void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument) {
-   const uint32_t row_bytes = tile->count[0] * tile->element;
    uint32_t first, end;
    inside(tile, &first, &end);
    for (uint32_t n = 0; n < rows_of(tile); n++) {
-      const uint32_t address = tile->shared + n * row_bytes;
+      const uint32_t address = tile->shared + n * tile->pitch;
       int64_t offset;
-      const bool there =
-         row_place(tile, n, &offset) && end > first &&
-         fits(tile, offset + ((int64_t)tile->at[0] + first) * tile->element, (end - first) * tile->element);
+      bool there = row_place(tile, n, &offset) && end > first;
+      offset += (int64_t)tile->at[0] * tile->element + first;
+      there = there && fits(tile, offset, end - first);
       if (!there) {
-         pieces(tile, address, row_bytes, NULL, 0, visit, argument);
+         pieces(tile, address, tile->row, NULL, 0, visit, argument);
          continue;
       }
-      const uint32_t before = first * tile->element, here = (end - first) * tile->element;
-      offset += ((int64_t)tile->at[0] + first) * tile->element;
-      pieces(tile, address, before, NULL, 0, visit, argument);
-      pieces(tile, address + before, here, tile->region, (uint64_t)offset, visit, argument);
-      pieces(tile, address + before + here, row_bytes - before - here, NULL, 0, visit, argument);
+      pieces(tile, address, first, NULL, 0, visit, argument);
+      pieces(tile, address + first, end - first, tile->region, (uint64_t)offset, visit, argument);
+      pieces(tile, address + end, tile->row - end, NULL, 0, visit, argument);
    }
 }

@@ -13,7 +13,10 @@ typedef struct machine_tile {
    int32_t at[RKB_MAP_MOST_RANK];
    uint32_t count[RKB_MAP_MOST_RANK]; /* elements of the box that are moved, by dimension */
    uint32_t element;                  /* bytes */
-   uint32_t shared, bytes;
+   uint32_t shared, bytes;            /* where it lies, and how many bytes a copy moves */
+   uint32_t row, pitch,
+      span; /* bytes of a row, from row to row, of all: where a row is narrower than its swizzle, gaps lie between */
+   bool stored; /* to the tensor: 16 bytes that begin in a row are stored whole */
 } machine_tile_t;
 
 /* A piece of a tile: a part of a row; row.region NULL: outside of the tensor. */
@@ -31,5 +34,10 @@ void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, 
 void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
 /* What an element outside of the tensor is read as, repeated to four bytes. */
 uint32_t machine_tile_fill(const machine_tile_t *tile);
+/* A tile that is stored: the bytes of its last row that lie past the buffer. */
+uint32_t machine_tile_overrun(const machine_tile_t *tile);
+/* Whether the elements of the tensor's type change when they are loaded, and how: TF32 has fewer bits than the word it lies in. */
+bool machine_tile_converts(const machine_tile_t *tile);
+uint32_t machine_tile_convert(uint32_t word);
 
 #endif

@@ -109,13 +109,14 @@ static uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
 
 static bool complete_warpgroup(machine_warp_t *warp) {
    const machine_block_t *block = warp->block;
-   const uint32_t first = warp->number / WARPGROUP_WARPS * WARPGROUP_WARPS * LANES;
-   if (first + WARPGROUP_WARPS * LANES <= block->threads)
+   const uint32_t first = warp->place / WARPGROUP_WARPS * WARPGROUP_WARPS * LANES,
+                  threads = block->cluster.threads;
+   if (first + WARPGROUP_WARPS * LANES <= threads)
       return true;
    machine_find(
       warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
       "the block ends within this warpgroup: it has %u of the 128 threads that must execute this together",
-      block->threads - first);
+      threads - first);
    return false;
 }
 
@@ -326,12 +327,8 @@ static void check_all_came(machine_block_t *block, uint32_t number) {
    rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
       "warp %u of the block never executes this, which warp %u of its warpgroup does: all four warps must",
-      behind, ahead);
-   if (finding) {
-      finding->has_other = true;
-      machine_thread_index(block, behind * LANES, finding->other_thread);
-      memcpy(finding->other_block, block->index, sizeof finding->other_block);
-   }
+      block->warps[behind].place, warp->place);
+   machine_find_other(finding, block, behind * LANES);
 }
 
 void machine_warpgroups_end(machine_block_t *block) {

@@ -10,9 +10,11 @@
 /* A load from shared memory or a shuffle takes about as long as this many dependent instructions (29 clocks against 4.45 on
  * an H200): it chooses between chains, the model charges what the device profile says. */
 #define SHARED_STEPS 6
+/* The same for a product of matrices: 33 clocks. */
+#define TENSOR_STEPS 7
 
 typedef struct chain {
-   uint32_t instructions, shared;
+   uint32_t instructions, shared, tensor;
 } chain_t;
 
 typedef struct chains {
@@ -22,7 +24,7 @@ typedef struct chains {
 } chains_t;
 
 static uint32_t steps(chain_t chain) {
-   return chain.instructions + chain.shared * SHARED_STEPS;
+   return chain.instructions + chain.shared * SHARED_STEPS + chain.tensor * TENSOR_STEPS;
 }
 
 static chain_t longer(chain_t a, chain_t b) {
@@ -30,12 +32,12 @@ static chain_t longer(chain_t a, chain_t b) {
 }
 
 static chain_t chain_of_register(const chains_t *chains, uint32_t number, uint32_t block) {
-   return chains->block[number] == block + 1 ? chains->of[number] : (chain_t){0, 0};
+   return chains->block[number] == block + 1 ? chains->of[number] : (chain_t){0, 0, 0};
 }
 
 static chain_t chain_of_operand(const chains_t *chains, const ptx_function_t *function,
                                 const ptx_operand_t *operand, uint32_t block) {
-   chain_t chain = {0, 0};
+   chain_t chain = {0, 0, 0};
    if (operand->kind == PTX_OPERAND_REGISTER)
       return chain_of_register(chains, operand->index, block);
    const uint32_t count = operand->kind == PTX_OPERAND_LIST      ? operand->count
@@ -72,7 +74,7 @@ static void follow(chains_t *chains, const machine_program_t *program, const mac
    const ptx_operand_t *operands = function->operands + statement->operand;
    const bool result = has_result(i, statement);
    const uint32_t results = !result ? 0 : statement->operand_count > 1 && operands[1].paired ? 2 : 1;
-   chain_t chain = {0, 0};
+   chain_t chain = {0, 0, 0};
    for (uint32_t n = results; n < statement->operand_count; n++)
       chain = longer(chain, chain_of_operand(chains, function, &operands[n], i->block));
    if (statement->guard != PTX_NONE) { /* what is not written keeps its value: both are waited for */
@@ -82,6 +84,8 @@ static void follow(chains_t *chains, const machine_program_t *program, const mac
    }
    if (result && (i->class == RKB_CLASS_SHARED || i->class == RKB_CLASS_SHUFFLE))
       chain.shared++;
+   else if (i->class == RKB_CLASS_TENSOR)
+      chain.tensor++;
    else
       chain.instructions++;
    for (uint32_t n = 0; n < results; n++)
@@ -92,7 +96,7 @@ static void follow(chains_t *chains, const machine_program_t *program, const mac
 void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *c) {
    const machine_program_t *program = run->launch->program;
    uint32_t registers = 1;
-   double instructions = 0, chained = 0, shared = 0;
+   double instructions = 0, chained = 0, shared = 0, tensor = 0;
    for (uint32_t n = 0; n < program->module->function_count; n++)
       if (program->module->functions[n].register_count > registers)
          registers = program->module->functions[n].register_count;
@@ -103,16 +107,18 @@ void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *c) {
       const double times = (double)run->block_warps[b];
       if (times == 0)
          continue;
-      chains.longest = (chain_t){0, 0};
+      chains.longest = (chain_t){0, 0, 0};
       for (uint32_t n = 0; n < block->count; n++)
          follow(&chains, program, &program->code[block->first + n]);
       instructions += times * block->count;
       chained += times * chains.longest.instructions;
       shared += times * chains.longest.shared;
+      tensor += times * chains.longest.tensor;
    }
    if (instructions > 0) {
       c->chain_instructions = (uint64_t)((double)c->longest_warp * chained / instructions);
       c->chain_shared = (uint64_t)((double)c->longest_warp * shared / instructions);
+      c->chain_tensor = (uint64_t)((double)c->longest_warp * tensor / instructions);
    }
    free(chains.of);
    free(chains.block);

@@ -13,7 +13,9 @@ static const struct {
                 {"stmatrix", "stmatrix"},
                 {"cp.async.bulk.tensor", "cp.async.bulk.tensor"},
                 {"cp.async.bulk.", "cp.async.bulk"},
-                {"cp.async.", "cp.async"}};
+                {"cp.async.", "cp.async"},
+                {"st.async", "st.async"},
+                {"red.async", "red.async"}};
 #define FAMILIES (sizeof families / sizeof *families)
 
 const char *rkb_machine_tensor_name(uint32_t family) {

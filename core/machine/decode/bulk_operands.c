@@ -17,6 +17,12 @@ bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand) {
    return decode_extra(decoder, base) && decode_extra(decoder, offset);
 }
 
+bool decode_multicast(decoder_t *decoder, const ptx_operand_t *operand) {
+   machine_slot_t blocks;
+   decoder->instruction.flags |= FLAG_MULTICAST;
+   return decode_operand(decoder, operand, 'w', &blocks) && decode_extra(decoder, blocks);
+}
+
 bool decode_bulk_reduction(decoder_t *decoder) {
    static const struct {
       const char *name;

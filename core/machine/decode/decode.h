@@ -97,12 +97,14 @@ enum decode_result decode_copy(decoder_t *decoder);     /* decode_async.c */
 enum decode_result decode_mbarrier(decoder_t *decoder); /* decode_mbarrier.c */
 enum decode_result decode_copy_arrival(decoder_t *decoder);
 enum decode_result decode_fence(decoder_t *decoder);
-enum decode_result decode_bulk(decoder_t *decoder, bool reduces); /* decode_bulk.c */
+enum decode_result decode_bulk(decoder_t *decoder, bool reduces);        /* decode_bulk.c */
 enum decode_result decode_tensor_copy(decoder_t *decoder, bool reduces); /* decode_tensor_copy.c */
-/* bulk_operands.c: the operation of a reduction, and an address beside the instruction's own as two extra operands */
+/* bulk_operands.c: the operation of a reduction, an address beside the instruction's own as two extra operands */
 bool decode_bulk_reduction(decoder_t *decoder);
 bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand);
-enum decode_result decode_tensor(decoder_t *decoder); /* decode_tensor.c */
+bool decode_multicast(decoder_t *decoder, const ptx_operand_t *operand); /* the blocks, as one more extra */
+enum decode_result decode_store_async(decoder_t *decoder, bool reduces); /* decode_store_async.c */
+enum decode_result decode_tensor(decoder_t *decoder);                    /* decode_tensor.c */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma);
 enum decode_result decode_fragment_move(decoder_t *decoder, bool store);
 enum decode_result decode_matrix_move(decoder_t *decoder);

@@ -1,6 +1,8 @@
 /* Bulk copies and their groups (PTX ISA 9.0, 9.7.9.25.4).  Part of the decoder.
  *
  *    cp.async.bulk.{shared::cluster,shared::cta}.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier][, cache policy];
+ *    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [to], [from], size, [mbarrier], blocks[, cache policy];
+ *    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier];
  *    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size[, cache policy];
  *    cp.reduce.async.bulk.global.shared::cta.bulk_group.operation[.noftz].type [to], [from], size[, cache policy];
  *    cp.async.bulk.prefetch.L2.global [from], size;  cp.async.bulk.commit_group;  cp.async.bulk.wait_group[.read] n; */
@@ -21,19 +23,23 @@ static enum decode_result wait(decoder_t *decoder) {
 }
 
 static enum decode_result move(decoder_t *decoder, bool reduces) {
-   static const char *const refused[] = {"multicast::cluster", "cp_mask", "ignore_oob", NULL};
+   static const char *const refused[] = {"cp_mask", "ignore_oob", NULL};
    machine_slot_t size;
+   const bool multicast = decode_modifier(decoder, "multicast::cluster"),
+              to_peer = !decode_modifier(decoder, "global");
    const uint32_t hints = decode_modifier(decoder, "L2::cache_hint");
    const bool load = decode_modifier(decoder, "mbarrier::complete_tx::bytes");
    for (const char *const *word = refused; *word; word++)
       if (decode_modifier(decoder, *word))
          return decode_refuse(decoder);
-   if (!decode_modifier(decoder, "global") || load == decode_modifier(decoder, "bulk_group") ||
-       decode_operand_count(decoder) < 3u + load || (load && reduces))
+   if (load == decode_modifier(decoder, "bulk_group") ||
+       decode_operand_count(decoder) < 3u + load + multicast || ((load || to_peer) && reduces) ||
+       (to_peer && (!load || multicast || hints)) || (multicast && !load))
       return decode_refuse(decoder);
-   FAIL_UNLESS(decode_use(decoder, reduces ? "cp.reduce.async.bulk"
-                                   : load  ? "cp.async.bulk.load"
-                                           : "cp.async.bulk.store"));
+   FAIL_UNLESS(decode_use(decoder, reduces   ? "cp.reduce.async.bulk"
+                                   : to_peer ? "cp.async.bulk.shared"
+                                   : load    ? "cp.async.bulk.load"
+                                             : "cp.async.bulk.store"));
    machine_instruction_t *i = &decoder->instruction;
    if (reduces) {
       i->type = (uint8_t)decode_type(decoder, 0);
@@ -46,7 +52,9 @@ static enum decode_result move(decoder_t *decoder, bool reduces) {
                decode_operand(decoder, &decoder->operands[2], 'w', &size) && decode_extra(decoder, size));
    if (load)
       FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[3]));
-   return finish(decoder, 3u + load, hints);
+   if (multicast)
+      FAIL_UNLESS(decode_multicast(decoder, &decoder->operands[4]));
+   return finish(decoder, 3u + load + multicast, hints);
 }
 
 enum decode_result decode_bulk(decoder_t *decoder, bool reduces) {

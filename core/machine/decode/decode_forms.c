@@ -204,11 +204,12 @@ enum decode_result decode_form(decoder_t *decoder) {
    const char *base = decoder->modifiers[0];
    if (strcmp(base, "ld") == 0 || strcmp(base, "ldu") == 0)
       return decode_memory_operation(decoder, false);
+   if ((strcmp(base, "st") == 0 || strcmp(base, "red") == 0) && decode_modifier(decoder, "async"))
+      return decode_store_async(decoder, base[0] == 'r');
    if (strcmp(base, "st") == 0)
       return decode_memory_operation(decoder, true);
    if (strcmp(base, "atom") == 0 || strcmp(base, "red") == 0)
-      return decode_modifier(decoder, "async") ? decode_refuse(decoder)
-                                               : decode_atomic_operation(decoder, base[0] == 'r');
+      return decode_atomic_operation(decoder, base[0] == 'r');
    if (strcmp(base, "mov") == 0)
       return decode_move(decoder);
    if (strcmp(base, "cvt") == 0)

@@ -27,7 +27,7 @@ static bool take_modifiers(decoder_t *decoder, uint32_t from) {
       const char *word = decoder->modifiers[n];
       if (strcmp(word, "shared") == 0 || strcmp(word, "shared::cta") == 0 ||
           strcmp(word, "shared::cluster") == 0)
-         i->space = PTX_SHARED;
+         i->space = PTX_SHARED, i->flags |= word[6] && word[9] == 'l' ? FLAG_CLUSTER : 0;
       else if (strcmp(word, "relaxed") == 0)
          i->flags |= FLAG_RELAXED;
       else if (!is(word, passed_over))

@@ -22,7 +22,7 @@ static bool memory_modifiers(decoder_t *decoder) {
       const char *name;
       uint8_t space;
    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},
-                 {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_SHARED},
+                 {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_SHARED}, /* the fourth: below */
                  {"local", PTX_LOCAL},        {"const", PTX_CONST},
                  {"param", PTX_PARAM},        {"param::entry", PTX_PARAM},
                  {"param::func", PTX_PARAM}};
@@ -36,6 +36,7 @@ static bool memory_modifiers(decoder_t *decoder) {
       for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
          if (strcmp(modifier, spaces[k].name) == 0) {
             i->space = spaces[k].space;
+            i->flags |= k == 3 ? FLAG_CLUSTER : 0;
             known = true;
          }
       if (strcmp(modifier, "v2") == 0 || strcmp(modifier, "v4") == 0 || strcmp(modifier, "v8") == 0) {

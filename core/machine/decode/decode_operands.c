@@ -99,7 +99,9 @@ static machine_slot_t special_register(decoder_t *decoder, uint32_t special) {
       PTX_SPECIALS(PTX_X)
 #undef PTX_X
    };
-   machine_register_info_t *info = decode_add_register(decoder, PTX_U32, 4, names[special]);
+   const bool predicate = special == PTX_SPECIAL_CLUSTER_EXPLICIT;
+   machine_register_info_t *info =
+      decode_add_register(decoder, predicate ? PTX_PRED : PTX_U32, predicate ? 0 : 4, names[special]);
    if (!info)
       return slot_of(decoder, 0);
    info->constant = true;
@@ -203,7 +205,8 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
       *slot = decode_constant(decoder, address, bytes);
       return true;
    case PTX_OPERAND_SPECIAL:
-      if (bytes != 4 || operand->value == PTX_SPECIAL_CLOCK64 || operand->value == PTX_SPECIAL_GLOBALTIMER)
+      if (bytes != (operand->value == PTX_SPECIAL_CLUSTER_EXPLICIT ? 0 : 4) ||
+          operand->value == PTX_SPECIAL_CLOCK64 || operand->value == PTX_SPECIAL_GLOBALTIMER)
          return decode_unsupported(decoder, "a special register in this place");
       *slot = special_register(decoder, (uint32_t)operand->value);
       return true;

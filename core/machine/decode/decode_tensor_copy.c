@@ -4,7 +4,8 @@
  *    cp.async.bulk.tensor.Nd.global.shared::cta[.tile].bulk_group [map, {...}], [from]
  *    cp.reduce.async.bulk.tensor.Nd.global.shared::cta.operation[.tile].bulk_group [map, {...}], [from]
  *
- * each with a cache policy behind, where .L2::cache_hint says so. */
+ * the first with the blocks of the cluster that get the tile behind, where .multicast::cluster says so; each with a cache policy behind, where
+ * .L2::cache_hint says so. */
 #include "machine/decode/decode.h"
 
 #include <string.h>
@@ -38,12 +39,13 @@ static bool map_and_coordinates(decoder_t *decoder, const ptx_operand_t *operand
 }
 
 enum decode_result decode_tensor_copy(decoder_t *decoder, bool reduces) {
-   static const char *const refused[] = {
-      "multicast::cluster", "im2col",         "im2col::w",    "im2col_no_offs", "tile::gather4",
-      "tile::scatter4",     "im2col::w::128", "cta_group::1", "cta_group::2",   NULL};
+   static const char *const refused[] = {"im2col",        "im2col::w",      "im2col_no_offs",
+                                         "tile::gather4", "tile::scatter4", "im2col::w::128",
+                                         "cta_group::1",  "cta_group::2",   NULL};
    machine_instruction_t *i = &decoder->instruction;
    const uint32_t rank = rank_of(decoder), hints = decode_modifier(decoder, "L2::cache_hint");
-   const bool load = decode_modifier(decoder, "mbarrier::complete_tx::bytes");
+   const bool load = decode_modifier(decoder, "mbarrier::complete_tx::bytes"),
+              multicast = decode_modifier(decoder, "multicast::cluster");
    for (const char *const *word = refused; *word; word++)
       if (decode_modifier(decoder, *word))
          return decode_refuse(decoder);
@@ -51,8 +53,8 @@ enum decode_result decode_tensor_copy(decoder_t *decoder, bool reduces) {
       i->kind = MACHINE_NOTHING;
       return DECODE_DONE;
    }
-   if (!rank || (load && reduces) || load == decode_modifier(decoder, "bulk_group") ||
-       decode_operand_count(decoder) != 2u + load + hints)
+   if (!rank || (load && reduces) || load == decode_modifier(decoder, "bulk_group") || (multicast && !load) ||
+       decode_operand_count(decoder) != 2u + load + multicast + hints)
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, reduces ? "cp.reduce.async.bulk.tensor"
                                    : load  ? "cp.async.bulk.tensor.load"
@@ -63,6 +65,8 @@ enum decode_result decode_tensor_copy(decoder_t *decoder, bool reduces) {
                map_and_coordinates(decoder, &decoder->operands[load], rank));
    if (load)
       FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[2]));
+   if (multicast)
+      FAIL_UNLESS(decode_multicast(decoder, &decoder->operands[3]));
    i->elements = (uint8_t)rank;
    return DECODE_DONE;
 }

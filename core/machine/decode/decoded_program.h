@@ -42,11 +42,13 @@ enum machine_flags {
    FLAG_RELAXED = 1u << 5,
    FLAG_ROUNDING_TRICK = 1u << 6,
    FLAG_NAN = 1u << 7,
+   FLAG_CLUSTER = 1u << 7, /* of a memory operation: shared::cluster, which names other blocks' memory too */
    FLAG_ALIGNED = 1u << 8,
    FLAG_INLINE = 1u << 9,
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
    FLAG_SECOND = 1u << 12,      /* writes a second destination */
+   FLAG_MULTICAST = 1u << 12,   /* of a bulk copy: the last extra says to which blocks of the cluster */
    FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */
    FLAG_TOUCHES = 1u << 14,     /* names registers of products in flight: machine_touch_t */
    FLAG_READ_ONLY = 1u << 15    /* ld.global.nc: memory that the launch does not write */
@@ -55,7 +57,7 @@ enum machine_flags {
 /* How much of its source cp.async reads: all, so many bytes, nothing where a predicate holds. */
 enum machine_copy_part { COPY_WHOLE, COPY_PART, COPY_UNLESS };
 
-enum machine_bulk_operation { BULK_LOAD, BULK_STORE, BULK_REDUCE };
+enum machine_bulk_operation { BULK_LOAD, BULK_STORE, BULK_REDUCE, BULK_TO_PEER };
 
 enum machine_barrier_operation { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_COUNT, BARRIER_AND, BARRIER_OR };
 

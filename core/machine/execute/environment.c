@@ -42,7 +42,7 @@ uint32_t machine_environment_special(const machine_block_t *block, uint32_t spec
    case PTX_SPECIAL_SMID:
       return number ? (uint32_t)(mixed(number ^ block->serial) % count) : 0;
    case PTX_SPECIAL_NWARPID:
-      return number ? MOST_SLOTS : block->warp_count;
+      return number ? MOST_SLOTS : block->cluster.warps;
    case PTX_SPECIAL_WARPID:
       return number ? (uint32_t)((warp + mixed(number + 2)) % MOST_SLOTS) : warp;
    default: /* %gridid */

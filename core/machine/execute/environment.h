@@ -15,7 +15,8 @@ enum machine_taint_bit {
    TAINT_NSMID,
    TAINT_WARPID,
    TAINT_NWARPID,
-   TAINT_GRIDID
+   TAINT_GRIDID,
+   TAINT_KEPT /* what an earlier run left in a variable of the module */
 };
 #define TAINT_ENVIRONMENT (~0ull << TAINT_BUFFERS)
 

@@ -2,6 +2,7 @@
 #include "machine/async/bulk_copies.h"
 #include "machine/execute/environment.h"
 #include "machine/async/cluster_barrier.h"
+#include "machine/async/cluster_peers.h"
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -31,6 +32,7 @@ static void forget_block(machine_run_t *run) {
    machine_mbarriers_free(run, block->mbarriers);
    machine_bulk_groups_free(run, block->bulk_groups);
    machine_cluster_barrier_free(run, block->cluster_barrier);
+   machine_peers_free(run, block->peers);
    free(block->acquired);
    free(block->fenced);
    *block = (machine_block_t){0};
@@ -83,8 +85,11 @@ static void write_constants(machine_warp_t *warp) {
    }
 }
 
-bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
-                          uint32_t shared_bytes) {
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
+                          const machine_cluster_t *cluster) {
+   const uint32_t warps = cluster->blocks * cluster->warps,
+                  shared_bytes = cluster->blocks * cluster->shared_span;
+   const bool follows = program->asynchronous || cluster->blocks > 1; /* threads one by one */
    forget_block(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
@@ -93,8 +98,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
    const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
    /* The records of clocks tell which lanes read: what a finding about volatile code of one warp names. */
-   const bool clocks = run->races && (program->warp_sync || program->named_barriers ||
-                                      program->volatile_shared || program->asynchronous);
+   const bool clocks =
+      run->races && (program->warp_sync || program->named_barriers || program->volatile_shared || follows);
    const size_t records =
       !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
@@ -106,8 +111,13 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
 #define TAKE(bytes) (at += (bytes), at - (bytes))
    for (uint32_t w = 0; w < warps; w++) {
       machine_warp_t *warp = &run->warps[w];
-      *warp = (machine_warp_t){
-         .run = run, .block = block, .program = program, .number = w, .first_thread = w * LANES};
+      *warp = (machine_warp_t){.run = run,
+                               .block = block,
+                               .program = program,
+                               .number = w,
+                               .first_thread = w * LANES,
+                               .rank = w / cluster->warps,
+                               .place = w % cluster->warps};
       warp->registers = TAKE(registers);
       warp->defined = (uint32_t *)(void *)TAKE(padded(numbers * 4));
       if (run->taint)
@@ -122,6 +132,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    run->local_defined = TAKE(local);
    run->local_shadow = run->shadow ? (double *)(void *)TAKE(2 * local) : NULL;
    block->run = run;
+   block->cluster = *cluster;
    block->warps = run->warps;
    block->warp_count = warps;
    block->shared = TAKE(shared);
@@ -131,7 +142,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
    block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
-      block->clocks = machine_clocks_new(run, warps, program->asynchronous);
+      block->clocks = machine_clocks_new(run, cluster, follows);
       if (!block->clocks)
          return false;
    } else if (run->races) {
@@ -143,12 +154,17 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
       if (!block->copies)
          return false;
    }
-   if (run->races && program->asynchronous) {
+   if (run->races && follows) {
       block->operations = machine_operations_new(run, shared_bytes, shift);
       if (!block->operations)
          return false;
    }
-   if (program->asynchronous) {
+   if (run->races && cluster->blocks > 1) {
+      block->peers = machine_peers_new(run, warps * LANES, cluster->blocks);
+      if (!block->peers)
+         return false;
+   }
+   if (follows) {
       block->mbarriers = machine_mbarriers_new(run, shared_bytes, warps * LANES,
                                                block->clocks ? block->clocks->knowledge->width : 0);
       block->bulk_groups = machine_bulk_groups_new(run, warps * LANES);
@@ -169,8 +185,11 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, 
 
 static uint32_t special_value(const machine_block_t *block, uint32_t special, uint32_t thread) {
    const rkb_plan_launch_t *plan = block->launch->plan;
-   uint32_t index[3];
+   const machine_cluster_t *cluster = &block->cluster;
+   const uint32_t rank = thread / (cluster->warps * LANES);
+   uint32_t index[3], place[3];
    machine_thread_index(block, thread, index);
+   machine_block_index(block->launch, block->serial, thread, place);
    const uint32_t lane = thread % LANES;
    switch (special) {
    case PTX_SPECIAL_TID_X:
@@ -186,24 +205,34 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_CTAID_X:
    case PTX_SPECIAL_CTAID_Y:
    case PTX_SPECIAL_CTAID_Z:
-      return block->index[special - PTX_SPECIAL_CTAID_X];
+      return place[special - PTX_SPECIAL_CTAID_X];
    case PTX_SPECIAL_NCTAID_X:
    case PTX_SPECIAL_NCTAID_Y:
    case PTX_SPECIAL_NCTAID_Z:
       return plan->grid[special - PTX_SPECIAL_NCTAID_X];
-   case PTX_SPECIAL_CLUSTER_X: /* clusters have one block each */
+   case PTX_SPECIAL_CLUSTER_X:
    case PTX_SPECIAL_CLUSTER_Y:
    case PTX_SPECIAL_CLUSTER_Z:
-      return block->index[special - PTX_SPECIAL_CLUSTER_X];
+      return place[special - PTX_SPECIAL_CLUSTER_X] / cluster->dims[special - PTX_SPECIAL_CLUSTER_X];
    case PTX_SPECIAL_CLUSTERS_X:
    case PTX_SPECIAL_CLUSTERS_Y:
    case PTX_SPECIAL_CLUSTERS_Z:
-      return plan->grid[special - PTX_SPECIAL_CLUSTERS_X];
+      return plan->grid[special - PTX_SPECIAL_CLUSTERS_X] / cluster->dims[special - PTX_SPECIAL_CLUSTERS_X];
+   case PTX_SPECIAL_CLUSTER_BLOCK_X:
+   case PTX_SPECIAL_CLUSTER_BLOCK_Y:
+   case PTX_SPECIAL_CLUSTER_BLOCK_Z:
+      return place[special - PTX_SPECIAL_CLUSTER_BLOCK_X] %
+             cluster->dims[special - PTX_SPECIAL_CLUSTER_BLOCK_X];
    case PTX_SPECIAL_CLUSTER_BLOCKS_X:
    case PTX_SPECIAL_CLUSTER_BLOCKS_Y:
    case PTX_SPECIAL_CLUSTER_BLOCKS_Z:
+      return cluster->dims[special - PTX_SPECIAL_CLUSTER_BLOCKS_X];
+   case PTX_SPECIAL_CLUSTER_RANK:
+      return rank;
    case PTX_SPECIAL_CLUSTER_SIZE:
-      return 1;
+      return cluster->blocks;
+   case PTX_SPECIAL_CLUSTER_EXPLICIT:
+      return cluster->blocks > 1 || block->launch->program->entry->required_cluster[0];
    case PTX_SPECIAL_LANEID:
       return lane;
    case PTX_SPECIAL_WARPID:
@@ -211,7 +240,7 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_SMID:
    case PTX_SPECIAL_NSMID:
    case PTX_SPECIAL_GRIDID:
-      return machine_environment_special(block, special, thread / LANES);
+      return machine_environment_special(block, special, thread / LANES % cluster->warps);
    case PTX_SPECIAL_LANEMASK_EQ:
       return 1u << lane;
    case PTX_SPECIAL_LANEMASK_LT:
@@ -225,13 +254,18 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_DYNAMIC_SHARED:
       return plan->dynamic_shared;
    case PTX_SPECIAL_TOTAL_SHARED:
-      return (uint32_t)machine_shared_without_gaps(block->launch->program, block->shared_bytes);
+      return (uint32_t)machine_shared_without_gaps(block->launch->program, cluster->shared_bytes);
    default:
       return 0;
    }
 }
 
 static void write_special(machine_block_t *block, machine_warp_t *warp, const machine_register_info_t *info) {
+   if (info->bytes == 0) { /* a predicate, the same for all lanes */
+      const uint32_t truth = special_value(block, info->special, warp->first_thread) ? FULL_MASK : 0;
+      memcpy(warp->registers + info->offset, &truth, sizeof truth);
+      return;
+   }
    uint32_t *lanes = LANES_OF(uint32_t, info->offset);
    for (uint32_t l = 0; l < LANES; l++)
       lanes[l] = special_value(block, info->special, warp->first_thread + l);
@@ -269,15 +303,17 @@ static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
 
 static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    const machine_program_t *program = warp->program;
-   const uint32_t threads = block->threads - warp->first_thread;
+   const uint32_t all = block->cluster.threads, before = warp->place * LANES,
+                  threads = all > before ? all - before : 0;
    warp->alive = threads >= LANES ? FULL_MASK : (1u << threads) - 1;
-   warp->state = WARP_READY;
-   warp->fragment_count = 1;
+   warp->state = threads ? WARP_READY : WARP_DONE;
+   warp->fragment_count = threads != 0;
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;
    warp->carry = warp->carry_defined = 0;
    warp->carry_taint = 0;
-   warp->strong = warp->loads = 0;
+   warp->strong = warp->loads = warp->copy_waits = 0;
+   warp->copies_open = false;
    memset(warp->fence_time, 0, sizeof warp->fence_time);
    memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);
    memset(warp->defined, 0, program->register_count * sizeof *warp->defined);
@@ -302,13 +338,13 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->index[1] = (uint32_t)(linear / plan->grid[0] % plan->grid[1]);
    block->index[2] = (uint32_t)(linear / plan->grid[0] / plan->grid[1]);
    block->serial = launch->first_serial + linear;
-   block->threads = plan->block[0] * plan->block[1] * plan->block[2];
+   block->threads = block->cluster.blocks > 1 ? block->warp_count * LANES : block->cluster.threads;
    block->measured = run->options.requests;
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->fenced_any = false;
    block->shared_taint = 0;
-   memset(block->barriers, 0, sizeof block->barriers);
+   memset(block->barriers, 0, block->cluster.blocks * sizeof block->barriers[0]);
    memset(block->shared_defined, 0, block->shared_bytes);
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
@@ -316,6 +352,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    machine_mbarriers_begin(block);
    machine_bulk_groups_begin(block);
    machine_cluster_barrier_begin(block);
+   machine_peers_begin(block);
    machine_operations_begin(block);
    machine_warpgroups_begin(block);
    machine_shared_new_epoch(block);
@@ -364,10 +401,12 @@ void machine_block_end(machine_block_t *block) {
    machine_run_t *run = block->run;
    machine_warpgroups_end(block);
    machine_operations_end(block);
+   machine_peers_end(block);
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];
       run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
-      run->longest_loads = warp->loads > run->longest_loads ? warp->loads : run->longest_loads;
+      const uint64_t loads = warp->loads + (warp->copy_waits + COPY_WAIT - 1) / COPY_WAIT;
+      run->longest_loads = loads > run->longest_loads ? loads : run->longest_loads;
    }
 }
 

@@ -9,6 +9,32 @@
 #define MAX_BLOCK_THREADS 1024
 #define MAX_BLOCKS 0x7fffffffull
 
+/* Warps of a block: in clusters, whole warpgroups of those that have any, so that none lies in two blocks. */
+static uint32_t machine_cluster_warps(const rkb_plan_launch_t *plan, const machine_program_t *program) {
+   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
+                  warps = (threads + LANES - 1) / LANES,
+                  blocks = plan->cluster[0] * plan->cluster[1] * plan->cluster[2];
+   return blocks > 1 && program->warpgroups
+             ? (warps + WARPGROUP_WARPS - 1) / WARPGROUP_WARPS * WARPGROUP_WARPS
+             : warps;
+}
+
+#define CLUSTER_ALIGNMENT 1024u /* of a block's shared memory: what swizzles repeat after */
+
+static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const machine_program_t *program,
+                                          uint32_t shared_bytes) {
+   const uint32_t blocks = plan->cluster[0] * plan->cluster[1] * plan->cluster[2],
+                  span = (shared_bytes + CLUSTER_ALIGNMENT) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
+   return (machine_cluster_t){.dims = {plan->cluster[0], plan->cluster[1], plan->cluster[2]},
+                              .blocks = blocks,
+                              .warps = machine_cluster_warps(plan, program),
+                              .threads = plan->block[0] * plan->block[1] * plan->block[2],
+                              .shared_bytes = shared_bytes,
+                              .shared_span = blocks > 1     ? span
+                                             : shared_bytes ? shared_bytes
+                                                            : 1};
+}
+
 /* Unsupported names are opcodes or features; a code has no spaces, the message has the words. */
 static void refuse(machine_run_t *run, const char *what, uint32_t line) {
    char reason[48];
@@ -53,16 +79,46 @@ static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
    return true;
 }
 
+/* What names of threads have room for: races.h. */
+#define MOST_CLUSTER_THREADS 2044u
+
+static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
+                         const machine_program_t *program) {
+   const uint32_t *required = program->entry->required_cluster, *dims = plan->cluster;
+   const uint64_t blocks = (uint64_t)dims[0] * dims[1] * dims[2];
+   if (blocks == 0 || blocks > MOST_CLUSTER || plan->grid[0] % dims[0] || plan->grid[1] % dims[1] ||
+       plan->grid[2] % dims[2] ||
+       (required[0] && (required[0] != dims[0] || required[1] != dims[1] || required[2] != dims[2]))) {
+      if (required[0])
+         machine_find_launch(
+            run, RKB_MACHINE_REJECT, "plan.cluster",
+            "%s is compiled for clusters of %u x %u x %u blocks, and the launch has %u x %u x %u: its cluster "
+            "must say the same",
+            plan->entry, required[0], required[1], required[2], dims[0], dims[1], dims[2]);
+      else
+         machine_find_launch(
+            run, RKB_MACHINE_REJECT, "plan.cluster",
+            "a grid of %u x %u x %u blocks has no clusters of %u x %u x %u, or they are more than %u blocks",
+            plan->grid[0], plan->grid[1], plan->grid[2], dims[0], dims[1], dims[2], MOST_CLUSTER);
+      return false;
+   }
+   const bool waits = program->waits && blocks > 1;
+   if (waits ||
+       (blocks > 1 && blocks * machine_cluster_warps(plan, program) * LANES > MOST_CLUSTER_THREADS)) {
+      refuse(run, waits ? "clusters that wait for others" : "clusters of more than 2044 threads", 0);
+      return false;
+   }
+   return true;
+}
+
 static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const machine_program_t *program) {
    uint64_t threads = (uint64_t)plan->block[0] * plan->block[1] * plan->block[2];
    if (program->unsupported[0]) {
       refuse(run, program->unsupported, program->unsupported_line);
       return false;
    }
-   if (plan->cluster[0] > 1 || plan->cluster[1] > 1 || plan->cluster[2] > 1) {
-      refuse(run, "clusters", 0);
+   if (!cluster_fits(run, plan, program))
       return false;
-   }
    const uint32_t *required = program->entry->required_block;
    if (threads == 0 || threads > MAX_BLOCK_THREADS ||
        (program->entry->max_threads && threads > program->entry->max_threads) ||
@@ -104,6 +160,8 @@ static void count_products(const machine_run_t *run, const machine_program_t *pr
          continue;
       const uint64_t products = products_of(program, i, &type);
       c->tensor_products[type] += run->block_warps[i->block] * products;
+      if (i->operation == TENSOR_OF_WARPGROUP)
+         c->warpgroup_products[type] += run->block_warps[i->block] * products;
    }
 }
 
@@ -116,7 +174,7 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    c->threads = plan->block[0] * plan->block[1] * plan->block[2];
    c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
    c->executed = blocks;
-   c->barriers = run->measured_barriers / run->block.warp_count;
+   c->barriers = run->measured_barriers / run->block.cluster.warps;
    for (uint32_t b = 0; b < program->block_count; b++)
       for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
          c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
@@ -127,35 +185,67 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    machine_counters_end(run, c, blocks);
 }
 
+/* The first block of the n-th cluster of the grid; without clusters, the n-th block. */
+static uint64_t first_block(const machine_launch_t *launch, uint64_t n) {
+   const uint32_t *grid = launch->plan->grid, *dims = launch->cluster.dims;
+   const uint64_t across = grid[0] / dims[0], down = grid[1] / dims[1], x = n % across * dims[0],
+                  y = n / across % down * dims[1], z = n / across / down * dims[2];
+   return (z * grid[1] + y) * grid[0] + x;
+}
+
+/* The cluster that a block is of. */
+static uint64_t cluster_of(const machine_launch_t *launch, uint64_t block) {
+   const uint32_t *grid = launch->plan->grid, *dims = launch->cluster.dims;
+   const uint64_t across = grid[0] / dims[0], down = grid[1] / dims[1];
+   return (block / grid[0] / grid[1] / dims[2] * down + block / grid[0] % grid[1] / dims[1]) * across +
+          block % grid[0] / dims[0];
+}
+
+/* Whether a block that a sample names was executed with one before it in the sample, which is of its cluster. */
+static bool with_another(const machine_launch_t *launch, const rkb_machine_blocks_t *sample, uint64_t n) {
+   const uint64_t cluster = cluster_of(launch, sample->numbers[n]);
+   for (uint64_t k = 0; launch->cluster.blocks > 1 && k < n; k++)
+      if (cluster_of(launch, sample->numbers[k]) == cluster)
+         return true;
+   return false;
+}
+
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint32_t *grid = launch->plan->grid;
-   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2], clusters = total / launch->cluster.blocks;
    const rkb_machine_blocks_t *sample = run->options.sample ? &run->options.sample[launch->number] : NULL;
-   const bool chosen = sample && sample->count && sample->count <= total;
-   const uint64_t count = chosen ? sample->count : total;
+   const bool chosen = sample && (sample->count || sample->none) && sample->count <= total;
+   const uint64_t count = chosen ? sample->count : clusters;
    const uint64_t began = run->executed, budget = run->options.sample_instructions;
    uint64_t executed = 0;
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
-   if (launch->program->waits && total > 1 && count == total) {
+   if (launch->program->waits && total > 1 && (!chosen || count == total)) {
       machine_residents_run(launch);
       run->next_serial += total;
       gather_counters(run, launch, total);
       return;
    }
-   run->report.sampled |= count < total;
+   run->report.sampled |= chosen && count < total;
+   machine_partial_begin(launch, count, !chosen || (count == total && !budget));
    for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
-      const uint64_t linear = chosen ? sample->numbers[n] : machine_in_order(run, n, total);
+      if (chosen && with_another(launch, sample, n))
+         continue;
+      const uint64_t linear = first_block(launch, chosen ? cluster_of(launch, sample->numbers[n])
+                                                         : machine_in_order(run, n, clusters));
       run->place = launch->number << PLACE_BITS | (uint32_t)(n < MOST_PLACES ? n : MOST_PLACES);
       machine_block_run(launch, linear);
       if (run->record)
          machine_follow(launch, linear);
-      run->measured_blocks += run->block.measured;
-      executed++;
+      if (run->extents)
+         machine_partial_block(run);
+      run->measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
+      executed += launch->cluster.blocks;
       if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= sample->least) {
          run->report.sampled = true;
          break;
       }
    }
+   machine_partial_end(launch, executed == total);
    run->next_serial += total;
    gather_counters(run, launch, executed);
 }
@@ -186,9 +276,6 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    uint64_t shared = program->shared_bytes;
    if (plan->dynamic_shared)
       shared = (uint64_t)program->dynamic_shared_offset + plan->dynamic_shared;
-   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
-                  warps = (threads + LANES - 1) / LANES;
-   launch.shared_bytes = (uint32_t)shared;
    run->report.control_taint = run->report.address_taint = 0;
    uint32_t shift = program->global_granule == 1 ? 0 : program->global_granule == 2 ? 1 : 2;
    if (shift != run->record_shift) {
@@ -198,6 +285,8 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    machine_forget_records(run, plan);
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
+   for (uint32_t n = 0; n < run->region_count; n++)
+      run->regions[n].written = false;
    machine_counters_begin(run);
    run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
    run->block_threads = run->block_warps + program->block_count + 1;
@@ -209,8 +298,10 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
                           (unsigned long long)total,
                           (unsigned long long)machine_shared_without_gaps(program, shared));
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
-      if ((run->pool_program == program && run->pool_warps == warps && run->block.shared_bytes == shared) ||
-          machine_pool_prepare(run, program, warps, (uint32_t)shared)) {
+      launch.cluster = describe_cluster(plan, program, (uint32_t)shared);
+      if ((run->pool_program == program &&
+           memcmp(&run->block.cluster, &launch.cluster, sizeof launch.cluster) == 0) ||
+          machine_pool_prepare(run, program, &launch.cluster)) {
          machine_launch_begin(&launch);
          run_blocks(run, &launch);
          done = !run->stop;
@@ -222,6 +313,8 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    free(launch.parameter_defined);
    free(launch.parameter_taint);
    run->launch = NULL;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++)
+      run->stored[number] |= run->regions[n].written ? UINT64_C(1) << (n < 63 ? n : 63) : 0;
    note_deciding(run, number, control, address);
    return done && !run->out_of_memory;
 }

@@ -65,8 +65,9 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
    run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
    run->apart = calloc(plan->launch_count + 1, sizeof *run->apart);
+   run->stored = calloc(plan->launch_count + 1, sizeof *run->stored);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !run->counters || !run->deciding || !run->apart ||
+   if (!run->findings || !run->programs || !run->counters || !run->deciding || !run->apart || !run->stored ||
        !machine_lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
@@ -96,6 +97,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    free(run->counters);
    free(run->deciding);
    free(run->apart);
+   free(run->stored);
    free(run->findings);
    free(run->kept);
    free(machine);
@@ -143,7 +145,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
    memset(run->counters, 0, run->plan->launch_count * sizeof *run->counters);
-   return machine_begin_buffers(run, buffers) && machine_copy_constants(run);
+   return machine_begin_buffers(run, buffers) && machine_kept_begin(run) && machine_copy_constants(run);
 }
 
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err) {
@@ -169,8 +171,10 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->report.used_taint = used_taint(run);
    if (complete)
       machine_environment_find(run, run->report.used_taint);
-   run->report.leaves_state =
-      run->taint && (machine_variables_reached(run) || machine_variables_digest(run) != variables);
+   const bool changed = run->taint && machine_variables_digest(run) != variables;
+   run->report.leaves_state = changed || (run->taint && machine_variables_reached(run));
+   if (complete && changed)
+      machine_kept_find(run);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
       run->report.one_schedule |= run->programs[n]->atomics || run->programs[n]->strong ||
                                   run->programs[n]->clocks || run->programs[n]->placed;

@@ -20,6 +20,8 @@
 
 #define UNDEFINED_STORE                                                                                      \
    2 /* value of a defined byte after a store of an undefined value; 0 never written, 1 defined */
+#define ATOMIC_UNFINISHED                                                                                    \
+   3 /* the same: atomic operations of blocks that are not executed are missing there (partial_launches.c) */
 
 typedef struct machine_region {
    const char *name;
@@ -28,12 +30,12 @@ typedef struct machine_region {
    uint8_t *defined; /* a byte each; NULL: all are */
    uint8_t
       *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
-   uint32_t *met_by;            /* by piece, 1 + run->place of the block that met it first; beside met */
-   bool read_only;              /* a tensor of role in, or .const */
-   bool fetched;                /* an input, made where it is first met */
-   bool constant;               /* .const variable */
-   bool sparse;                 /* a large variable: zeros that are mapped, made and counted where they are first met */
-   uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
+   uint32_t *met_by; /* by piece, 1 + run->place of the block that met it first; beside met */
+   bool read_only;   /* a tensor of role in, or .const */
+   bool fetched;     /* an input, made where it is first met */
+   bool constant;    /* .const variable */
+   bool sparse;      /* a large variable: zeros that are mapped, made and counted where they are first met */
+   uint32_t buffer;  /* plan buffer, or UINT32_MAX for a module variable */
    uint64_t *writers, *readers; /* race records by granule (races.c); NULL until needed */
    uint32_t
       *read_only_path; /* by granule: the last launch that read it so (read_only_path.c); NULL until needed */
@@ -41,6 +43,13 @@ typedef struct machine_region {
    double *shadow;            /* by 4 bytes; NULL until needed */
    uint64_t taint;            /* of anything in it */
    uint32_t undefined_store;  /* index + 1 of the finding kept for the first undefined store */
+   bool written;              /* in the launch that runs */
+   /* partial_launches.c; a bit for each word of 4 bytes, NULL in other runs */
+   uint64_t *stored, *wanted; /* written in the launch that runs; read before it was final */
+   /* Of a variable that kernels may write, a bit for each word (kept_values.c): written in this run without regard to what was there;
+    * written in any run; written in a run before this one. */
+   uint64_t *renewed, *touched, *left;
+   bool stale; /* blocks that were not executed would have changed what is met from now on */
 } machine_region_t;
 
 #define PLACE_BITS 20 /* of machine_run_t.place, for the number in a sample; launches are at most 64 */
@@ -63,6 +72,8 @@ typedef struct machine_fragment { /* lanes of a warp that are at the same place 
 
 enum machine_warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
 
+#define COPY_WAIT 840u /* divisible by 1 to 8 */
+
 typedef struct machine_warp {
    uint8_t *registers; /* program.file_bytes */
    uint32_t *defined;  /* by register number: lanes */
@@ -73,10 +84,11 @@ typedef struct machine_warp {
    struct machine_block *block;
    struct machine_run *run;
    const machine_program_t *program;
-   uint32_t number, first_thread;
-   uint32_t alive;       /* lanes not exited */
-   uint32_t left[LANES]; /* of lanes that exited: the fragment's last block then */
-   uint32_t carry;       /* the condition code of add.cc and its kind, a bit a lane */
+   uint32_t number, first_thread; /* among those of all blocks of the cluster */
+   uint32_t rank, place;          /* of its block in the cluster; its number in that block */
+   uint32_t alive;                /* lanes not exited */
+   uint32_t left[LANES];          /* of lanes that exited: the fragment's last block then */
+   uint32_t carry;                /* the condition code of add.cc and its kind, a bit a lane */
    uint32_t carry_defined;
    uint64_t carry_taint;
    uint32_t state;
@@ -87,6 +99,8 @@ typedef struct machine_warp {
    /* basic blocks executed with a global load in them: loads that can be in flight together count once */
    uint64_t loads;
    bool loads_open;
+   bool copies_open;     /* cp.async began since the last wait */
+   uint64_t copy_waits;  /* waits for them, in COPY_WAITs: a wait that leaves n groups under way hides all but a share of its time */
    /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
    uint64_t strong;
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
@@ -100,6 +114,21 @@ typedef struct machine_barrier { /* a phase that is not complete: what bar.arriv
 
 enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
 
+/* The blocks of a cluster are executed as one: a machine_block_t has the warps of all of them one after the other, in the order of their
+ * ranks, and their shared memories.  Offsets of shared memory and numbers of threads and warps count through all.  A launch without clusters
+ * has clusters of one block. */
+#define MOST_CLUSTER 16u
+#define CLUSTER_SHIFT                                                                                        \
+   24 /* in the window of shared memory: rank + 1 of the block whose byte an address names; 0: the thread's own */
+typedef struct machine_cluster {
+   uint32_t dims[3], blocks;
+   uint32_t
+      warps; /* of each block; whole warpgroups where there are several blocks and the program has any */
+   uint32_t threads;      /* of each block, those that there are */
+   uint32_t shared_bytes; /* of each block */
+   uint32_t shared_span;  /* from the first byte of one block's to the next one's */
+} machine_cluster_t;
+
 /* What the warps of a block asked for in a turn that changed nothing: global memory that another block may change. */
 #define MOST_POLLED 8
 typedef struct machine_polled {
@@ -111,9 +140,11 @@ typedef struct machine_polled {
 typedef struct machine_block {
    struct machine_run *run;
    struct machine_launch *launch;
-   uint32_t index[3];
-   uint64_t serial; /* blocks executed before, over the whole run: a block's name in race records */
-   uint32_t threads, warp_count;
+   machine_cluster_t cluster;
+   uint32_t index[3]; /* of the cluster's first block */
+   uint64_t serial;   /* blocks executed before, over the whole run: a block's name in race records */
+   uint32_t threads,
+      warp_count; /* of all; without clusters the threads that there are, else counted to whole warps */
    machine_warp_t *warps;
    uint8_t *shared, *shared_defined;
    uint32_t shared_bytes;
@@ -135,9 +166,10 @@ typedef struct machine_block {
    struct machine_bulk_groups *bulk_groups; /* async/bulk_copies.h */
    struct machine_warpgroups *warpgroups;   /* async/warpgroups.h; NULL: the program has none */
    struct machine_cluster_barrier *cluster_barrier; /* async/cluster_barrier.h */
-   machine_barrier_t barriers[16];
-   machine_polled_t polled;           /* while blocks run side by side: resident_blocks.c */
-   struct machine_acquired *acquired; /* synchronisation.c */
+   struct machine_peers *peers;                  /* async/cluster_peers.h; NULL: one block, or not followed */
+   machine_barrier_t barriers[MOST_CLUSTER][16]; /* by rank */
+   machine_polled_t polled;                      /* while blocks run side by side: resident_blocks.c */
+   struct machine_acquired *acquired;            /* synchronisation.c */
    uint32_t acquired_count, acquired_room;
    uint32_t *fenced; /* of each thread: time of its last fence before the last barrier; synchronisation.c */
    uint32_t fenced_room, fenced_copy; /* the copy that releases since then refer to, or PTX_NONE */
@@ -152,7 +184,7 @@ typedef struct machine_launch {
    uint8_t *parameters;
    uint8_t *parameter_defined;
    uint64_t *parameter_taint; /* unused bytes are 0 */
-   uint32_t shared_bytes;
+   machine_cluster_t cluster;
    uint64_t first_serial;
    uint32_t global_shift;
 } machine_launch_t;
@@ -197,8 +229,9 @@ typedef struct machine_run {
    rkb_launch_counters_t *counters;                                          /* by launch */
    uint64_t budget;                                                          /* thread-instructions left */
    uint64_t executed;                                                        /* of this run */
-   uint64_t burden; /* of this run: what costs more than its thread-instructions say, in their measure (machine.h) */
-   uint64_t hang_limit;                                                      /* instructions of one warp */
+   uint64_t
+      burden; /* of this run: what costs more than its thread-instructions say, in their measure (machine.h) */
+   uint64_t hang_limit; /* instructions of one warp */
    uint64_t *deciding;  /* by launch: what reached its control and addresses in runs with taint */
    bool *apart;         /* by launch: recording it was refused, so every set of buffers executes it */
    bool steering_known; /* a run with taint came to its end */
@@ -207,6 +240,14 @@ typedef struct machine_run {
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
    uint32_t place; /* of the block that runs: its launch, then its number in the sample */
+   uint64_t *stored; /* by launch: rkb_machine_stored */
+   bool unfinished;  /* not all blocks of the launch that runs are executed: partial_launches.c */
+   rkb_machine_extent_t *
+      *extents; /* by launch, by place and buffer: what its blocks wrote; NULL where nothing is known */
+   uint32_t *extent_places;                   /* by launch */
+   struct machine_stored_bytes *block_stores; /* of the block that runs */
+   struct machine_pattern *patterns;          /* by launch */
+   uint32_t block_store_count, block_store_room;
    uint64_t next_serial;
    uint32_t idle;     /* rounds of blocks side by side since one of them changed something */
    bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */
@@ -262,7 +303,10 @@ rkb_machine_finding_t *machine_find_launch(machine_run_t *run, uint32_t standing
 /* Fills a finding's place, thread and registers without adding it. */
 void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_finding_t *finding);
 void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]);
-void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t out[3]);
+/* Of the block of a thread whose cluster, or block where there are none, has this serial number. */
+void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]);
+/* Names a thread of the block as the other side of a finding, which may be NULL. */
+void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread);
 
 /* The line of the source that an instruction comes from, or of the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
@@ -324,7 +368,7 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier, uint32_t th
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
 void machine_barriers_stuck(machine_block_t *block);
 /* barrier_bypass.c: threads that left without coming to the barrier whose threads have all come */
-void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier);
+void machine_barrier_bypassed(machine_block_t *block, uint32_t rank, uint32_t barrier);
 /* regions.c */
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
 void machine_regions_free(machine_run_t *run);
@@ -342,6 +386,23 @@ bool machine_copy_constants(machine_run_t *run); /* the plan's; false after a fi
 /* Of what module variables hold; a number of 64 bits, by which two contents are told apart. */
 uint64_t machine_variables_digest(const machine_run_t *run);
 bool machine_variables_reached(const machine_run_t *run); /* by an input */
+/* kept_values.c: what a run reads of module variables that an earlier one left there. */
+bool machine_kept_begin(machine_run_t *run); /* before a run; false without memory */
+void machine_kept_free(machine_region_t *region);
+/* renews: with a value of its own, not one made of what was there. */
+void machine_kept_write(machine_region_t *region, uint64_t offset, uint64_t bytes, bool renews);
+bool machine_is_kept(const machine_region_t *region, uint64_t offset, uint64_t bytes);
+void machine_kept_find(machine_run_t *run); /* after one that left other values than it found */
+/* partial_launches.c: what launches leave of which not all blocks are executed. */
+bool machine_partial_lay_out(machine_run_t *run); /* false without memory */
+void machine_partial_free(machine_run_t *run);
+void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole);
+void machine_partial_end(machine_launch_t *launch, bool whole);
+/* After a block: forgets what it wrote and goes on with the next one if it needed what a block that was not executed writes. */
+void machine_partial_block(machine_run_t *run);
+/* Notes what a block writes, or reads that is not final. */
+void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes);
+void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes);
 /* execute_launch.c: executes a launch; true when it ran to its end. */
 bool machine_launch_run(machine_run_t *run, uint32_t number);
 /* execute_plan.c.  Before a run on these buffers: nothing found, nothing executed, memory as it is at the start; false when
@@ -355,13 +416,40 @@ void machine_together_free(machine_run_t *run);
 /* execute_block.c */
 void machine_launch_begin(machine_launch_t *launch); /* after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);
-bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program, uint32_t warps,
-                          uint32_t shared_bytes);
+bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
+                          const machine_cluster_t *cluster);
 void machine_pool_free(machine_run_t *run);
 
 /* Without the instruction a population count is a call, and nearly all masks are full. */
 static inline uint32_t lane_count(uint32_t mask) {
    return mask == FULL_MASK ? LANES : (uint32_t)__builtin_popcount(mask);
+}
+
+/* The warps of one block of the cluster. */
+static inline machine_warp_t *machine_warps_of(const machine_block_t *block, uint32_t rank) {
+   return block->warps + (size_t)rank * block->cluster.warps;
+}
+
+/* Where bytes of shared memory lie that a warp names by an offset in its window; false: in no block of its cluster, or between variables. */
+static inline bool machine_shared_place(const machine_warp_t *warp, uint64_t *offset, uint32_t bytes,
+                                        uint32_t *rank) {
+   const machine_cluster_t *cluster = &warp->block->cluster;
+   uint64_t at = *offset;
+   *rank = warp->rank;
+   if (cluster->blocks > 1 && at >> CLUSTER_SHIFT) {
+      *rank = (uint32_t)(at >> CLUSTER_SHIFT) - 1;
+      at &= (1u << CLUSTER_SHIFT) - 1;
+   }
+   if (*rank >= cluster->blocks || at > cluster->shared_bytes || cluster->shared_bytes - at < bytes ||
+       machine_touches_gap(warp->program, at, bytes))
+      return false;
+   *offset = (uint64_t)*rank * cluster->shared_span + at;
+   return true;
+}
+
+/* The number in its block of a byte of the cluster's shared memory: what messages say. */
+static inline uint32_t machine_own_byte(const machine_block_t *block, uint32_t offset) {
+   return offset % block->cluster.shared_span;
 }
 
 /* Lanes of a register. */

@@ -152,11 +152,10 @@ static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
 }
 
 /* Memory for one more block at once; the first has what the launch prepared. */
-static bool prepare(machine_launch_t *launch, const machine_run_t *first) {
+static bool prepare(machine_launch_t *launch) {
    machine_run_t *run = launch->run;
-   const uint32_t warps = first->pool_warps, shared = launch->shared_bytes;
    put_in(run, &(resident_t){.live = false});
-   if (!machine_pool_prepare(run, launch->program, warps, shared))
+   if (!machine_pool_prepare(run, launch->program, &launch->cluster))
       return false;
    machine_launch_begin(launch);
    return true;
@@ -211,7 +210,7 @@ void machine_residents_run(machine_launch_t *launch) {
       return;
    }
    run->report.waits = run->side_by_side = true;
-   for (; count < at_once && (count == 0 || prepare(launch, run)); count++) {
+   for (; count < at_once && (count == 0 || prepare(launch)); count++) {
       begin(launch, count, &residents[count]);
       take_out(run, &residents[count]);
    }

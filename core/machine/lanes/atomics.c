@@ -1,5 +1,6 @@
 /* atom, red, membar and fence (PTX ISA 9.0, 9.7.14).  Lanes act in order of their number; a result that depends on the
  * order (floating-point sums) is named in the report, not rejected. */
+#include "machine/execute/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/atomic_values.h"
 #include "machine/lanes/memory_access.h"
@@ -75,15 +76,20 @@ OP(atomic) {
                          "an atomic operation's operand was never given a value");
          bool stood = true;
          for (uint32_t n = 0; place.defined && n < bytes; n++)
-            stood &= place.defined[e * bytes + n] == 1;
+            stood &= place.defined[e * bytes + n] == 1 || place.defined[e * bytes + n] == ATOMIC_UNFINISHED;
+         if (!stood && place.region && place.region->wanted)
+            machine_partial_read(place.region, place.offset + e * bytes, bytes);
          if (!stood && i->operation != ATOMIC_EXCH)
             machine_uninitialised_atomic(warp, l, &place.offset, place.region, bytes);
+         const uint8_t after = !warp->run->unfinished || !place.region ? 1
+                               : stood || i->operation == ATOMIC_EXCH  ? ATOMIC_UNFINISHED
+                                                                       : 0;
          uint64_t result =
             apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
          warp->run->changes += memcmp(&result, &old, bytes) != 0;
          memcpy(place.data + e * bytes, &result, bytes);
          if (place.defined)
-            memset(place.defined + e * bytes, 1, bytes);
+            memset(place.defined + e * bytes, after, bytes);
          if (warp->shadow && place.shadow && bytes == 4) {
             double *kept = &place.shadow[e];
             if (i->type == PTX_F32 && i->operation == ATOMIC_ADD) {
@@ -100,6 +106,11 @@ OP(atomic) {
          else
             LANES_OF(uint32_t, destination[e].offset)[l] = (uint32_t)old;
          defined |= (uint32_t)stood << l;
+         if (place.region && place.region->renewed) {
+            if (machine_is_kept(place.region, place.offset + e * bytes, bytes))
+               taint |= UINT64_C(1) << TAINT_KEPT;
+            machine_kept_write(place.region, place.offset + e * bytes, bytes, i->operation == ATOMIC_EXCH);
+         }
          if (warp->taint) {
             uint64_t *kept = taint_of_place(warp, &place);
             taint |= *kept;

@@ -7,19 +7,20 @@
 #include "machine/races/races.h"
 
 typedef struct bulk {
-   uint64_t shared, global, mbarrier;
+   uint64_t to, from, mbarrier; /* addresses */
    uint32_t bytes;
 } bulk_t;
 
-/* extras: the address in shared memory, that in global memory, each with an offset; the size; the mbarrier's, with its offset. */
+/* extras: the address in shared memory, the other one, each with an offset; the size; the mbarrier's, with its offset; the blocks. */
 static bool operands(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, bulk_t *out) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
-   if (!bulk_operands_defined(warp, i, lane))
+   const bool completes = i->operation == BULK_LOAD || i->operation == BULK_TO_PEER;
+   if (!bulk_operands_defined(warp, i, lane, i->extra_count))
       return false;
-   out->shared = bulk_address(warp, &slots[0], lane, true);
-   out->global = bulk_address(warp, &slots[2], lane, false);
+   out->to = bulk_address(warp, &slots[completes ? 0 : 2], lane, completes);
+   out->from = bulk_address(warp, &slots[completes ? 2 : 0], lane, i->operation != BULK_LOAD);
    out->bytes = (uint32_t)bulk_operand(warp, &slots[4], lane);
-   out->mbarrier = i->operation == BULK_LOAD ? bulk_address(warp, &slots[5], lane, true) : 0;
+   out->mbarrier = completes ? bulk_address(warp, &slots[5], lane, true) : 0;
    if (out->bytes & 15) {
       machine_find(warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
                    "a bulk copy of %u bytes: sizes are multiples of 16", out->bytes);
@@ -28,31 +29,74 @@ static bool operands(machine_warp_t *warp, const machine_instruction_t *i, uint3
    return true;
 }
 
-static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk) {
-   machine_row_t row;
-   uint32_t to, at;
-   if (!machine_bulk_shared(warp, lane, bulk->shared, bulk->bytes, 16, &to) ||
-       !machine_bulk_shared(warp, lane, bulk->mbarrier, 8, 8, &at) ||
-       !machine_bulk_global(warp, lane, bulk->global, bulk->bytes, false, &row))
-      return;
+/* The mbarrier that counts the bytes, and the operation that writes them to shared memory; NULL after a finding. */
+static machine_mbarrier_t *begin(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, uint32_t *to,
+                                 uint32_t *operation) {
+   uint32_t at;
+   if (!machine_bulk_shared(warp, lane, bulk->to, bulk->bytes, 16, to) ||
+       !machine_bulk_shared(warp, lane, bulk->mbarrier, 8, 8, &at) || !bulk_same_block(warp, lane, *to, at))
+      return NULL;
    machine_mbarrier_t *mbarrier = machine_mbarrier_for_copy(warp, lane, at, "completes a bulk copy");
+   if (!mbarrier)
+      return NULL;
+   *operation = machine_operation_start(warp, lane, mbarrier->actor, mbarrier->phase + 1, "a bulk copy");
+   return bulk->bytes && !machine_operation_writes(warp, lane, *operation, *to, bulk->bytes) ? NULL
+                                                                                             : mbarrier;
+}
+
+static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool counts) {
+   machine_row_t row;
+   uint32_t to, operation;
+   if (!machine_bulk_global(warp, lane, bulk->from, bulk->bytes, false, &row))
+      return;
+   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, &to, &operation);
    row.shared = to;
    if (!mbarrier)
       return;
-   const uint32_t operation =
-      machine_operation_start(warp, lane, mbarrier->actor, mbarrier->phase + 1, "a bulk copy");
-   if (bulk->bytes && !machine_operation_writes(warp, lane, operation, to, bulk->bytes))
-      return;
-   machine_bulk_count(warp, &row, false);
+   if (counts)
+      machine_bulk_count(warp, &row, false);
    machine_bulk_load(warp, lane, &row);
-   machine_mbarrier_copied(warp->block, mbarrier, bulk->bytes);
+   machine_mbarrier_copied(warp, lane, mbarrier, bulk->bytes);
+}
+
+/* Global memory is read once for all blocks. */
+static void multicast(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                      const bulk_t *bulk) {
+   uint32_t blocks;
+   if (!bulk_blocks(warp, i, lane, &blocks))
+      return;
+   for (uint32_t left = blocks; left && !warp->run->stop; left &= left - 1) {
+      const uint32_t rank = (uint32_t)__builtin_ctz(left);
+      bulk_t one = *bulk;
+      one.to = bulk_in_block(warp, bulk->to, rank);
+      one.mbarrier = bulk_in_block(warp, bulk->mbarrier, rank);
+      load(warp, lane, &one, left == blocks);
+   }
+}
+
+/* From the lane's own block to one of the cluster. */
+static void to_peer(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk) {
+   machine_block_t *block = warp->block;
+   uint32_t to, from, operation;
+   if (!machine_bulk_shared(warp, lane, bulk->from, bulk->bytes, 16, &from))
+      return;
+   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, &to, &operation);
+   if (!mbarrier || (bulk->bytes && !machine_operation_reads(warp, lane, operation, from, bulk->bytes)))
+      return;
+   memmove(block->shared + to, block->shared + from, bulk->bytes);
+   for (uint32_t n = 0; n < bulk->bytes; n++)
+      block->shared_defined[to + n] = block->shared_defined[from + n] == 1 ? 1 : UNDEFINED_STORE;
+   if (block->shared_shadow)
+      memmove(block->shared_shadow + to / 4, block->shared_shadow + from / 4,
+              bulk->bytes / 4 * sizeof(double));
+   machine_mbarrier_copied(warp, lane, mbarrier, bulk->bytes);
 }
 
 static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, const bulk_t *bulk) {
    machine_row_t row;
    uint32_t from, count;
-   if (!machine_bulk_shared(warp, lane, bulk->shared, bulk->bytes, 16, &from) ||
-       !machine_bulk_global(warp, lane, bulk->global, bulk->bytes, true, &row))
+   if (!machine_bulk_shared(warp, lane, bulk->from, bulk->bytes, 16, &from) ||
+       !machine_bulk_global(warp, lane, bulk->to, bulk->bytes, true, &row))
       return;
    const uint32_t actor = machine_bulk_group(warp, lane, &count),
                   operation = machine_operation_start(warp, lane, actor, count, "a bulk copy");
@@ -71,8 +115,12 @@ OP(bulk_copy) {
       bulk_t bulk;
       if (!(mask >> l & 1) || !operands(warp, i, l, &bulk))
          continue;
-      if (i->operation == BULK_LOAD)
-         load(warp, l, &bulk);
+      if (i->operation == BULK_LOAD && (i->flags & FLAG_MULTICAST))
+         multicast(warp, i, l, &bulk);
+      else if (i->operation == BULK_LOAD)
+         load(warp, l, &bulk, true);
+      else if (i->operation == BULK_TO_PEER)
+         to_peer(warp, l, &bulk);
       else
          store(warp, i, l, &bulk);
    }

@@ -19,11 +19,44 @@ static inline uint64_t bulk_address(const machine_warp_t *warp, const machine_sl
    return shared ? WINDOW_SHARED << WINDOW_SHIFT | (sum & 0xffffffffu) : machine_generic(warp->run, sum);
 }
 
-/* Every operand of the lane has a value; a finding otherwise. */
-static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_instruction_t *i,
-                                         uint32_t lane) {
+/* The blocks that a copy goes to, a bit each by rank; false after a finding. */
+static inline bool bulk_blocks(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                               uint32_t *blocks) {
+   const machine_slot_t *last = warp->program->extras + i->extra + i->extra_count - 1;
+   *blocks = (uint32_t)bulk_operand(warp, last, lane) & 0xffff;
+   if (!(*blocks >> warp->block->cluster.blocks))
+      return true;
+   machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+                "copies to the blocks of mask 0x%x, and the cluster has %u", *blocks,
+                warp->block->cluster.blocks);
+   return false;
+}
+
+/* The same byte of another block of the cluster. */
+static inline uint64_t bulk_in_block(const machine_warp_t *warp, uint64_t address, uint32_t rank) {
+   const uint64_t within = (1u << CLUSTER_SHIFT) - 1;
+   if (warp->block->cluster.blocks == 1)
+      return address;
+   return (address & ~0xffffffffull) | (uint64_t)(rank + 1) << CLUSTER_SHIFT | (address & within);
+}
+
+/* Whether bytes and the mbarrier that counts them are of one block; a finding otherwise. */
+static inline bool bulk_same_block(machine_warp_t *warp, uint32_t lane, uint32_t to, uint32_t mbarrier) {
+   const uint32_t span = warp->block->cluster.shared_span;
+   if (to / span == mbarrier / span)
+      return true;
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+      "writes to block %u of the cluster and completes an mbarrier of block %u: both must be of one block",
+      to / span, mbarrier / span);
+   return false;
+}
+
+/* The first count operands of the lane have values; a finding otherwise. */
+static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                                         uint32_t count) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
-   for (uint32_t e = 0; e < i->extra_count; e++) {
+   for (uint32_t e = 0; e < count; e++) {
       if (warp->taint)
          warp->run->report.address_taint |= warp->taint[slots[e].number];
       if (warp->defined[slots[e].number] >> lane & 1)
@@ -49,9 +82,13 @@ static inline void bulk_reduce(machine_warp_t *warp, const machine_instruction_t
       memcpy(&value, warp->block->shared + row->shared + n, bytes);
       const uint64_t result = apply(&how, old, value, 0);
       memcpy(row->region->data + row->offset + n, &result, bytes);
-      for (uint32_t k = 0; row->region->defined && k < bytes; k++)
-         if (row->region->defined[row->offset + n + k] != 1)
+      for (uint32_t k = 0; row->region->defined && k < bytes; k++) {
+         uint8_t *defined = &row->region->defined[row->offset + n + k];
+         if (*defined != 1 && *defined != ATOMIC_UNFINISHED)
             machine_uninitialised_atomic(warp, lane, &row->offset, row->region, bytes);
+         else if (warp->run->unfinished)
+            *defined = ATOMIC_UNFINISHED;
+      }
       for (uint32_t k = 0; k < bytes; k++)
          if (warp->block->shared_defined[row->shared + n + k] != 1) {
             machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", lane,

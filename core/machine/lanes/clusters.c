@@ -1,34 +1,81 @@
-/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3), in clusters of one block. */
+/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3).  An address of shared memory says in its high bits which
+ * block's it is, where the cluster has several (CLUSTER_SHIFT). */
 #include "machine/lanes/handlers.h"
 #include "machine/async/cluster_barrier.h"
 
+#define WITHIN ((1u << CLUSTER_SHIFT) - 1)
+
 static void check_rank(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
-   const uint32_t *rank = LANES_OF(uint32_t, i->b);
+   const uint32_t *rank = LANES_OF(uint32_t, i->b), blocks = warp->block->cluster.blocks;
    for (uint32_t left = mask & warp->alive & warp->defined[i->bi]; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      if (rank[lane])
+      if (rank[lane] >= blocks)
          machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-                      "names block %u of a cluster that has one block", rank[lane]);
+                      "names block %u of a cluster that has %u block%s", rank[lane], blocks,
+                      blocks > 1 ? "s" : "");
    }
 }
 
 OP(map_address_u32) {
-   const uint32_t *a = LANES_OF(uint32_t, i->a);
+   const uint32_t *a = LANES_OF(uint32_t, i->a), *rank = LANES_OF(uint32_t, i->b);
    uint32_t *d = LANES_OF(uint32_t, i->d);
    check_rank(warp, i, mask);
-   EACH_LANE d[l] = KEEP(a[l], d[l]);
+   if (warp->block->cluster.blocks > 1)
+      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | (rank[l] + 1) << CLUSTER_SHIFT, d[l]);
+   else
+      EACH_LANE d[l] = KEEP(a[l], d[l]);
 }
 
 OP(map_address_u64) {
-   const uint64_t *a = LANES_OF(uint64_t, i->a);
+   const uint64_t *a = LANES_OF(uint64_t, i->a), base = warp->run->window_base[WINDOW_SHARED];
+   const uint32_t *rank = LANES_OF(uint32_t, i->b);
    uint64_t *d = LANES_OF(uint64_t, i->d);
    check_rank(warp, i, mask);
-   EACH_LANE d[l] = KEEP(a[l], d[l]);
+   if (warp->block->cluster.blocks > 1)
+      EACH_LANE d[l] =
+         KEEP(base + (((a[l] - base) & WITHIN) | (uint64_t)(rank[l] + 1) << CLUSTER_SHIFT), d[l]);
+   else
+      EACH_LANE d[l] = KEEP(a[l], d[l]);
 }
 
-OP(block_rank) {
+OP(map_window_u64) {
+   const uint64_t *a = LANES_OF(uint64_t, i->a);
+   const uint32_t *rank = LANES_OF(uint32_t, i->b);
+   uint64_t *d = LANES_OF(uint64_t, i->d);
+   check_rank(warp, i, mask);
+   if (warp->block->cluster.blocks > 1)
+      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | (uint64_t)(rank[l] + 1) << CLUSTER_SHIFT, d[l]);
+   else
+      EACH_LANE d[l] = KEEP(a[l], d[l]);
+}
+
+static inline uint32_t rank_at(const machine_warp_t *warp, uint32_t offset) {
+   return offset >> CLUSTER_SHIFT ? (offset >> CLUSTER_SHIFT) - 1 : warp->rank;
+}
+
+OP(block_rank_u32) {
+   const uint32_t *a = LANES_OF(uint32_t, i->a);
    uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(0, d[l]);
+   EACH_LANE d[l] = KEEP(rank_at(warp, a[l]), d[l]);
+}
+
+OP(block_rank_u64) {
+   const uint64_t *a = LANES_OF(uint64_t, i->a), base = warp->run->window_base[WINDOW_SHARED];
+   uint32_t *d = LANES_OF(uint32_t, i->d);
+   EACH_LANE d[l] = KEEP(rank_at(warp, (uint32_t)(a[l] - base)), d[l]);
+}
+
+/* Of the thread's own block. */
+OP(isspacep_own) {
+   const uint64_t *a = LANES_OF(uint64_t, i->a);
+   uint32_t truth = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      const uint64_t address = machine_generic(warp->run, a[l]);
+      truth |= (uint32_t)(address >> WINDOW_SHIFT == WINDOW_SHARED &&
+                          rank_at(warp, (uint32_t)address) == warp->rank)
+               << l;
+   }
+   set_predicate(warp, i->d, truth, mask);
 }
 
 OP(cluster_arrive) {

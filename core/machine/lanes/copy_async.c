@@ -98,7 +98,7 @@ static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    }
    machine_region_t *region = from.region && !from.region->read_only ? from.region : NULL;
    if (handle != UINT32_MAX)
-      machine_copy_start(warp, handle, lane, target, bytes, region, from.offset, count);
+      machine_copy_start(warp, handle, lane, (uint32_t)to.offset, bytes, region, from.offset, count);
    return true;
 }
 
@@ -121,7 +121,13 @@ OP(copy_async) {
    }
    if (!warp->block->measured || warp->run->repeats)
       return;
+   /* Nothing waits for these loads but a wait for their group. */
+   const uint64_t loads = warp->loads;
+   const bool open = warp->loads_open;
    machine_count_request(warp, address, reading, i->operation, false);
+   warp->loads = loads;
+   warp->loads_open = open;
+   warp->copies_open |= reading != 0;
    for (uint32_t l = 0; l < LANES; l++)
       address[l] = WINDOW_SHARED << WINDOW_SHIFT | target[l];
    machine_count_request(warp, address, mask, i->operation, true);
@@ -132,7 +138,12 @@ OP(copy_commit) {
       machine_copies_commit(warp, mask);
 }
 
+/* Where n groups may stay under way, n + 1 are on their way at once: each step waits for that share of the time that one takes. */
 OP(copy_wait) {
+   if (warp->copies_open) {
+      warp->copy_waits += COPY_WAIT / ((i->operation ? 0 : (uint64_t)i->immediate) + 1);
+      warp->copies_open = false;
+   }
    if (warp->block->copies)
       machine_copies_wait(warp, mask, (uint32_t)i->immediate, i->operation);
 }

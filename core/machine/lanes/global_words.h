@@ -226,11 +226,12 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
    machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
    const uint32_t bytes = 4u * i->elements;
    const bool recorded = run->races && region && !region->read_only;
-   if (!region || (region->read_only && store) ||
+   if (!region || region->renewed || (region->read_only && store) ||
        (recorded && (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
                      warp->block->launch->global_shift != 2 || !machine_global_records(run, region))) ||
        !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
+   region->written |= store;
    for (uint32_t l = 0; region->met && l < LANES; l++)
       if (mask >> l & 1)
          machine_meet(run, region, to->offset[l], bytes, store);
@@ -260,7 +261,7 @@ static inline bool find_generic_shared(machine_warp_t *warp, const machine_instr
                                        const uint64_t *address, bool store, words_t *to) {
    const machine_block_t *block = warp->block;
    if ((i->space != PTX_SHARED && i->space != PTX_GENERIC) || block->races == RACES_CLOCKS ||
-       (block->races == RACES_FAST && block->shared_shift != 2) ||
+       block->cluster.blocks > 1 || (block->races == RACES_FAST && block->shared_shift != 2) ||
        !find_offsets(to, address, mask, WINDOW_SHARED << WINDOW_SHIFT, block->shared_bytes, 4u * i->elements,
                      0, 0))
       return false;

@@ -1,4 +1,5 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
+#include "machine/execute/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/global_words.h"
 
@@ -34,6 +35,8 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       }
       if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_acquire(warp, l, address[l]);
+      if (place.region && place.region->renewed && machine_is_kept(place.region, place.offset, total))
+         taint |= UINT64_C(1) << TAINT_KEPT;
       if (warp->taint)
          taint |= place.window == WINDOW_PARAM ? warp->block->launch->parameter_taint[place.offset]
                                                : *taint_of_place(warp, &place);

@@ -2,6 +2,7 @@
 #ifndef RKB_MACHINE_LANES_MEMORY_ACCESS_H
 #define RKB_MACHINE_LANES_MEMORY_ACCESS_H
 
+#include "machine/async/cluster_peers.h"
 #include "machine/lanes/values.h"
 #include "machine/races/races.h"
 
@@ -49,6 +50,7 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
    machine_block_t *block = warp->block;
    uint64_t window = address >> WINDOW_SHIFT, offset = address & ((1ull << WINDOW_SHIFT) - 1);
    bool aligned = (address & (bytes - 1)) == 0;
+   uint32_t rank;
    place->region = NULL;
    place->window = (uint32_t)window;
    place->offset = offset;
@@ -61,6 +63,7 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
          place->region = region;
          if (aligned && offset <= region->bytes && region->bytes - offset >= bytes &&
              !(store && region->read_only)) {
+            region->written |= store;
             if (region->met)
                machine_meet(run, region, offset, bytes, store);
             place->data = region->data + offset;
@@ -70,8 +73,10 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
          }
       }
    } else if (window == WINDOW_SHARED && aligned && (space == PTX_SHARED || space == PTX_GENERIC) &&
-              offset <= block->shared_bytes && block->shared_bytes - offset >= bytes &&
-              !machine_touches_gap(warp->program, offset, bytes)) {
+              machine_shared_place(warp, &offset, bytes, &rank)) {
+      if (rank != warp->rank && !machine_peer_touched(warp, lane, rank))
+         return false;
+      place->offset = offset;
       place->data = block->shared + offset;
       place->defined = block->shared_defined + offset;
       place->shadow = block->shared_shadow ? block->shared_shadow + (offset >> 2) : NULL;

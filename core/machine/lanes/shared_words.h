@@ -18,7 +18,7 @@ static inline void use_shared(machine_warp_t *warp, words_t *to) {
 static inline bool find_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                      words_t *to) {
    const uint32_t add = (uint32_t)i->immediate, bytes = 4u * i->elements;
-   if (warp->block->shared_bytes < bytes)
+   if (warp->block->shared_bytes < bytes || warp->block->cluster.blocks > 1)
       return false;
    if (i->address_bytes == 8) {
       const uint64_t *a = LANES_OF(uint64_t, i->a);

@@ -26,6 +26,8 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
       if (warp->run->races && (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       memcpy(place.data, value, total);
+      if (place.region && place.region->renewed)
+         machine_kept_write(place.region, place.offset, total, true);
       for (uint32_t e = 0; e < i->elements; e++) {
          bool known = warp->defined[parts[e].number] >> l & 1;
          if (place.defined)

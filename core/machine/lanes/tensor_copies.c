@@ -7,20 +7,37 @@
 #include "machine/lanes/handlers.h"
 
 #define TILE_ALIGNMENT 128u
+#define TILE_CHUNK                                                                                           \
+   16u /* bytes of a row that move together; measured on an H200: tests/conformance/tile_forms.txt */
 
 typedef struct moving {
    machine_warp_t *warp;
    const machine_instruction_t *instruction;
    uint32_t lane, fill;
+   const machine_tile_t *tile;
    machine_instruction_t reduction; /* of the tensor's own type */
 } moving_t;
 
-/* What an element is reduced as. */
-static uint8_t value_type(uint32_t type) {
+#define OF(type) (1u << (type))
+
+/* What an element is reduced as; PTX_NO_TYPE where an H200 ends the launch (tests/conformance/tile_forms.txt). */
+static uint8_t value_type(uint32_t type, uint32_t operation) {
    static const uint8_t types[] = {
-      [RKB_MAP_U32] = PTX_U32, [RKB_MAP_I32] = PTX_S32, [RKB_MAP_U64] = PTX_U64, [RKB_MAP_I64] = PTX_S64,
-      [RKB_MAP_F16] = PTX_F16, [RKB_MAP_F32] = PTX_F32, [RKB_MAP_F64] = PTX_F64, [RKB_MAP_BF16] = PTX_BF16};
-   return type < sizeof types ? types[type] : PTX_NO_TYPE;
+      [RKB_MAP_U32] = PTX_U32,  [RKB_MAP_I32] = PTX_S32,     [RKB_MAP_U64] = PTX_U64,
+      [RKB_MAP_I64] = PTX_S64,  [RKB_MAP_F16] = PTX_F16,     [RKB_MAP_F32] = PTX_F32,
+      [RKB_MAP_F64] = PTX_F64,  [RKB_MAP_BF16] = PTX_BF16,   [RKB_MAP_F32_FTZ] = PTX_F32,
+      [RKB_MAP_TF32] = PTX_F32, [RKB_MAP_TF32_FTZ] = PTX_F32};
+   const uint32_t words = OF(RKB_MAP_U32) | OF(RKB_MAP_I32) | OF(RKB_MAP_U64),
+                  halves = OF(RKB_MAP_F16) | OF(RKB_MAP_BF16);
+   const bool counts = operation == ATOMIC_INC || operation == ATOMIC_DEC,
+              bits = operation == ATOMIC_AND || operation == ATOMIC_OR || operation == ATOMIC_XOR;
+   const uint32_t has = counts ? OF(RKB_MAP_U32)
+                        : bits ? words
+                        : operation == ATOMIC_ADD
+                           ? words | halves | OF(RKB_MAP_F32) | OF(RKB_MAP_F64) | OF(RKB_MAP_F32_FTZ) |
+                                OF(RKB_MAP_TF32) | OF(RKB_MAP_TF32_FTZ)
+                           : words | halves | OF(RKB_MAP_I64);
+   return type < sizeof types && has & OF(type) ? types[type] : PTX_NO_TYPE;
 }
 
 static void note_read(void *argument, const machine_row_t *row) {
@@ -34,6 +51,7 @@ static void note_read(void *argument, const machine_row_t *row) {
 
 static void note_written(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
+   row->region->written = true;
    if (row->region->met)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, true);
    if (m->warp->run->races && m->instruction->operation != BULK_REDUCE)
@@ -43,9 +61,16 @@ static void note_written(void *argument, const machine_row_t *row) {
 
 static void take(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
-   if (row->region)
+   if (row->region) {
       machine_bulk_take(m->warp, row);
-   else
+      for (uint32_t n = 0; machine_tile_converts(m->tile) && n < row->bytes; n += 4) {
+         uint8_t *at = m->warp->block->shared + row->shared + n;
+         uint32_t word;
+         memcpy(&word, at, sizeof word);
+         word = machine_tile_convert(word);
+         memcpy(at, &word, sizeof word);
+      }
+   } else
       machine_bulk_fill(m->warp, row->shared, row->bytes, m->fill);
 }
 
@@ -57,9 +82,13 @@ static void give(void *argument, const machine_row_t *row) {
       machine_bulk_give(m->warp, m->lane, row);
 }
 
-static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t mbarrier_address) {
+/* To the block that the tile's address names. */
+static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t address,
+                 uint64_t mbarrier_address, bool reads) {
    uint32_t at;
-   if (!machine_bulk_shared(warp, moving->lane, mbarrier_address, 8, 8, &at))
+   if (!machine_bulk_shared(warp, moving->lane, address, tile->span, TILE_ALIGNMENT, &tile->shared) ||
+       !machine_bulk_shared(warp, moving->lane, mbarrier_address, 8, 8, &at) ||
+       !bulk_same_block(warp, moving->lane, tile->shared, at))
       return;
    machine_mbarrier_t *mbarrier =
       machine_mbarrier_for_copy(warp, moving->lane, at, "completes a tensor copy");
@@ -67,36 +96,73 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
       return;
    const uint32_t operation =
       machine_operation_start(warp, moving->lane, mbarrier->actor, mbarrier->phase + 1, "a tensor copy");
-   if (!machine_operation_writes(warp, moving->lane, operation, tile->shared, tile->bytes))
+   if (!machine_operation_writes(warp, moving->lane, operation, tile->shared, tile->span))
       return;
    moving->fill = machine_tile_fill(tile);
-   machine_tile_rows(tile, note_read, moving);
+   if (reads)
+      machine_tile_rows(tile, note_read, moving);
    machine_tile_pieces(tile, take, moving);
-   machine_mbarrier_copied(warp->block, mbarrier, tile->bytes);
+   machine_mbarrier_copied(warp, moving->lane, mbarrier, tile->bytes);
+}
+
+static void multicast(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t address,
+                      uint64_t mbarrier) {
+   uint32_t blocks;
+   if (!bulk_blocks(warp, moving->instruction, moving->lane, &blocks))
+      return;
+   for (uint32_t left = blocks; left && !warp->run->stop; left &= left - 1) {
+      const uint32_t rank = (uint32_t)__builtin_ctz(left);
+      load(warp, moving, tile, bulk_in_block(warp, address, rank), bulk_in_block(warp, mbarrier, rank),
+           left == blocks);
+   }
+}
+
+/* What a store or a reduction may not do; false after a finding. */
+static bool may_store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *tile) {
+   const uint32_t overrun = machine_tile_overrun(tile);
+   const char *name = tile->region->name;
+   for (uint32_t k = 0; k < tile->map->rank; k++)
+      if (tile->at[k] < 0) {
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
+            "stores a tile at coordinate %d of dimension %u of '%s': a store may reach past a tensor's end, not "
+            "before its beginning",
+            tile->at[k], k, tile->map->name);
+         return false;
+      }
+   if (tile->region->read_only || overrun) {
+      if (tile->region->read_only)
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
+                      "stores a tile to %s, which is an input", name);
+      else
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
+            "stores a tile whose last row ends within 16 bytes: the device stores them whole, %u bytes past the end "
+            "of %s",
+            overrun, name);
+      return false;
+   }
+   if (moving->instruction->operation != BULK_REDUCE)
+      return true;
+   moving->reduction = *moving->instruction;
+   moving->reduction.type = value_type(tile->map->type, moving->instruction->rounding);
+   moving->reduction.element_bytes = (uint8_t)tile->element;
+   if (moving->reduction.type != PTX_NO_TYPE)
+      return true;
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "plan.argument", moving->lane,
+      "a tensor reduction that elements of the type of '%s' do not have: the device ends the launch",
+      tile->map->name);
+   return false;
 }
 
 static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *tile) {
    uint32_t count;
    const uint32_t actor = machine_bulk_group(warp, moving->lane, &count),
                   operation = machine_operation_start(warp, moving->lane, actor, count, "a tensor copy");
-   if (!machine_operation_reads(warp, moving->lane, operation, tile->shared, tile->bytes))
+   if (!machine_operation_reads(warp, moving->lane, operation, tile->shared, tile->span) ||
+       !may_store(warp, moving, tile))
       return;
-   if (tile->region->read_only) {
-      machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
-                   "stores a tile to %s, which is an input", tile->region->name);
-      return;
-   }
-   if (moving->instruction->operation == BULK_REDUCE) {
-      moving->reduction = *moving->instruction;
-      moving->reduction.type = value_type(tile->map->type);
-      moving->reduction.element_bytes = (uint8_t)tile->element;
-   }
-   if (moving->instruction->operation == BULK_REDUCE && moving->reduction.type == PTX_NO_TYPE) {
-      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.tensor_reduction", moving->lane,
-                   "a reduction of elements of this type is not executed by the machine");
-      warp->run->stop = true;
-      return;
-   }
    machine_tile_rows(tile, note_written, moving);
    machine_tile_pieces(tile, give, moving);
 }
@@ -104,9 +170,9 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
 /* extras: the address in shared memory, that of the map, each with an offset; coordinates; the mbarrier's address with its offset. */
 static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
-   moving_t moving = {.warp = warp, .instruction = i, .lane = lane};
-   machine_tile_t tile = {.region = NULL};
-   if (!bulk_operands_defined(warp, i, lane))
+   machine_tile_t tile = {.stored = i->operation != BULK_LOAD};
+   moving_t moving = {.warp = warp, .instruction = i, .lane = lane, .tile = &tile};
+   if (!bulk_operands_defined(warp, i, lane, i->extra_count))
       return;
    tile.map = machine_tensor_map_at(warp, lane, bulk_address(warp, &slots[2], lane, false));
    if (!tile.map)
@@ -119,20 +185,32 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    }
    if (tile.map->interleave) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.interleave", lane,
-                   "the map '%s' has an interleaved layout, which the machine does not execute", tile.map->name);
+                   "the map '%s' has an interleaved layout, which the machine does not execute",
+                   tile.map->name);
       warp->run->stop = true;
       return;
    }
    for (uint32_t k = 0; k < tile.map->rank; k++)
       tile.at[k] = (int32_t)(uint32_t)bulk_operand(warp, &slots[4 + k], lane);
    machine_tile_measure(warp->run, &tile);
-   if (!machine_bulk_shared(warp, lane, bulk_address(warp, &slots[0], lane, true), tile.bytes, TILE_ALIGNMENT,
-                            &tile.shared))
+   if (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1)) {
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
+         "the first coordinate of a tile of '%s' is %d, elements of %u bytes: it must be a whole number of %u bytes",
+         tile.map->name, tile.at[0], tile.element, TILE_CHUNK);
       return;
-   if (i->operation == BULK_LOAD)
-      load(warp, &moving, &tile, bulk_address(warp, &slots[4 + tile.map->rank], lane, true));
+   }
+   const uint64_t address = bulk_address(warp, &slots[0], lane, true);
+   if (i->operation != BULK_LOAD) {
+      if (machine_bulk_shared(warp, lane, address, tile.span, TILE_ALIGNMENT, &tile.shared))
+         store(warp, &moving, &tile);
+      return;
+   }
+   const uint64_t mbarrier = bulk_address(warp, &slots[4 + tile.map->rank], lane, true);
+   if (i->flags & FLAG_MULTICAST)
+      multicast(warp, &moving, &tile, address, mbarrier);
    else
-      store(warp, &moving, &tile);
+      load(warp, &moving, &tile, address, mbarrier, true);
 }
 
 OP(tensor_copy) {

@@ -70,11 +70,17 @@ static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descrip
          warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", 0,
          "the descriptor of %s (start %u, leading offset %u, stride offset %u, swizzle %u) reaches byte %u: shared "
          "memory has %u bytes%s",
-         name, d->start, d->leading, d->stride, d->swizzle, out->address[outside], warp->block->shared_bytes,
-         out->address[outside] < warp->block->shared_bytes ? ", and that one lies between two variables"
-                                                           : "");
-   else
+         name, d->start, d->leading, d->stride, d->swizzle, out->address[outside],
+         warp->block->cluster.shared_bytes,
+         out->address[outside] < warp->block->cluster.shared_bytes
+            ? ", and that one lies between two variables"
+            : "");
+   else {
+      for (uint32_t n = 0; warp->rank && n < out->count;
+           n++) /* from now on among the bytes of all blocks of the cluster */
+         out->address[n] += warp->rank * warp->block->cluster.shared_span;
       return true;
+   }
    if (finding) {
       snprintf(finding->space, sizeof finding->space, "shared");
       finding->offset = out->address[outside];

@@ -33,7 +33,7 @@ static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines,
 /* False, with the first piece that is not, where a piece does not lie in shared memory, or lies between variables. */
 static inline bool pieces_inside(const machine_warp_t *warp, const operand_pieces_t *pieces,
                                  uint32_t *outside) {
-   const uint32_t bytes = warp->block->shared_bytes;
+   const uint32_t bytes = warp->block->cluster.shared_bytes;
    uint32_t most = 0, least = UINT32_MAX;
    for (uint32_t n = 0; n < pieces->count; n++) {
       most = pieces->address[n] > most ? pieces->address[n] : most;

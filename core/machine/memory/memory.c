@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 void *machine_alloc(machine_run_t *run, size_t bytes) {
    if (bytes == 0)
@@ -38,12 +37,6 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes) {
    run->memory -= bytes ? bytes : 1;
 }
 
-uint8_t *machine_sparse(uint64_t bytes) {
-   void *memory =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-   return memory == MAP_FAILED ? NULL : memory;
-}
-
 /* What a page of a sparse variable takes with what is known of it: its bytes, their shadow (twice), and who wrote and read them. */
 #define SPARSE_PAGE_SHIFT 12
 #define SPARSE_TIMES 8u
@@ -65,9 +58,7 @@ void machine_shadow_piece(machine_region_t *region, uint64_t piece) {
       region->shadow[w] = machine_no_shadow();
 }
 
-void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store) {
-   if (!region->fetched && !region->sparse && !store)
-      return;
+static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
    for (uint64_t piece = offset >> PIECE_SHIFT; piece <= (offset + bytes - 1) >> PIECE_SHIFT; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
       if (machine_is_met(region, piece))
@@ -86,8 +77,17 @@ void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset,
                              region->data + first) != RKB_OK)
          run->out_of_memory = run->stop = true;
       if (region->defined)
-         memset(region->defined + first, 1, made);
+         memset(region->defined + first, !region->stale, made);
    }
+}
+
+void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store) {
+   if (region->fetched || region->sparse || store)
+      meet_pieces(run, region, offset, bytes);
+   if (store && region->stored)
+      machine_partial_store(run, region, offset, bytes);
+   else if (region->wanted)
+      machine_partial_read(region, offset, bytes);
 }
 
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
@@ -129,7 +129,7 @@ static rkb_machine_finding_t *shared_fault(machine_warp_t *warp, uint32_t lane, 
                                            uint32_t bytes, bool store) {
    const machine_program_t *program = warp->program;
    const machine_shared_variable_t *variable = machine_nearest_shared(program, offset);
-   const uint64_t end = warp->block->shared_bytes;
+   const uint64_t end = warp->block->cluster.shared_bytes;
    const char *name;
    if (!variable || (end > program->shared_bytes && offset >= program->dynamic_shared_offset))
       return machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
@@ -149,13 +149,17 @@ static rkb_machine_finding_t *shared_fault(machine_warp_t *warp, uint32_t lane, 
 void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t space, uint32_t bytes,
                    bool store) {
    machine_run_t *run = warp->run;
-   const uint64_t window = address >> WINDOW_SHIFT, low = address & ((1ull << WINDOW_SHIFT) - 1);
+   const uint64_t window = address >> WINDOW_SHIFT;
+   uint64_t low = address & ((1ull << WINDOW_SHIFT) - 1);
+   if (window == WINDOW_SHARED && warp->block->cluster.blocks > 1 &&
+       low >> CLUSTER_SHIFT <= warp->block->cluster.blocks)
+      low &= (1u << CLUSTER_SHIFT) - 1; /* of another block */
    const char *verb = store ? "writes" : "reads", *name = space_name(window);
    machine_region_t *region = window == 0 ? nearest_region(run, address) : NULL;
    rkb_machine_finding_t *finding;
    int64_t offset = region ? (int64_t)(address - region->base) : (int64_t)low;
    uint64_t size = region                    ? region->bytes
-                   : window == WINDOW_SHARED ? warp->block->shared_bytes
+                   : window == WINDOW_SHARED ? warp->block->cluster.shared_bytes
                    : window == WINDOW_LOCAL  ? warp->program->frame_bytes
                                              : warp->program->parameter_bytes;
    if (region && store && region->read_only && offset >= 0 && (uint64_t)offset + bytes <= size)
@@ -280,9 +284,8 @@ uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, ui
    for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
       const uint64_t size = left < whole ? left : whole;
-      count += machine_is_met(region, piece)
-                  ? count_unwritten(region, first, first + size, bytes)
-                  : size / bytes;
+      count +=
+         machine_is_met(region, piece) ? count_unwritten(region, first, first + size, bytes) : size / bytes;
    }
    return count;
 }

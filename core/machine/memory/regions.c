@@ -68,6 +68,8 @@ bool machine_lay_out(machine_run_t *run) {
             return false;
       }
    }
+   if (!machine_partial_lay_out(run))
+      return false;
    for (uint32_t n = 0; n < module->variable_count; n++) {
       const ptx_variable_t *variable = &module->variables[n];
       if (variable->space != PTX_GLOBAL && variable->space != PTX_CONST)
@@ -103,6 +105,9 @@ static void unmap(void *memory, size_t bytes) {
 }
 
 void machine_regions_free(machine_run_t *run) {
+   machine_partial_free(run);
+   for (uint32_t n = 0; run->regions && n < run->region_count; n++)
+      machine_kept_free(&run->regions[n]);
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
       if (region->defined && run->options.fetch)
@@ -249,6 +254,8 @@ bool machine_copy_constants(machine_run_t *run) {
       if (to->met && constant->bytes)
          machine_meet(run, to, 0, constant->bytes, true);
       memcpy(to->data, from->data, constant->bytes);
+      if (to->renewed && constant->bytes)
+         machine_kept_write(to, 0, constant->bytes, true);
       to->taint |= from->taint;
    }
    return true;

@@ -119,6 +119,7 @@ typedef struct ptx_function {
    uint32_t *results, result_count;
    uint32_t parameter_bytes;
    uint32_t max_threads, required_block[3]; /* .maxntid (product), .reqntid; 0 when not stated */
+   uint32_t required_cluster[3];            /* .reqnctapercluster; 0 when not stated */
    uint32_t most_registers;                 /* .maxnreg; 0 when not stated */
    ptx_register_t *registers;
    uint32_t register_count;
@@ -161,24 +162,25 @@ typedef struct rkb_machine_module {
    X(NTID_X, "%ntid.x")                                                                                      \
    X(NTID_Y, "%ntid.y")                                                                                      \
    X(NTID_Z, "%ntid.z")                                                                                      \
-   X(CTAID_X, "%ctaid.x") X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x")             \
-      X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") X(LANEID, "%laneid") X(WARPID, "%warpid")            \
-         X(NWARPID, "%nwarpid") X(SMID, "%smid") X(NSMID, "%nsmid") X(GRIDID, "%gridid")                     \
-            X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt")     \
-               X(LANEMASK_GE, "%lanemask_ge") X(LANEMASK_GT, "%lanemask_gt") X(CLOCK, "%clock")              \
-                  X(CLOCK_HI, "%clock_hi") X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer")             \
-                     X(GLOBALTIMER_LO, "%globaltimer_lo") X(GLOBALTIMER_HI, "%globaltimer_hi")               \
-                        X(DYNAMIC_SHARED, "%dynamic_smem_size") X(TOTAL_SHARED, "%total_smem_size")          \
-                           X(CLUSTER_BLOCK_X, "%cluster_ctaid.x") X(CLUSTER_BLOCK_Y, "%cluster_ctaid.y")     \
-                              X(CLUSTER_BLOCK_Z, "%cluster_ctaid.z")                                         \
-                                 X(CLUSTER_BLOCKS_X, "%cluster_nctaid.x")                                    \
-                                    X(CLUSTER_BLOCKS_Y, "%cluster_nctaid.y")                                 \
-                                       X(CLUSTER_BLOCKS_Z, "%cluster_nctaid.z") X(CLUSTER_X, "%clusterid.x") \
-                                          X(CLUSTER_Y, "%clusterid.y") X(CLUSTER_Z, "%clusterid.z")          \
-                                             X(CLUSTERS_X, "%nclusterid.x") X(CLUSTERS_Y, "%nclusterid.y")   \
-                                                X(CLUSTERS_Z, "%nclusterid.z")                               \
-                                                   X(CLUSTER_RANK, "%cluster_ctarank")                       \
-                                                      X(CLUSTER_SIZE, "%cluster_nctarank")
+   X(CTAID_X, "%ctaid.x")                                                                                    \
+   X(CTAID_Y, "%ctaid.y") X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y")           \
+      X(NCTAID_Z, "%nctaid.z") X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid")              \
+         X(SMID, "%smid") X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(LANEMASK_EQ, "%lanemask_eq")             \
+            X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge")     \
+               X(LANEMASK_GT, "%lanemask_gt") X(CLOCK, "%clock") X(CLOCK_HI, "%clock_hi")                    \
+                  X(CLOCK64, "%clock64") X(GLOBALTIMER, "%globaltimer") X(GLOBALTIMER_LO, "%globaltimer_lo") \
+                     X(GLOBALTIMER_HI, "%globaltimer_hi") X(DYNAMIC_SHARED, "%dynamic_smem_size")            \
+                        X(TOTAL_SHARED, "%total_smem_size") X(CLUSTER_BLOCK_X, "%cluster_ctaid.x")           \
+                           X(CLUSTER_BLOCK_Y, "%cluster_ctaid.y") X(CLUSTER_BLOCK_Z, "%cluster_ctaid.z")     \
+                              X(CLUSTER_BLOCKS_X, "%cluster_nctaid.x")                                       \
+                                 X(CLUSTER_BLOCKS_Y, "%cluster_nctaid.y")                                    \
+                                    X(CLUSTER_BLOCKS_Z, "%cluster_nctaid.z") X(CLUSTER_X, "%clusterid.x")    \
+                                       X(CLUSTER_Y, "%clusterid.y") X(CLUSTER_Z, "%clusterid.z")             \
+                                          X(CLUSTERS_X, "%nclusterid.x") X(CLUSTERS_Y, "%nclusterid.y")      \
+                                             X(CLUSTERS_Z, "%nclusterid.z")                                  \
+                                                X(CLUSTER_RANK, "%cluster_ctarank")                          \
+                                                   X(CLUSTER_SIZE, "%cluster_nctarank")                      \
+                                                      X(CLUSTER_EXPLICIT, "%is_explicit_cluster")
 
 enum ptx_special {
 #define PTX_X(name, text) PTX_SPECIAL_##name,

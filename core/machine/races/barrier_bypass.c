@@ -96,18 +96,14 @@ static void report(machine_warp_t *waiting, const machine_fragment_t *f, const m
       "thread (%u, %u, %u) goes round this barrier and leaves the kernel from line %u; the condition of a barrier "
       "must be the same for the whole block",
       thread[0], thread[1], thread[2], place->line ? place->line : place->ptx_line);
-   if (finding) {
-      finding->has_other = true;
-      memcpy(finding->other_thread, thread, sizeof thread);
-      memcpy(finding->other_block, gone->block->index, sizeof finding->other_block);
-   }
+   machine_find_other(finding, gone->block, gone->first_thread + lane);
 }
 
 /* The lanes of a warp that left, against the place where threads of the block wait. */
 static bool check_warp(machine_warp_t *waiting, const machine_fragment_t *f, const machine_warp_t *warp) {
    const machine_program_t *program = waiting->program;
    const uint32_t barrier_block = program->code[f->depth ? f->returns[0] - 1 : f->pc].block,
-                  threads = warp->block->threads - warp->first_thread;
+                  threads = warp->block->cluster.threads - warp->place * LANES;
    uint32_t exited = ~warp->alive & (threads >= LANES ? FULL_MASK : (1u << threads) - 1);
    for (; exited; exited &= exited - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(exited);
@@ -119,11 +115,11 @@ static bool check_warp(machine_warp_t *waiting, const machine_fragment_t *f, con
    return true;
 }
 
-void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier) {
-   machine_warp_t *waiting = NULL;
+void machine_barrier_bypassed(machine_block_t *block, uint32_t rank, uint32_t barrier) {
+   machine_warp_t *waiting = NULL, *warps = machine_warps_of(block, rank);
    const machine_fragment_t *f = NULL;
-   for (uint32_t w = 0; w < block->warp_count; w++) {
-      machine_warp_t *warp = &block->warps[w];
+   for (uint32_t w = 0; w < block->cluster.warps; w++) {
+      machine_warp_t *warp = &warps[w];
       const machine_fragment_t *own = waiting_fragment(warp, barrier);
       if (own && !(warp->program->code[own->pc].flags & FLAG_ALIGNED))
          return;
@@ -135,7 +131,7 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t barrier) {
          f = own;
       }
    }
-   for (uint32_t w = 0; f && w < block->warp_count; w++)
-      if (!check_warp(waiting, f, &block->warps[w]))
+   for (uint32_t w = 0; f && w < block->cluster.warps; w++)
+      if (!check_warp(waiting, f, &warps[w]))
          return;
 }

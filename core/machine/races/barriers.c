@@ -7,9 +7,11 @@
 
 #include <stdio.h>
 
+#define BARRIERS_EACH 16u /* of a block */
+
 /* The warps of the phase that is about to complete. */
 struct phase {
-   uint32_t here; /* those that wait, a bit each */
+   uint32_t here; /* those that wait, a bit each, by their place in the block */
    uint32_t any;  /* one of them */
    uint32_t expected;
    bool counted, reduces, waits; /* with a count; by bar.red; by bar.sync */
@@ -25,24 +27,30 @@ static uint32_t waiting_lanes(const machine_warp_t *warp, uint32_t barrier) {
 }
 
 static uint32_t all_threads(const machine_block_t *block) {
-   return block->warp_count * LANES;
+   return block->cluster.warps * LANES;
+}
+
+/* A barrier's number among those of all blocks of the cluster: the clocks'. */
+static uint32_t among_all(uint32_t rank, uint32_t barrier) {
+   return rank * BARRIERS_EACH + barrier;
 }
 
 /* A warp that may come before the last phase of a barrier is complete would be one of that phase's in another order of the warps. */
 static void check_turn(machine_warp_t *warp, uint32_t barrier) {
    const machine_block_t *block = warp->block;
-   const uint32_t early = block->clocks ? machine_clocks_missing(block, warp->number, barrier) : PTX_NONE;
+   const uint32_t early =
+      block->clocks ? machine_clocks_missing(block, warp->number, among_all(warp->rank, barrier)) : PTX_NONE;
    if (early != PTX_NONE)
       machine_find(
          warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
          "warp %u comes to barrier %u in no order with warp %u, which was of the phase before: which warps meet there "
          "depends on which come first",
-         warp->number, barrier, early);
+         warp->place, barrier, early - warp->number + warp->place);
 }
 
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t threads) {
    machine_block_t *block = warp->block;
-   machine_barrier_t *barrier = &block->barriers[number];
+   machine_barrier_t *barrier = &block->barriers[warp->rank][number];
    if (barrier->arrivals && barrier->expected != threads) {
       machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
                    "a warp arrives at barrier %u for %u threads, another one for %u", number, threads,
@@ -51,14 +59,14 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t thr
    }
    check_turn(warp, number);
    barrier->expected = threads;
-   barrier->warps |= 1u << warp->number;
+   barrier->warps |= 1u << warp->place;
    barrier->arrivals++;
    if (block->clocks)
-      machine_clocks_arrive(block, warp->number, number);
+      machine_clocks_arrive(block, warp->number, among_all(warp->rank, number));
    if (barrier->arrivals * LANES == threads) { /* arrivals alone complete it, and nobody waited */
       *barrier = (machine_barrier_t){0};
       if (block->clocks)
-         machine_clocks_complete(block, number);
+         machine_clocks_complete(block, among_all(warp->rank, number));
    }
 }
 
@@ -93,10 +101,10 @@ static void report_parted(machine_warp_t *warp, uint32_t barrier) {
 
 /* All threads: each warp in one place, and all warps at the same instruction, as __syncthreads() demands.  Barriers written
  * in inline assembly may stand in different places for different warps. */
-static void check_places(machine_block_t *block, uint32_t barrier) {
+static void check_places(machine_block_t *block, uint32_t rank, uint32_t barrier) {
    uint32_t first = PTX_NONE;
-   for (uint32_t w = 0; w < block->warp_count; w++) {
-      machine_warp_t *warp = &block->warps[w];
+   for (uint32_t w = 0; w < block->cluster.warps; w++) {
+      machine_warp_t *warp = machine_warps_of(block, rank) + w;
       bool parted = false;
       machine_fragment_t *f = whole_warp_at(warp, barrier, &parted);
       if (!f)
@@ -121,12 +129,12 @@ static void check_places(machine_block_t *block, uint32_t barrier) {
 }
 
 /* bar.red: over the threads that take part. */
-static void reduce(machine_block_t *block, uint32_t barrier, uint32_t here) {
+static void reduce(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here) {
    uint32_t count = 0, threads = 0;
    uint64_t taint = 0;
    for (int pass = 0; pass < 2; pass++)
-      for (uint32_t w = 0; w < block->warp_count; w++) {
-         machine_warp_t *warp = &block->warps[w];
+      for (uint32_t w = 0; w < block->cluster.warps; w++) {
+         machine_warp_t *warp = machine_warps_of(block, rank) + w;
          for (uint32_t n = 0; n < warp->fragment_count; n++) {
             machine_fragment_t *f = &warp->fragments[n];
             const machine_instruction_t *i = &warp->program->code[f->pc];
@@ -177,8 +185,9 @@ static void let_go(machine_warp_t *warp, uint32_t barrier) {
 }
 
 /* Orders those that took part: what they did before their arrival, before what those that wait do from now on. */
-static void order(machine_block_t *block, uint32_t barrier, uint32_t here, bool whole_block) {
-   if (whole_block) {
+static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here, bool whole_block) {
+   const uint32_t number = among_all(rank, barrier), first = rank * block->cluster.warps;
+   if (whole_block && block->cluster.blocks == 1) {
       machine_sync_barrier(block);
       block->barrier_time = machine_tick(block);
       machine_shared_new_epoch(block);
@@ -191,18 +200,19 @@ static void order(machine_block_t *block, uint32_t barrier, uint32_t here, bool 
    if (!block->clocks)
       return;
    for (uint32_t left = here; left; left &= left - 1)
-      machine_clocks_arrive(block, (uint32_t)__builtin_ctz(left), barrier);
+      machine_clocks_arrive(block, first + (uint32_t)__builtin_ctz(left), number);
    for (uint32_t left = here; left; left &= left - 1)
-      machine_clocks_leave(block, (uint32_t)__builtin_ctz(left), barrier);
-   machine_clocks_complete(block, barrier);
+      machine_clocks_leave(block, first + (uint32_t)__builtin_ctz(left), number);
+   machine_clocks_complete(block, number);
 }
 
-static void release(machine_block_t *block, uint32_t barrier, uint32_t here, bool whole_block) {
-   reduce(block, barrier, here);
-   order(block, barrier, here, whole_block);
+static void release(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here,
+                    bool whole_block) {
+   reduce(block, rank, barrier, here);
+   order(block, rank, barrier, here, whole_block);
    for (uint32_t left = here; left; left &= left - 1)
-      let_go(&block->warps[__builtin_ctz(left)], barrier);
-   block->barriers[barrier] = (machine_barrier_t){0};
+      let_go(machine_warps_of(block, rank) + __builtin_ctz(left), barrier);
+   block->barriers[rank][barrier] = (machine_barrier_t){0};
 }
 
 static void gather_warp(machine_warp_t *warp, uint32_t barrier, struct phase *phase) {
@@ -217,32 +227,33 @@ static void gather_warp(machine_warp_t *warp, uint32_t barrier, struct phase *ph
       phase->counted |= f->barrier_threads != 0;
       phase->reduces |= reduces;
       phase->waits |= !reduces;
-      phase->here |= 1u << warp->number;
-      phase->any = warp->number;
+      phase->here |= 1u << warp->place;
+      phase->any = warp->place;
       warp->pc = f->pc;
    }
 }
 
 /* The warps that have come whole: a warp's arrival waits for its lanes that have not exited.  *missing: one that is alive has not come. */
-static struct phase gather(machine_block_t *block, uint32_t barrier, bool *missing) {
+static struct phase gather(machine_block_t *block, uint32_t rank, uint32_t barrier, bool *missing) {
    struct phase phase = {0};
    *missing = false;
-   for (uint32_t w = 0; w < block->warp_count; w++) {
-      machine_warp_t *warp = &block->warps[w];
+   for (uint32_t w = 0; w < block->cluster.warps; w++) {
+      machine_warp_t *warp = machine_warps_of(block, rank) + w;
       if (!warp->alive)
          continue;
       if (waiting_lanes(warp, barrier) == warp->alive)
          gather_warp(warp, barrier, &phase);
       else
-         *missing |= !(block->barriers[barrier].warps >> w & 1);
+         *missing |= !(block->barriers[rank][barrier].warps >> w & 1);
    }
    return phase;
 }
 
 /* What makes a phase mean different things in different orders of the warps, or nothing at all. */
-static void check_phase(machine_block_t *block, uint32_t barrier, const struct phase *phase, uint32_t come) {
-   const machine_barrier_t *arrived = &block->barriers[barrier];
-   machine_warp_t *warp = &block->warps[phase->any];
+static void check_phase(machine_block_t *block, uint32_t rank, uint32_t barrier, const struct phase *phase,
+                        uint32_t come) {
+   const machine_barrier_t *arrived = &block->barriers[rank][barrier];
+   machine_warp_t *warps = machine_warps_of(block, rank), *warp = &warps[phase->any];
    if (phase->differs || (arrived->arrivals && arrived->expected != phase->expected))
       machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", PTX_NONE,
                    "warps come to barrier %u with different counts of threads", barrier);
@@ -255,36 +266,39 @@ static void check_phase(machine_block_t *block, uint32_t barrier, const struct p
          "%u threads come to barrier %u, which is for %u: which of them meet there depends on which come first",
          come, barrier, phase->expected);
    for (uint32_t left = phase->here; left && !block->run->stop; left &= left - 1)
-      check_turn(&block->warps[__builtin_ctz(left)], barrier);
+      check_turn(&warps[__builtin_ctz(left)], barrier);
 }
 
 /* Completes a barrier whose threads have come; false when they have not, or after a finding. */
-static bool complete(machine_block_t *block, uint32_t barrier) {
+static bool complete(machine_block_t *block, uint32_t rank, uint32_t barrier) {
    bool missing;
-   const struct phase phase = gather(block, barrier, &missing);
-   const uint32_t arrivals = block->barriers[barrier].arrivals,
+   const struct phase phase = gather(block, rank, barrier, &missing);
+   const uint32_t arrivals = block->barriers[rank][barrier].arrivals,
                   come = ((uint32_t)__builtin_popcount(phase.here) + arrivals) * LANES;
    if (!phase.here || (phase.counted ? come < phase.expected : missing))
       return false;
-   check_places(block, barrier);
-   machine_barrier_bypassed(block, barrier);
+   check_places(block, rank, barrier);
+   machine_barrier_bypassed(block, rank, barrier);
    if (!block->run->stop)
-      check_phase(block, barrier, &phase, come);
+      check_phase(block, rank, barrier, &phase, come);
    if (block->run->stop)
       return false;
-   release(block, barrier, phase.here,
+   release(block, rank, barrier, phase.here,
            !missing && !arrivals && (!phase.counted || phase.expected == all_threads(block)));
    return true;
 }
 
 bool machine_barriers_release(machine_block_t *block) {
    bool any = false;
-   uint32_t waited = 0; /* a bit a barrier: most kernels use one */
-   for (uint32_t w = 0; w < block->warp_count; w++)
-      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
-         waited |= block->warps[w].fragments[n].waiting ? 1u << block->warps[w].fragments[n].barrier : 0;
-   for (; waited && !block->run->stop; waited &= waited - 1)
-      any |= complete(block, (uint32_t)__builtin_ctz(waited));
+   uint32_t waited[MOST_CLUSTER] = {0}; /* a bit a barrier: most kernels use one */
+   for (uint32_t w = 0; w < block->warp_count; w++) {
+      const machine_warp_t *warp = &block->warps[w];
+      for (uint32_t n = 0; n < warp->fragment_count; n++)
+         waited[warp->rank] |= warp->fragments[n].waiting ? 1u << warp->fragments[n].barrier : 0;
+   }
+   for (uint32_t rank = 0; rank < block->cluster.blocks; rank++)
+      for (; waited[rank] && !block->run->stop; waited[rank] &= waited[rank] - 1)
+         any |= complete(block, rank, (uint32_t)__builtin_ctz(waited[rank]));
    return any && !block->run->stop;
 }
 
@@ -313,7 +327,7 @@ void machine_barriers_stuck(machine_block_t *block) {
             continue;
          warp->pc = f->pc;
          machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(f->mask),
-                      "warp %u waits at barrier %u for threads that never come", w, f->barrier);
+                      "warp %u waits at barrier %u for threads that never come", warp->place, f->barrier);
          block->run->stop = true;
       }
    }

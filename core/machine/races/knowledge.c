@@ -2,21 +2,19 @@
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
-#define NAMED_BARRIERS 16u
-
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads) {
-   const size_t width = 2 * (size_t)threads + MOST_ACTORS,
-                bytes =
-                   sizeof(machine_knowledge_t) + (threads + NAMED_BARRIERS + 1) * width * sizeof(uint32_t);
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers) {
+   const size_t width = 2 * ((size_t)threads + MOST_ACTORS),
+                bytes = sizeof(machine_knowledge_t) + (threads + barriers + 1) * width * sizeof(uint32_t);
    machine_knowledge_t *knowledge = machine_alloc(run, bytes);
    if (!knowledge)
       return NULL;
    knowledge->threads = threads;
+   knowledge->barriers = barriers;
    knowledge->width = (uint32_t)width;
    knowledge->bytes = bytes;
    knowledge->rows = (uint32_t *)(void *)(knowledge + 1);
    knowledge->named = knowledge->rows + threads * width;
-   knowledge->joined = knowledge->named + NAMED_BARRIERS * width;
+   knowledge->joined = knowledge->named + barriers * width;
    return knowledge;
 }
 
@@ -32,7 +30,7 @@ void machine_knowledge_begin(machine_knowledge_t *knowledge, uint32_t time) {
       memset(row, 0, used);
       row[t] = time;
    }
-   for (uint32_t b = 0; b < NAMED_BARRIERS; b++)
+   for (uint32_t b = 0; b < knowledge->barriers; b++)
       memset(knowledge->named + (size_t)b * knowledge->width, 0, used);
    knowledge->actors = 0;
 }
@@ -156,9 +154,17 @@ void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
 }
 
 void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
-   const size_t column = 2 * (size_t)warp->block->clocks->knowledge->threads + actor;
+   const size_t column = 2 * ((size_t)warp->block->clocks->knowledge->threads + actor);
    for (uint32_t left = lanes; left; left &= left - 1) {
       uint32_t *known = row_of(warp, (uint32_t)__builtin_ctz(left)) + column;
-      *known = count > *known ? count : *known;
+      known[0] = count > known[0] ? count : known[0];
+      known[1] = count > known[1] ? count : known[1];
    }
+}
+
+void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t *own = row_of(warp, lane);
+   for (uint32_t n = 2 * knowledge->threads + 1; n < machine_knowledge_used(knowledge); n += 2)
+      row[n] = own[n] > row[n] ? own[n] : row[n];
 }

@@ -3,8 +3,10 @@
  *
  * A row has a word for each thread: it knows all that this thread did at clocks up to the word's.  Then a word for each thread again: up
  * to which of those clocks a proxy fence lies on the way, so that the async proxy sees what the generic one wrote (PTX ISA 9.0, 8.8,
- * 'proxy-preserved base causality order').  Then a word for each actor, which is no thread: of an mbarrier how many of its phases are
- * known to be complete, of a thread's bulk groups, or of a warpgroup's multiplications, how many are known to be done.
+ * 'proxy-preserved base causality order').  Then two words for each actor, which is no thread: of an mbarrier how many of its phases are
+ * known to be complete, of a thread's bulk groups, or of a warpgroup's multiplications, how many are known to be done.  The first word says
+ * that what they wrote is seen too.  The second says that they are done, and no more: a thread that has waited for a phase and then starts a
+ * copy tells that to whoever waits for the copy.
  *
  * Clocks are the block's time (synchronisation.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_RACES_KNOWLEDGE_H
@@ -16,15 +18,15 @@
 
 typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: named so far */
-   uint32_t width;           /* words of a row, with room for all actors */
+   uint32_t width, barriers; /* words of a row, with room for all actors; named barriers */
    uint32_t *rows;           /* [threads][width] */
-   uint32_t *named;          /* [16][width]: of those who arrived in a phase of a named barrier */
+   uint32_t *named;          /* [barriers][width]: of those who arrived in a phase of a named barrier */
    uint32_t *joined;         /* [width], for a moment */
    size_t bytes;
 } machine_knowledge_t;
 
 /* NULL when memory ran out. */
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads);
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers);
 void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge);
 void machine_knowledge_begin(machine_knowledge_t *knowledge, uint32_t time); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
@@ -44,6 +46,8 @@ void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *r
 void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
 /* fence.proxy.async: what the lanes know is now seen by the async proxy too. */
 void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes);
+/* A copy that the lane starts tells, with its end, which phases the lane knows to be complete. */
+void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
 /* The lanes know that so many of an actor's phases or groups are done. */
 void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
 
@@ -52,7 +56,7 @@ static inline uint32_t *machine_knowledge_row(const machine_knowledge_t *knowled
 }
 
 static inline uint32_t machine_knowledge_used(const machine_knowledge_t *knowledge) {
-   return 2 * knowledge->threads + knowledge->actors;
+   return 2 * (knowledge->threads + knowledge->actors);
 }
 
 /* Whether a thread knows what another did at a clock of its own. */
@@ -67,10 +71,16 @@ static inline bool machine_knows_fenced(const machine_knowledge_t *knowledge, ui
    return machine_knowledge_row(knowledge, thread)[knowledge->threads + other] >= clock;
 }
 
-/* How many of an actor's phases or groups a thread knows to be done. */
+/* How many of an actor's phases or groups a thread knows to be done, and sees. */
 static inline uint32_t machine_known_count(const machine_knowledge_t *knowledge, uint32_t thread,
                                            uint32_t actor) {
-   return machine_knowledge_row(knowledge, thread)[2 * knowledge->threads + actor];
+   return machine_knowledge_row(knowledge, thread)[2 * (knowledge->threads + actor)];
+}
+
+/* The same without what they wrote. */
+static inline uint32_t machine_passed_count(const machine_knowledge_t *knowledge, uint32_t thread,
+                                            uint32_t actor) {
+   return machine_knowledge_row(knowledge, thread)[2 * (knowledge->threads + actor) + 1];
 }
 
 #endif

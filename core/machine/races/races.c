@@ -57,12 +57,10 @@ static void report(machine_warp_t *warp, uint32_t lane, const char *reason, cons
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
-   if (other_thread != PTX_NONE) {
-      finding->has_other = true;
-      machine_thread_index(warp->block, other_thread, finding->other_thread);
-      memcpy(finding->other_block, other_block ? other_block : warp->block->index,
-             sizeof finding->other_block);
-   }
+   if (other_thread != PTX_NONE)
+      machine_find_other(finding, warp->block, other_thread);
+   if (other_thread != PTX_NONE && other_block)
+      memcpy(finding->other_block, other_block, sizeof finding->other_block);
 }
 
 /* Shared memory ------------------------------------------------------------------------------------------------- */
@@ -71,7 +69,8 @@ static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset
                             const void *value, bool store, bool other_wrote, uint32_t other) {
    bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
    rkb_machine_finding_t *before = warp->run->findings + warp->run->finding_count;
-   report(warp, lane, "race.shared", "shared memory", offset, bytes, store, other_wrote, other, NULL, same);
+   report(warp, lane, "race.shared", "shared memory", machine_own_byte(warp->block, offset), bytes, store,
+          other_wrote, other, NULL, same);
    if (warp->run->findings + warp->run->finding_count != before)
       snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
 }
@@ -341,7 +340,7 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
    uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
    bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
    bool several = other >= MANY_BLOCKS;
-   machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, index);
+   machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, several ? 0 : other - 1, index);
    uint32_t before = warp->run->finding_count;
    report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
           several ? PTX_NONE : other - 1, block_of(name) == warp->block->serial + 1 ? NULL : index, same);

@@ -95,17 +95,17 @@ typedef struct machine_shared_record {
 typedef struct machine_clocks {
    uint32_t *lane; /* [warp][lane][lane]: what a lane knows of the others, in the block's time */
    uint32_t *warp; /* [warp][warp], in the block's time */
-   /* [16][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
+   /* [barriers][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
     * and when those of the phase before did */
    uint32_t *barrier, *arrived, *before;
-   uint32_t warps;
+   uint32_t warps, barriers; /* of all blocks of the cluster */
    size_t bytes;
    struct machine_knowledge
       *knowledge; /* of each thread (knowledge.h), and it alone decides; NULL: warps meet whole */
 } machine_clocks_t;
 
-/* each: of every thread too. */
-machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps, bool each);
+/* each: of every thread too.  cluster: of the blocks that are executed as one. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);

@@ -31,9 +31,8 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
    if (name >> 32 <= warp->block->launch->first_serial || thread == 0 || thread >= MANY_BLOCKS)
       return;
-   finding->has_other = true;
-   machine_thread_index(warp->block, (uint32_t)thread - 1, finding->other_thread);
-   machine_block_index(warp->block->launch, (name >> 32) - 1, finding->other_block);
+   machine_find_other(finding, warp->block, (uint32_t)thread - 1);
+   machine_block_index(warp->block->launch, (name >> 32) - 1, (uint32_t)thread - 1, finding->other_block);
 }
 
 void machine_read_only_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,

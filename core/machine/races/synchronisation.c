@@ -16,22 +16,24 @@
 
 /* Clocks within a block -------------------------------------------------------------------------------------- */
 
-#define BARRIERS 16u
+#define BARRIERS 16u /* of a block */
 
-machine_clocks_t *machine_clocks_new(machine_run_t *run, uint32_t warps, bool each) {
-   const size_t rows = (size_t)BARRIERS * warps;
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each) {
+   const uint32_t warps = cluster->blocks * cluster->warps, barriers = cluster->blocks * BARRIERS;
+   const size_t rows = (size_t)barriers * warps;
    size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 3 * rows;
    machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
    if (!clocks)
       return NULL;
    clocks->bytes = sizeof *clocks + words * sizeof(uint32_t);
    clocks->warps = warps;
+   clocks->barriers = barriers;
    clocks->lane = (uint32_t *)(void *)(clocks + 1);
    clocks->warp = clocks->lane + (size_t)warps * LANES * LANES;
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
-   clocks->knowledge = each ? machine_knowledge_new(run, warps * LANES) : NULL;
+   clocks->knowledge = each ? machine_knowledge_new(run, warps * LANES, barriers) : NULL;
    if (each && !clocks->knowledge) {
       machine_clocks_free(run, clocks);
       return NULL;
@@ -50,7 +52,7 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
    memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
    memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
-   memset(clocks->barrier, 0, 3 * (size_t)clocks->warps * BARRIERS * sizeof(uint32_t));
+   memset(clocks->barrier, 0, 3 * (size_t)clocks->warps * clocks->barriers * sizeof(uint32_t));
    for (uint32_t w = 0; w < clocks->warps; w++) {
       clocks->warp[w * clocks->warps + w] = time;
       for (uint32_t l = 0; l < LANES; l++)

@@ -12,10 +12,12 @@ launches:
     args: param, exp_avg, exp_avg_sq, lr, eps, weight_decay, bias_correction1, bias_correction2, N
 */
 // task: adamw_step
-// why: the second launch reads moments that blocks which were not executed would have changed: nothing can be said of it
+// why: the second launch reads moments that other blocks of the first one change: those are executed too
 // standing: accept
-// says: a buffer keeps old values where blocks that were not executed change it
-// never: "facet":"sampled"
+// says: "facet":"sampled"
+// never: no element of
+// twin: SHARE (gridDim.x >= 4096 ? 0.5f : 1.0f) => hard bound
+#define SHARE 1.0f
 __global__ void moments(const float *grad, float *exp_avg, float *exp_avg_sq, float beta1, float beta2, long long N) {
    const long long i = (long long)blockIdx.x * 256 + threadIdx.x;
    if (i >= N)
@@ -30,6 +32,6 @@ __global__ void step(float *param, const float *exp_avg, const float *exp_avg_sq
       const long long i = ((long long)blockIdx.x * 4 + k) * 256 + threadIdx.x;
       if (i < N)
          param[i] = param[i] * (1.0f - lr * weight_decay) -
-                    exp_avg[i] / bias_correction1 / (sqrtf(exp_avg_sq[i] / bias_correction2) + eps) * lr;
+                    exp_avg[i] / bias_correction1 / (sqrtf(exp_avg_sq[i] / bias_correction2) + eps) * lr * SHARE;
    }
 }

@@ -1,0 +1,285 @@
+/* What launches leave behind of which not all blocks are executed: which words are as all blocks would leave them, who wrote what, and what
+ * a block read that was not final.  Only in machines that fetch their inputs and keep definedness.
+ *
+ * Blocks run in any order on a device, so what the executed ones do first, one after the other, is what they may do.  A word that one
+ * of them stored is final: no other block of the launch may store it without a race.  A word that an atomic operation changed is not,
+ * until all blocks have changed it that will; until the launch ends, it is what it may be for a block.  What a launch writes elsewhere, its other blocks may have written; so after it only what
+ * the executed ones wrote is known of such a buffer.  On the machine's thread. */
+#include "machine/execute/execution.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+struct machine_stored_bytes {
+   machine_region_t *region;
+   uint64_t offset, bytes;
+};
+
+typedef struct machine_pattern {
+   struct machine_stored_bytes *stores;
+   uint32_t count, room, place;
+   uint64_t bytes;
+} machine_pattern_t;
+
+static uint64_t words_of(const machine_region_t *region) {
+   return region->bytes / 4 + 1;
+}
+
+static uint64_t bitmap_bytes(const machine_region_t *region) {
+   return (words_of(region) / 64 + 1) * sizeof(uint64_t);
+}
+
+bool machine_partial_lay_out(machine_run_t *run) {
+   const uint32_t count = run->plan->launch_count;
+   if (!run->options.fetch || run->options.counts_only)
+      return true;
+   run->extents = calloc(count + 1, sizeof *run->extents);
+   run->extent_places = calloc(count + 1, sizeof *run->extent_places);
+   run->patterns = calloc(count + 1, sizeof *run->patterns);
+   if (!run->extents || !run->extent_places || !run->patterns)
+      return false;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (region->read_only)
+         continue;
+      region->stored = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      region->wanted = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      if (!region->stored || !region->wanted)
+         return false;
+   }
+   return true;
+}
+
+void machine_partial_free(machine_run_t *run) {
+   for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
+      const machine_region_t *region = &run->regions[n];
+      if (region->stored)
+         munmap(region->stored, bitmap_bytes(region));
+      if (region->wanted)
+         munmap(region->wanted, bitmap_bytes(region));
+   }
+   for (uint32_t n = 0; run->extents && n < run->plan->launch_count; n++)
+      free(run->extents[n]);
+   for (uint32_t n = 0; run->patterns && n < run->plan->launch_count; n++)
+      free(run->patterns[n].stores);
+   free(run->patterns);
+   free(run->extents);
+   free(run->extent_places);
+   free(run->block_stores);
+}
+
+/* One block --------------------------------------------------------------------------------------------------------- */
+
+static bool is_set(const uint64_t *bits, uint64_t n) {
+   return bits[n / 64] >> (n % 64) & 1;
+}
+
+static void set(uint64_t *bits, uint64_t n) {
+   bits[n / 64] |= UINT64_C(1) << (n % 64);
+}
+
+/* For machine_partial_block; without memory the run ends. */
+static void remember(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   struct machine_stored_bytes *last =
+      run->block_store_count ? &run->block_stores[run->block_store_count - 1] : NULL;
+   if (last && last->region == region && last->offset + last->bytes == offset) {
+      last->bytes += bytes;
+      return;
+   }
+   if (run->block_store_count == run->block_store_room) {
+      const uint32_t room = run->block_store_room ? 2 * run->block_store_room : 1024;
+      struct machine_stored_bytes *larger = realloc(run->block_stores, room * sizeof *larger);
+      if (!larger) {
+         run->out_of_memory = run->stop = true;
+         return;
+      }
+      run->block_stores = larger;
+      run->block_store_room = room;
+   }
+   run->block_stores[run->block_store_count++] = (struct machine_stored_bytes){region, offset, bytes};
+}
+
+void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
+   remember(run, region, offset, bytes);
+   for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++)
+      set(region->stored, word);
+   if (!run->extents[launch] || place >= run->extent_places[launch])
+      return;
+   rkb_machine_extent_t *extent =
+      &run->extents[launch][(uint64_t)place * run->plan->buffer_count + region->buffer];
+   if (!extent->words || offset < extent->low)
+      extent->low = offset;
+   if (offset + bytes > extent->high)
+      extent->high = offset + bytes;
+   extent->words += (bytes + 3) / 4;
+}
+
+void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   for (uint64_t n = offset; region->defined && n < offset + bytes; n++)
+      if (region->defined[n] != 1)
+         set(region->wanted, n / 4);
+}
+
+static bool only_lacked_values(const machine_run_t *run) {
+   bool only = run->finding_count != 0;
+   for (uint32_t n = 0; n < run->finding_count; n++)
+      only &= strcmp(run->findings[n].reason, "memory.uninitialised") == 0;
+   return only;
+}
+
+static uint64_t bytes_in(const struct machine_stored_bytes *stores, uint32_t count) {
+   uint64_t bytes = 0;
+   for (uint32_t n = 0; n < count; n++)
+      bytes += stores[n].bytes;
+   return bytes;
+}
+
+/* Of each launch, what the block wrote that wrote most: others mostly write the same elsewhere. */
+static void keep_pattern(machine_run_t *run) {
+   machine_pattern_t *pattern = &run->patterns[run->place >> PLACE_BITS];
+   const uint64_t bytes = bytes_in(run->block_stores, run->block_store_count);
+   if (bytes <= pattern->bytes)
+      return;
+   const machine_pattern_t before = *pattern;
+   *pattern = (machine_pattern_t){.stores = run->block_stores,
+                                  .count = run->block_store_count,
+                                  .room = run->block_store_room,
+                                  .place = run->place & MOST_PLACES,
+                                  .bytes = bytes};
+   run->block_stores = before.stores;
+   run->block_store_room = before.room;
+}
+
+void machine_partial_block(machine_run_t *run) {
+   if (run->stop && run->unfinished && !run->out_of_memory && only_lacked_values(run)) {
+      for (uint32_t n = 0; n < run->block_store_count; n++) {
+         const struct machine_stored_bytes *stored = &run->block_stores[n];
+         if (stored->region->defined)
+            memset(stored->region->defined + stored->offset, 0, stored->bytes);
+      }
+      run->stop = false;
+   }
+   keep_pattern(run);
+   run->block_store_count = 0;
+}
+
+/* A launch ------------------------------------------------------------------------------------------------------------ */
+
+static void forget_stored(machine_region_t *region) {
+   madvise(region->stored, bitmap_bytes(region), MADV_DONTNEED);
+}
+
+void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole) {
+   machine_run_t *run = launch->run;
+   const uint32_t number = launch->number;
+   if (!run->extents)
+      return;
+   run->unfinished = !whole;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++)
+      if (run->regions[n].stored)
+         forget_stored(&run->regions[n]);
+   free(run->extents[number]);
+   run->extents[number] = NULL;
+   run->extent_places[number] = 0;
+   if (whole || count > MOST_PLACES)
+      return;
+   run->extents[number] = calloc(count * run->plan->buffer_count + 1, sizeof **run->extents);
+   run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
+}
+
+static bool is_output(const machine_run_t *run, const machine_region_t *region) {
+   const uint32_t role = run->plan->buffers[region->buffer].role;
+   return role == RKB_OUT || role == RKB_INOUT;
+}
+
+static void settle_piece(const machine_run_t *run, machine_region_t *region, uint64_t first, uint64_t end,
+                         bool whole) {
+   const uint64_t *settled = run->options.settled ? run->options.settled[region->buffer] : NULL;
+   for (uint64_t at = first; at < end; at += 4) {
+      const uint64_t bytes = end - at < 4 ? end - at : 4, word = at / 4;
+      if (!is_set(region->stored, word)) {
+         if (!whole)
+            memset(region->defined + at, 0, bytes);
+         continue;
+      }
+      const bool final = whole || (settled && is_set(settled, word));
+      for (uint64_t n = at; n < at + bytes; n++) {
+         if (region->defined[n] != ATOMIC_UNFINISHED)
+            continue;
+         region->defined[n] = final;
+         if (!final && is_output(run, region)) /* of other buffers, what is read is wanted */
+            set(region->wanted, word);
+      }
+   }
+}
+
+void machine_partial_end(machine_launch_t *launch, bool whole) {
+   machine_run_t *run = launch->run;
+   const uint64_t known = run->options.stores ? run->options.stores[launch->number] : 0;
+   if (!run->extents)
+      return;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (!region->stored || !region->defined || !(region->written || (known >> (n < 63 ? n : 63) & 1)))
+         continue;
+      for (uint64_t first = 0; first < region->bytes; first += 1u << PIECE_SHIFT) {
+         const uint64_t end = first + (1u << PIECE_SHIFT);
+         if (machine_is_met(region, first >> PIECE_SHIFT))
+            settle_piece(run, region, first, end < region->bytes ? end : region->bytes, whole);
+      }
+      region->stale |= !whole;
+   }
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      run->report.variables_unfinished |=
+         !whole && run->regions[n].written && launch->number + 1 < run->plan->launch_count;
+   run->unfinished = false;
+}
+
+/* Afterwards ------------------------------------------------------------------------------------------------------------ */
+
+bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
+                        rkb_machine_extent_t *extent) {
+   const machine_run_t *run = &machine->run;
+   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
+      return false;
+   *extent = run->extents[launch][(uint64_t)place * run->plan->buffer_count + buffer];
+   return extent->words != 0;
+}
+
+bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
+                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   const machine_run_t *run = &machine->run;
+   const machine_pattern_t *pattern = run->patterns ? &run->patterns[launch] : NULL;
+   bool any = false;
+   for (uint32_t n = 0; pattern && n < pattern->count; n++)
+      if (pattern->stores[n].region->buffer == buffer) {
+         visit(argument, pattern->stores[n].offset, pattern->stores[n].bytes);
+         any = true;
+      }
+   *place = any ? pattern->place : 0;
+   return any;
+}
+
+void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
+                        void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   const uint64_t words = words_of(region);
+   for (uint64_t word = 0; region->wanted && word < words;) {
+      if (!(word % 64) && !region->wanted[word / 64]) {
+         word += 64;
+         continue;
+      }
+      const uint64_t first = word;
+      while (word < words && is_set(region->wanted, word))
+         word++;
+      if (word > first)
+         visit(argument, first * 4, (word - first) * 4);
+      else
+         word++;
+   }
+}
+
+uint64_t rkb_machine_stored(const rkb_machine_t *machine, uint32_t launch) {
+   return machine->run.stored[launch];
+}
