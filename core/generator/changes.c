@@ -6,7 +6,9 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/kernel_text.h"
+#include "generator/neighbours.h"
 #include "generator/partition.h"
+#include "generator/tensor_start.h"
 
 #define ATTEMPTS 40
 
@@ -23,13 +25,13 @@ static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target
    return schedule->count - 1;
 }
 
-static double weight_of(uint32_t decision, enum rkb_focus focus) {
+double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
    static const double table[][RKB_DECISIONS] = {
-      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1},
-      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1},
-      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1},
-      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1},
-      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2},
+      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 0.5},
+      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 0.5},
+      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1, 0.2, 4, 4, 1, 1, 1, 0.5},
+      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1, 0.2, 4, 4, 2, 1, 1, 1},
+      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 0.5},
    };
    return table[focus][decision];
 }
@@ -38,7 +40,7 @@ static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, co
                               enum rkb_focus focus) {
    double weights[RKB_DECISIONS], sum = 0;
    for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-      sum += weights[d] = rkb_decision_applies(graph, launch, d) ? weight_of(d, focus) : 0;
+      sum += weights[d] = rkb_decision_applies(graph, launch, d) ? rkb_decision_weight(d, focus) : 0;
    double draw = rkb_random_real(stream) * sum;
    for (uint32_t d = 0; d < RKB_DECISIONS; d++)
       if (weights[d] > 0 && (draw -= weights[d]) < 0)
@@ -90,14 +92,16 @@ static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_
 /* Another shape of the tile, so that a block keeps about as many threads. */
 static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note,
                         size_t size) {
-   static const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, RKB_THREAD_M, RKB_THREAD_N};
+   const bool warps = launch->mapping == RKB_MAP_TENSOR;
+   const uint32_t own_m = warps ? RKB_WARP_M : RKB_THREAD_M, own_n = warps ? RKB_WARP_N : RKB_THREAD_N;
+   const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, own_m, own_n};
    int64_t *d = launch->decisions;
    for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
       if (rkb_random_below(stream, 3))
          d[tiles[i]] = draw_value(stream, tiles[i], d[tiles[i]]);
-   say(note, size, "%s%s: tile %lld x %lld x %lld, of a thread %lld x %lld", *note ? "; " : "",
+   say(note, size, "%s%s: tile %lld x %lld x %lld, of a %s %lld x %lld", *note ? "; " : "",
        label(graph, launch), (long long)d[RKB_TILE_M], (long long)d[RKB_TILE_N], (long long)d[RKB_TILE_K],
-       (long long)d[RKB_THREAD_M], (long long)d[RKB_THREAD_N]);
+       warps ? "warp" : "thread", (long long)d[own_m], (long long)d[own_n]);
 }
 
 static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
@@ -107,12 +111,14 @@ static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target,
       return false;
    const enum rkb_mapping before = launch->mapping;
    if (rkb_node_is_product(anchor)) {
-      static const enum rkb_mapping ways[] = {RKB_MAP_TILE, RKB_MAP_ROW, RKB_MAP_ELEMENT};
-      launch->mapping = ways[rkb_random_below(stream, 3)];
+      static const enum rkb_mapping ways[] = {RKB_MAP_TILE, RKB_MAP_TENSOR, RKB_MAP_ROW, RKB_MAP_ELEMENT};
+      launch->mapping = ways[rkb_random_below(stream, 4)];
       launch->decisions[RKB_VECTOR] = 1;
       launch->decisions[RKB_SPLIT] = 1;
       if (launch->mapping == RKB_MAP_TILE && before != RKB_MAP_TILE)
-         rkb_launch_suit(graph, target, launch);
+         rkb_launch_suit_tile(graph, target, launch);
+      else if (launch->mapping == RKB_MAP_TENSOR && before != RKB_MAP_TENSOR && !rkb_launch_suit_tensor(graph, target, launch))
+         return false;
    } else if (anchor->kind == RKB_NODE_REDUCE && launch->mapping != RKB_MAP_ELEMENT)
       launch->mapping = launch->mapping == RKB_MAP_ROW ? RKB_MAP_COLUMN : RKB_MAP_ROW;
    if (launch->mapping == before)
@@ -166,6 +172,7 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
    const uint32_t first = a < b ? a : b, second = a < b ? b : a;
    rkb_launch_t *into = &schedule->launches[first], *from = &schedule->launches[second];
    if (first == second || into->mapping != from->mapping || into->mapping == RKB_MAP_TILE ||
+       into->mapping == RKB_MAP_TENSOR ||
        (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) ||
        into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES ||
        into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
@@ -181,9 +188,12 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 }
 
 static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
-   for (uint32_t l = 0; l < schedule->count; l++)
-      if (rkb_launch_refused(graph, &schedule->launches[l], target->shared_bytes))
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      const rkb_launch_t *launch = &schedule->launches[l];
+      if (rkb_launch_refused(graph, launch, target->shared_bytes) ||
+          (launch->mapping == RKB_MAP_TENSOR && !(target->tensor[launch->decisions[RKB_TENSOR]] > 0)))
          return false;
+   }
    return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
 }
 
@@ -206,7 +216,7 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
          changed = join_launches(graph, stream, tried, note, note_size);
       else if (draw < 20)
          changed = separate_launch(graph, tried, number, note, note_size);
-      else if (draw < 45 && launch->mapping == RKB_MAP_TILE)
+      else if (draw < 45 && (launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR))
          change_tile(graph, stream, launch, note, note_size);
       else
          for (uint64_t more = 1 + rkb_random_below(stream, 3); more > 0; more--)
@@ -227,15 +237,19 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
       for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
          *launch = before;
          if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
-            launch->mapping = RKB_MAP_TILE;
+            launch->mapping = rkb_random_below(stream, 3) && rkb_tensor_best(graph, target, launch->anchors[0])
+                                 ? RKB_MAP_TENSOR
+                                 : RKB_MAP_TILE;
          for (uint32_t d = 0; d < RKB_DECISIONS; d++) {
             const int64_t *values = rkb_decision_values(d);
             uint32_t count = 0;
             while (values[count] >= 0)
                count++;
-            if (rkb_decision_applies(graph, launch, d) && weight_of(d, RKB_FOCUS_NONE) > 0)
+            if (rkb_decision_applies(graph, launch, d) && rkb_decision_weight(d, RKB_FOCUS_NONE) > 0)
                launch->decisions[d] = values[rkb_random_below(stream, count)];
          }
+         if (launch->mapping == RKB_MAP_TENSOR)
+            launch->decisions[RKB_TENSOR] = rkb_tensor_best(graph, target, launch->anchors[0]);
          if (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_ROWS] > 1)
             launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
          if (!rkb_launch_refused(graph, launch, target->shared_bytes))
@@ -265,5 +279,6 @@ bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_rand
          *mine = *other;
          say(note, note_size, "%s%s", taken++ ? ", " : "launches of the second parent: ", label(graph, mine));
       }
-   return taken > 0 && is_legal(graph, target, first);
+   /* All launches of the second would be the second again. */
+   return taken > 0 && memcmp(first, second, sizeof *first) != 0 && is_legal(graph, target, first);
 }

@@ -7,9 +7,7 @@
 #include "base/memory.h"
 #include "generator/changes.h"
 #include "generator/kernel_text.h"
-
-#define STATIC_SHARED_BYTES                                                                                  \
-   (48 << 10) /* of arrays declared in a kernel: CUDA C++ Programming Guide, 'Technical Specifications' */
+#include "generator/neighbours.h"
 
 /* What every call needs. */
 typedef struct written {
@@ -19,7 +17,7 @@ typedef struct written {
 } written_t;
 
 static int open_graph(const rkb_generator_t *generator, written_t *written, rkb_error_t *err) {
-   *written = (written_t){.target = {generator->multiprocessors, STATIC_SHARED_BYTES}};
+   *written = (written_t){.target = generator->target};
    int status = rkb_graph_open(generator->task, &written->graph, err);
    if (status == RKB_OK)
       written->schedule = rkb_allocate(2, sizeof *written->schedule);
@@ -54,13 +52,13 @@ int rkb_generator_start(const rkb_generator_t *generator, const char *name, char
    while (which < RKB_STARTS && strcmp(rkb_start_name(which), name) != 0)
       which++;
    if (which == RKB_STARTS)
-      return rkb_fail(err, RKB_ERR_INVALID, "there is no start '%.40s'; write suited, together or apart",
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no start '%.40s'; write suited, fused, together or apart",
                       name);
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
-   rkb_schedule_start(written.graph, &written.target, which, written.schedule);
-   status = write_text(&written, source, err);
+   if (rkb_schedule_start(written.graph, &written.target, which, written.schedule))
+      status = write_text(&written, source, err);
    close_graph(&written);
    return status;
 }
@@ -78,10 +76,28 @@ int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, c
    return status;
 }
 
+static enum rkb_focus focus_of(uint32_t limit) {
+   static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED, RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
+   return limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE;
+}
+
+int rkb_generator_step(const rkb_generator_t *generator, const char *source, uint32_t limit, uint32_t slot, uint32_t slots,
+                       bool (*known)(void *context, const char *text), void *context, char **changed, char *note, size_t note_size,
+                       rkb_error_t *err) {
+   written_t written;
+   *changed = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   if (read_schedule(&written, source, written.schedule))
+      rkb_schedule_step(written.graph, &written.target, focus_of(limit), slot, slots, known, context, written.schedule, changed, note,
+                        note_size);
+   close_graph(&written);
+   return status;
+}
+
 int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source,
                          uint32_t limit, char **changed, char *note, size_t note_size, rkb_error_t *err) {
-   static const enum rkb_focus focuses[] = {RKB_FOCUS_NONE, RKB_FOCUS_MEMORY, RKB_FOCUS_SHARED,
-                                            RKB_FOCUS_ISSUE, RKB_FOCUS_LATENCY};
    written_t written;
    *changed = NULL;
    int status = open_graph(generator, &written, err);
@@ -89,7 +105,7 @@ int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream,
       return status;
    if (read_schedule(&written, source, written.schedule) &&
        rkb_schedule_change(written.graph, &written.target, stream,
-                           limit <= RKB_LIMIT_WARPS ? focuses[limit] : RKB_FOCUS_NONE, written.schedule, note,
+                           focus_of(limit), written.schedule, note,
                            note_size))
       status = write_text(&written, changed, err);
    close_graph(&written);

@@ -4,11 +4,12 @@
 #define RKB_GENERATOR_GENERATOR_H
 
 #include "base/random.h"
+#include "generator/target.h"
 #include "task/task.h"
 
 typedef struct rkb_generator {
    const rkb_task_t *task;
-   int64_t multiprocessors; /* of the target */
+   rkb_target_t target;
 } rkb_generator_t;
 
 /* As the functions of <rkb/ext/schedule.h>, which say what each does and what a NULL text means. */
@@ -17,6 +18,9 @@ int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, c
                        rkb_error_t *err);
 int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream, const char *source,
                          uint32_t limit, char **changed, char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_step(const rkb_generator_t *generator, const char *source, uint32_t limit, uint32_t slot, uint32_t slots,
+                       bool (*known)(void *context, const char *text), void *context, char **changed, char *note, size_t note_size,
+                       rkb_error_t *err);
 int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first,
                         const char *second, char **child, char *note, size_t note_size, rkb_error_t *err);
 

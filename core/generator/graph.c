@@ -132,10 +132,11 @@ static uint32_t integer_of(reader_t *reader, uint32_t node, uint32_t which) {
                                     reader->programs[0]->nodes[node].operation->name, (long long)at[0]);
 }
 
+/* A step inside one operation: narrow types are for what the task's graph names. */
 static void take_shape(rkb_node_t *node, const rkb_node_t *like) {
    node->rank = like->rank;
    memcpy(node->shape, like->shape, sizeof node->shape);
-   node->dtype = like->dtype;
+   node->dtype = rkb_dtype_narrow(like->dtype) ? RKB_F32 : like->dtype;
 }
 
 /* Smaller graphs of a composite operation's nodes. */
@@ -253,6 +254,10 @@ static const struct {
              {"cumulative_sum", RKB_NODE_SCAN},
              {"cumulative_product", RKB_NODE_SCAN},
              {"cumulative_product_gradient", RKB_NODE_SCAN},
+             {"recurrence", RKB_NODE_SCAN},
+             {"ranked", RKB_NODE_RANK},
+             {"ranked_places", RKB_NODE_RANK},
+             {"search_sorted", RKB_NODE_SEARCH},
              {"scatter", RKB_NODE_SCATTER},
              {"resample", RKB_NODE_RESAMPLE},
              {"resample_gradient", RKB_NODE_RESAMPLE}};
@@ -337,12 +342,14 @@ static bool is_fixed(const rkb_node_t *node, uint32_t which) {
    case RKB_NODE_CAT:
    case RKB_NODE_GATHER:
    case RKB_NODE_SCAN:
+   case RKB_NODE_SEARCH:
    case RKB_NODE_SCATTER:
    case RKB_NODE_CONVOLUTION:
    case RKB_NODE_CONVOLUTION_INPUT:
    case RKB_NODE_CONVOLUTION_WEIGHT: return which == 0;
    case RKB_NODE_TRIANGLE: return which == 1;
    case RKB_NODE_MATMUL:
+   case RKB_NODE_RANK:
    case RKB_NODE_RESAMPLE: return which <= 1;
    case RKB_NODE_POOL: return which <= 2;
    default: return false;
@@ -354,7 +361,7 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
    const rkb_program_node_t *from = &program->nodes[number];
    const rkb_program_value_t *value = &program->values[from->output];
    const char *operation = from->operation->name, *name = *value->name ? value->name : operation;
-   if (strcmp(operation, "allowance") == 0) /* wider bounds, the same value */
+   if (strcmp(operation, "allowance") == 0 || strcmp(operation, "detach") == 0) /* wider bounds, or no gradient: the same value */
       return reader->made[from->inputs[0]];
    if (is_reduction(operation))
       return read_reduction(reader, number, name);
@@ -396,6 +403,10 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
       }
       node.real_count = r + 1;
    }
+   /* One element along the dim: each place knows by itself whether it comes there. */
+   if (node.kind == RKB_NODE_SCATTER &&
+       is_one(reader->graph, reader->graph->nodes[node.inputs[1]].shape[reader->graph->sizes.list[node.integers[0]].at[0]]))
+      node.kind = RKB_NODE_PUT;
    if (!rkb_node_is_product(&node) || from->input_count < 3)
       return add(reader, &node);
    /* The third operand is added to the sums, stretched to the shape of the frame: written as an addition of its own, which the launch of

@@ -24,6 +24,7 @@ enum rkb_node_kind {
    RKB_NODE_TRIANGLE, /* integers: diagonal, upper; reals: what stands elsewhere */
    RKB_NODE_ARANGE,   /* reals: start, step */
    RKB_NODE_GATHER,   /* operands: x, index; integers: dim */
+   RKB_NODE_PUT,      /* a scatter of one element along dim: operands and integers as its */
    /* From here on: each element needs many elements of an operand. */
    RKB_NODE_REDUCE, /* mask: reduced dims, which stay as dims of size 1; operation: sum, largest, smallest, argmax, argmin */
    RKB_NODE_MATMUL,      /* integers: transpose of a, transpose of b */
@@ -31,7 +32,9 @@ enum rkb_node_kind {
    RKB_NODE_CONVOLUTION_INPUT,  /* grad, weight */
    RKB_NODE_CONVOLUTION_WEIGHT, /* x, grad */
    RKB_NODE_POOL, /* operation: max_pool, average_pool, and ..._gradient; integers as core/reference/operations/pool.c */
-   RKB_NODE_SCAN, /* operation: cumulative_sum, cumulative_product, cumulative_product_gradient; integers: dim */
+   RKB_NODE_SCAN, /* operation: cumulative_sum, cumulative_product, cumulative_product_gradient, recurrence; integers: dim */
+   RKB_NODE_RANK,   /* operation: ranked, ranked_places; integers: dim, whether the largest come first */
+   RKB_NODE_SEARCH, /* sorted rows, wanted; integers: whether equal elements count as less */
    RKB_NODE_SCATTER,  /* grad, index; integers: dim */
    RKB_NODE_RESAMPLE, /* operation: resample, resample_gradient; integers: dim, resampling */
 };

@@ -13,7 +13,8 @@ static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *c
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       bool good = true;
       for (uint32_t c = 0; c < condition_count; c++)
-         good &= graph->sizes.list[conditions[c].size].at[p] % conditions[c].multiple == 0;
+         good &= graph->sizes.list[conditions[c].size].at[p] % conditions[c].multiple == 0 &&
+                 (!conditions[c].equal || graph->sizes.list[conditions[c].size].at[p] == conditions[c].equal);
       if (good)
          usable[count++] = p;
    }
@@ -30,7 +31,11 @@ bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *a
                       const rkb_condition_t *conditions, uint32_t condition_count) {
    uint32_t usable[RKB_PROBES];
    const uint32_t count = usable_probes(graph, conditions, condition_count, usable);
-   *indices = (rkb_indices_t){.graph = graph, .arena = arena, .stream = rkb_random_stream(29, "index", 0, 0)};
+   *indices = (rkb_indices_t){.graph = graph,
+                              .arena = arena,
+                              .stream = rkb_random_stream(29, "index", 0, 0),
+                              .conditions = conditions,
+                              .condition_count = condition_count};
    for (uint32_t s = 0; count > 0 && s < RKB_SAMPLES; s++)
       indices->probe[s] = usable[s % count];
    return count >= LEAST_PROBES;
@@ -66,6 +71,9 @@ const rkb_index_t *rkb_index_size(rkb_indices_t *indices, uint32_t size) {
    const rkb_size_t *known = &indices->graph->sizes.list[size];
    if (known->constant)
       return rkb_index_constant(indices, known->at[0]);
+   for (uint32_t c = 0; c < indices->condition_count; c++)
+      if (indices->conditions[c].size == size && indices->conditions[c].equal)
+         return rkb_index_constant(indices, indices->conditions[c].equal);
    rkb_index_t index = {.kind = RKB_INDEX_SIZE, .uniform = true, .size = size, .name = known->name};
    for (uint32_t s = 0; s < RKB_SAMPLES; s++)
       index.at[s] = known->at[indices->probe[s]];
@@ -197,6 +205,61 @@ const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, con
    for (uint32_t d = 0; d < rank; d++)
       elements = rkb_index_make(indices, RKB_INDEX_PRODUCT, elements, rkb_index_size(indices, shape[d]));
    return elements;
+}
+
+/* The dims of a shape that are not 1: their coordinates alone say where an element lies. */
+static uint32_t wide_dims(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, uint32_t *wide) {
+   uint32_t count = 0;
+   for (uint32_t d = 0; d < rank; d++)
+      if (!rkb_index_is(rkb_index_size(indices, shape[d]), 1))
+         wide[count++] = d;
+   return count;
+}
+
+/* The fewest dims of both, from the first ones on, that hold equally many elements. */
+static void equal_dims(rkb_indices_t *indices, const uint32_t *shape, const uint32_t *wide, uint32_t count, const uint32_t *to_shape,
+                       const uint32_t *to_wide, uint32_t to_count, uint32_t *taken, uint32_t *to_taken) {
+   const rkb_index_t *elements = rkb_index_constant(indices, 1);
+   for (*taken = 1; *taken < count; ++*taken) {
+      elements = rkb_index_make(indices, RKB_INDEX_PRODUCT, elements, rkb_index_size(indices, shape[wide[*taken - 1]]));
+      const rkb_index_t *others = rkb_index_constant(indices, 1);
+      for (*to_taken = 1; *to_taken <= to_count; ++*to_taken) {
+         others = rkb_index_make(indices, RKB_INDEX_PRODUCT, others, rkb_index_size(indices, to_shape[to_wide[*to_taken - 1]]));
+         if (others == elements)
+            return;
+      }
+   }
+   *taken = count;
+   *to_taken = to_count;
+}
+
+uint32_t rkb_index_reshape(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *const *at, uint32_t to_rank,
+                           const uint32_t *to_shape, const rkb_index_t **to, const rkb_index_t **extents) {
+   uint32_t wide[RKB_MAX_RANK], to_wide[RKB_MAX_RANK], joins = 0;
+   const uint32_t count = wide_dims(indices, rank, shape, wide), to_count = wide_dims(indices, to_rank, to_shape, to_wide);
+   const rkb_index_t *places[RKB_MAX_RANK];
+   for (uint32_t d = 0; d < to_rank; d++)
+      to[d] = rkb_index_constant(indices, 0);
+   for (uint32_t i = 0, j = 0; j < to_count;) {
+      uint32_t taken = count - i, to_taken = to_count - j, part[RKB_MAX_RANK], to_part[RKB_MAX_RANK];
+      if (taken)
+         equal_dims(indices, shape, wide + i, count - i, to_shape, to_wide + j, to_count - j, &taken, &to_taken);
+      for (uint32_t d = 0; d < taken; d++) {
+         places[d] = at[wide[i + d]];
+         part[d] = shape[wide[i + d]];
+      }
+      for (uint32_t d = 0; d < to_taken; d++)
+         to_part[d] = to_shape[to_wide[j + d]];
+      const rkb_index_t *number = rkb_index_join(indices, taken, part, places);
+      if (extents && taken > 1)
+         extents[joins++] = rkb_index_elements(indices, taken, part);
+      rkb_index_split(indices, to_taken, to_part, number, places);
+      for (uint32_t d = 0; d < to_taken; d++)
+         to[to_wide[j + d]] = places[d];
+      i += taken;
+      j += to_taken;
+   }
+   return joins;
 }
 
 const char *rkb_index_manifest(const rkb_indices_t *indices, const rkb_index_t *index) {

@@ -34,19 +34,21 @@ typedef struct rkb_index {
    int64_t at[RKB_SAMPLES];
 } rkb_index_t;
 
+/* A condition of a launch: the size is a multiple, or one number. */
+typedef struct rkb_condition {
+   uint32_t size;
+   int64_t multiple, equal; /* multiple: 1 where equal is not 0 */
+} rkb_condition_t;
+
 typedef struct rkb_indices {
    rkb_graph_t *graph;
    rkb_arena_t *arena;
    uint32_t probe[RKB_SAMPLES]; /* of each sample */
    rkb_random_t stream;
+   const rkb_condition_t *conditions; /* borrowed */
+   uint32_t condition_count;
    rkb_index_t *buckets[RKB_INDEX_BUCKETS];
 } rkb_indices_t;
-
-/* A condition of a launch: the size is a multiple. */
-typedef struct rkb_condition {
-   uint32_t size;
-   int64_t multiple;
-} rkb_condition_t;
 
 /* False: too few probes satisfy the conditions. */
 bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
@@ -77,6 +79,11 @@ const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const u
                                   const rkb_index_t *const *at);
 void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,
                      const rkb_index_t **at);
+/* The coordinates in one shape of the element that has the given ones in another, of as many elements.  Dims that hold the same
+ * elements are joined and split by themselves, so that no number grows larger than it must: (m * N + n, k) of (m, n, k).  extents,
+ * if not NULL, get the uniform products that such joins stay below; the answer is how many (RKB_MAX_RANK at most). */
+uint32_t rkb_index_reshape(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *const *at, uint32_t to_rank,
+                           const uint32_t *to_shape, const rkb_index_t **to, const rkb_index_t **extents);
 const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape);
 
 /* A uniform expression in the manifest's language, in the arena; and an identifier made of it. */

@@ -1,10 +1,13 @@
 /* A schedule as a kernel file.  One thread a graph. */
 #include "generator/kernel_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "generator/launch_text.h"
+#include "generator/fragments.h"
+#include "generator/launch_online.h"
 #include "generator/map_text.h"
+#include "generator/tensor_tile.h"
 
 #define MANY_LAUNCHES 20u     /* a manifest has 64 entries at most, and a launch up to three */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
@@ -17,6 +20,8 @@ typedef struct file {
    int64_t shared_bytes;
    bool
       one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
+   int64_t parts;   /* of a split reduction, of the launch at hand */
+   bool wide_bench; /* a bench case may need the wider indices */
    char why[256];
 } file_t;
 
@@ -25,13 +30,12 @@ typedef void (*write_kernel_t)(rkb_writer_t *, const rkb_launch_t *, rkb_kernel_
 /* One way to run a launch: a kernel, and the condition under which it is right. */
 typedef struct variant {
    int64_t vector, keep;
-   rkb_condition_t conditions[RKB_VECTOR_SIZES];
+   rkb_condition_t conditions[RKB_TENSOR_CONDITIONS];
    uint32_t condition_count;
    const char *suffix;
 } variant_t;
 
-static const char *elements_text(file_t *file, uint32_t node) {
-   const rkb_node_t *from = &file->graph->nodes[node];
+static const char *shape_text(file_t *file, const rkb_node_t *from) {
    const char *text = "1";
    for (uint32_t d = 0; d < from->rank; d++) {
       const rkb_size_t *size = &file->graph->sizes.list[from->shape[d]];
@@ -44,7 +48,18 @@ static const char *elements_text(file_t *file, uint32_t node) {
    return text;
 }
 
-/* The largest element numbers of the buffers that a kernel has, where the domain lets them pass 32 bits: "B * T * D < ...". */
+static const char *elements_text(file_t *file, uint32_t node) {
+   return shape_text(file, &file->graph->nodes[node]);
+}
+
+static const char *also_below(file_t *file, const char *fits, const char *elements) {
+   const char *below = rkb_arena_format(file->arena, "%s < %.0f", elements, INT_MOST);
+   if (fits && strstr(fits, below))
+      return fits;
+   return fits ? rkb_arena_format(file->arena, "%s and %s", fits, below) : below;
+}
+
+/* The largest element numbers that a kernel computes, of its buffers and of reshaped values, where the domain lets them pass 32 bits: "B * T * D < ...". */
 static const char *fits_text(file_t *file, const rkb_writer_t *writer) {
    const char *fits = NULL;
    for (uint32_t p = 0; p < writer->parameter_count; p++) {
@@ -55,12 +70,18 @@ static const char *fits_text(file_t *file, const rkb_writer_t *writer) {
              !(file->targets[n].name && strcmp(file->targets[n].name, parameter->name) == 0))
             continue;
          const char *elements = elements_text(file, n);
-         if (rkb_sizes_most(&file->graph->sizes, elements) * (parts ? 256 : 1) < INT_MOST)
+         if (parts)
+            elements = rkb_arena_format(file->arena, "%s * %lld", elements, (long long)file->parts);
+         if (rkb_sizes_most(&file->graph->sizes, elements) < INT_MOST)
             continue;
-         elements = rkb_arena_format(file->arena, "%s%s < %.0f", elements, parts ? " * 256" : "", INT_MOST);
-         if (!fits || !strstr(fits, elements))
-            fits = fits ? rkb_arena_format(file->arena, "%s and %s", fits, elements) : elements;
+         file->wide_bench |= rkb_sizes_bench(&file->graph->sizes, elements) > log(INT_MOST / 4);
+         fits = also_below(file, fits, elements);
       }
+   }
+   for (uint32_t j = 0; j < writer->joined_count; j++) { /* coordinates that are joined may pass every buffer */
+      const char *elements = rkb_index_manifest(&writer->indices, writer->joined[j]);
+      if (rkb_sizes_most(&file->graph->sizes, elements) >= INT_MOST)
+         fits = also_below(file, fits, elements);
    }
    return fits;
 }
@@ -106,8 +127,11 @@ static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_ker
                    type);
    if (when)
       rkb_text_format(&file->launches, "    when: \"%s\"\n", when);
-   rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n    args: \"", shape->grid,
+   rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n", shape->grid,
                    (long long)shape->threads);
+   if (shape->shared)
+      rkb_text_format(&file->launches, "    shared: %lld\n", (long long)shape->shared);
+   rkb_text_add(&file->launches, "    args: \"");
    for (uint32_t kind = 0, count = 0; kind <= RKB_PARAMETER_INDEX; kind++)
       for (uint32_t p = 0; p < writer->parameter_count; p++)
          if (writer->parameters[p].type == kind)
@@ -118,6 +142,12 @@ static void write_launch(file_t *file, const rkb_writer_t *writer, const rkb_ker
 
 static const char *join(file_t *file, const char *a, const char *b) {
    return a && b ? rkb_arena_format(file->arena, "%s and %s", a, b) : a ? a : b;
+}
+
+static const char *condition_text(file_t *file, const rkb_condition_t *condition) {
+   const char *size = file->graph->sizes.list[condition->size].text;
+   return condition->equal ? rkb_arena_format(file->arena, "(%s) == %lld", size, (long long)condition->equal)
+                           : rkb_arena_format(file->arena, "(%s) %% %lld == 0", size, (long long)condition->multiple);
 }
 
 /* Writes one variant of a kernel and its launches.  False: not legal. */
@@ -131,6 +161,7 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
    bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions,
                                variant->condition_count);
    writer.targets = file->targets;
+   writer.shared_bytes = file->shared_bytes;
    const char *body = "", *when = NULL, *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix);
    if (good) {
       write(&writer, &own, &shape);
@@ -141,21 +172,47 @@ static bool write_variant(file_t *file, const rkb_launch_t *launch, const varian
       snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
    } else {
       for (uint32_t c = 0; c < variant->condition_count; c++)
-         when = join(file, when,
-                     rkb_arena_format(file->arena, "(%s) %% %lld == 0",
-                                      file->graph->sizes.list[variant->conditions[c].size].text,
-                                      (long long)variant->conditions[c].multiple));
+         when = join(file, when, condition_text(file, &variant->conditions[c]));
       when = join(file, when, shape.when);
+      file->wide_bench = false;
       const char *fits = fits_text(file, &writer);
       write_signature(file, &writer, &shape, name);
       rkb_text_add(&file->code, body);
       rkb_text_add(&file->code, "}\n\n");
       if (!fits || !file->one_width)
          write_launch(file, &writer, &shape, name, "int", join(file, when, fits), other);
-      if (fits && (last || file->one_width))
+      if (fits && (last || file->one_width || (file->wide_bench && launch->mapping == RKB_MAP_TENSOR)))
          write_launch(file, &writer, &shape, name, "long long", when, other || !file->one_width);
    }
    rkb_writer_close(&writer);
+   return good;
+}
+
+/* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
+static bool write_tensor_variants(file_t *file, const rkb_launch_t *launch, const char *base) {
+   const uint32_t count = rkb_tensor_variants(file->graph, launch);
+   bool other = false;
+   for (uint32_t i = 0; i < count; i++) {
+      variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
+      bool possible;
+      variant.condition_count = rkb_tensor_conditions(file->graph, file->arena, file->storage, launch, i,
+                                                      variant.conditions, &possible);
+      if (!possible ||
+          !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
+         continue;
+      const bool always = variant.condition_count == 0;
+      if (!write_variant(file, launch, &variant, rkb_write_tensor_kernel, base, other, always))
+         return false;
+      if (always)
+         return true;
+      other = true;
+   }
+   /* One that is right everywhere.  Beside others it is for few cases, and need not be there for both widths of indices. */
+   const variant_t plain = {.vector = 1, .suffix = ""};
+   const bool one_width = file->one_width;
+   file->one_width |= other;
+   const bool good = write_variant(file, launch, &plain, rkb_write_tensor_kernel, base, other, true);
+   file->one_width = one_width;
    return good;
 }
 
@@ -187,6 +244,25 @@ static bool write_variants(file_t *file, const rkb_launch_t *launch, write_kerne
    return always || write_variant(file, launch, &plain, write, base, count > 0 || keep, true);
 }
 
+/* A kernel for each length of the rows that are multiplied. */
+static bool write_online_variants(file_t *file, const rkb_launch_t *launch, const char *base) {
+   uint32_t size;
+   int64_t heads[RKB_ONLINE_HEADS];
+   const uint32_t count = rkb_online_heads(file->graph, launch, &size, heads);
+   if (!count)
+      snprintf(file->why, sizeof file->why, "%s: rows that are multiplied have many lengths", base);
+   for (uint32_t h = 0; h < count; h++) {
+      variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .suffix = ""};
+      if (size != UINT32_MAX) {
+         variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = heads[h]};
+         variant.suffix = rkb_arena_format(file->arena, "_%lld", (long long)heads[h]);
+      }
+      if (!write_variant(file, launch, &variant, rkb_write_online_kernel, base, h > 0, true))
+         return false;
+   }
+   return count > 0;
+}
+
 static void add_scratch(file_t *file, const char *name, uint32_t dtype, const char *elements) {
    rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
 }
@@ -199,8 +275,9 @@ static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *th
       for (uint32_t o = 0; o < graph->output_count; o++)
          if (graph->outputs[o].node == node && !through_scratch[o])
             output = &graph->outputs[o];
-      const uint32_t dtype =
-         rkb_dtype_is_float(graph->nodes[node].dtype) ? RKB_F32 : graph->nodes[node].dtype;
+      /* docs/numerics.md: what the task's graph names may be rounded where it is stored. */
+      const uint32_t own = graph->nodes[node].dtype,
+                     dtype = rkb_dtype_is_float(own) && own != RKB_BF16 && own != RKB_F16 ? RKB_F32 : own;
       file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor),
                                                      output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
@@ -209,19 +286,43 @@ static void set_targets(file_t *file, const rkb_launch_t *launch, const bool *th
    }
 }
 
+/* The buffers of a scatter's links: for each place, and for each element that goes somewhere. */
+static void add_links(file_t *file, uint32_t scatter) {
+   const rkb_node_t *node = &file->graph->nodes[scatter];
+   for (uint32_t next = 0; next < 2; next++) {
+      rkb_node_t like = next ? file->graph->nodes[node->inputs[1]] : *node;
+      for (uint32_t d = 0; d < like.rank; d++)
+         if (!rkb_scatter_varies(file->graph, scatter, d))
+            like.shape[d] = rkb_sizes_constant(&file->graph->sizes, 1);
+      rkb_text_format(&file->scratch, "  %s_%s: {dtype: int32, shape: \"%s\"%s}\n", node->name, next ? "next" : "first",
+                      shape_text(file, &like), next ? "" : ", init: zero");
+   }
+}
+
 static bool write_one(file_t *file, const rkb_launch_t *launch) {
    static const write_kernel_t kernels[] = {[RKB_MAP_ELEMENT] = rkb_write_element_kernel,
                                             [RKB_MAP_ROW] = rkb_write_row_kernel,
                                             [RKB_MAP_COLUMN] = rkb_write_column_kernel,
-                                            [RKB_MAP_TILE] = rkb_write_tile_kernel};
+                                            [RKB_MAP_TILE] = rkb_write_tile_kernel,
+                                            [RKB_MAP_TENSOR] = rkb_write_tensor_kernel,
+                                            [RKB_MAP_SCAN] = rkb_write_scan_kernel,
+                                            [RKB_MAP_ONLINE] = rkb_write_online_kernel,
+                                            [RKB_MAP_RANK] = rkb_write_rank_kernel,
+                                            [RKB_MAP_LINK] = rkb_write_linked_kernel};
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
                                        [RKB_MAP_ROW] = "rows",
                                        [RKB_MAP_COLUMN] = "columns",
-                                       [RKB_MAP_TILE] = "tiles"};
+                                       [RKB_MAP_TILE] = "tiles",
+                                       [RKB_MAP_TENSOR] = "fragments",
+                                       [RKB_MAP_SCAN] = "lines",
+                                       [RKB_MAP_ONLINE] = "online",
+                                       [RKB_MAP_RANK] = "ranks",
+                                       [RKB_MAP_LINK] = "linked"};
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
-   const bool split = launch->mapping != RKB_MAP_ELEMENT && launch->decisions[RKB_SPLIT] > 1;
+   const bool split = rkb_decision_applies(file->graph, launch, RKB_SPLIT) && launch->decisions[RKB_SPLIT] > 1;
+   file->parts = launch->decisions[RKB_SPLIT];
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return false;
@@ -232,10 +333,17 @@ static bool write_one(file_t *file, const rkb_launch_t *launch) {
                   RKB_F32,
                   rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
                                    elements_text(file, launch->anchors[a])));
-   if (!write_variants(file, launch, kernels[launch->mapping], name))
-      return false;
    rkb_launch_t plain = *launch;
    plain.decisions[RKB_VECTOR] = 1;
+   if (launch->mapping == RKB_MAP_LINK) {
+      add_links(file, launch->anchors[0]);
+      if (!write_variants(file, &plain, rkb_write_link_kernel, rkb_arena_format(file->arena, "%s_links", file->graph->nodes[launch->anchors[0]].name)))
+         return false;
+   }
+   if (launch->mapping == RKB_MAP_ONLINE   ? !write_online_variants(file, launch, name)
+       : launch->mapping == RKB_MAP_TENSOR ? !write_tensor_variants(file, launch, name)
+                                           : !write_variants(file, launch, kernels[launch->mapping], name))
+      return false;
    return !split || write_variants(file, &plain, rkb_write_finish_kernel,
                                    rkb_arena_format(file->arena, "%s_finish", name));
 }
@@ -331,6 +439,36 @@ static const char column_helpers[] =
    "   return part;\n"
    "}\n\n";
 
+static const char before_helper[] =
+   "/* The %s of what the threads before have, in a fixed order; whole gets that of all. */\n"
+   "template <int threads> __device__ float %s_before(float part, float &whole) {\n"
+   "   __shared__ float ends[threads / 32];\n"
+   "   const int lane = threadIdx.x %% 32, warp = threadIdx.x / 32;\n"
+   "   for (int distance = 1; distance < 32; distance *= 2) {\n"
+   "      const float other = __shfl_up_sync(0xffffffffu, part, distance);\n"
+   "      part = lane >= distance ? other %c part : part;\n"
+   "   }\n"
+   "   __syncthreads(); /* what an earlier call left has been read */\n"
+   "   if (lane == 31)\n"
+   "      ends[warp] = part;\n"
+   "   __syncthreads();\n"
+   "   float before = %s;\n"
+   "   whole = %s;\n"
+   "   for (int i = 0; i < threads / 32; i++) {\n"
+   "      before = i == warp ? whole : before;\n"
+   "      whole %c= ends[i];\n"
+   "   }\n"
+   "   const float left = __shfl_up_sync(0xffffffffu, part, 1);\n"
+   "   return lane == 0 ? before : before %c left;\n"
+   "}\n\n";
+
+static void add_before(const char *code, const char *word, char sign, const char *nothing, rkb_text_t *out) {
+   char name[24];
+   snprintf(name, sizeof name, " %s_before<", word);
+   if (strstr(code, name))
+      rkb_text_format(out, before_helper, word, word, sign, nothing, nothing, sign, sign);
+}
+
 /* The helper for sums, or the same for the largest or smallest. */
 static void add_reduction(rkb_text_t *out, const char *helper, const char *word, const char *function) {
    for (const char *c = helper; *c;) {
@@ -369,7 +507,7 @@ static void add_helpers(const char *code, rkb_text_t *out) {
    if (strstr(code, "Pack<"))
       rkb_text_add(
          out,
-         "/* Neighbouring elements, moved by one access. */\ntemplate <int count> struct alignas(4 * count) Pack {\n   float at[count];\n};\n\n");
+         "/* Neighbouring elements, moved by one access. */\ntemplate <int count, typename type = float> struct alignas(sizeof(type) * count) Pack {\n   type at[count];\n};\n\n");
    for (uint32_t w = 0; w < 3; w++) {
       char name[32];
       snprintf(name, sizeof name, "row_%s<", words[w]);
@@ -379,6 +517,11 @@ static void add_helpers(const char *code, rkb_text_t *out) {
       if (strstr(code, name))
          add_reduction(out, column_helpers, words[w], functions[w]);
    }
+   rkb_rank_helpers(code, out);
+   rkb_recurrence_helpers(code, out);
+   add_before(code, "sum", '+', "0.0f", out);
+   add_before(code, "product", '*', "1.0f", out);
+   rkb_fragment_helpers(code, out);
    for (uint32_t h = 0; rkb_helper_at(h); h++) {
       char name[32];
       snprintf(name, sizeof name, " %s(", rkb_helper_at(h)->name);

@@ -71,8 +71,7 @@ static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *cons
       for (uint32_t d = 0; d < node->rank && node->kind == RKB_NODE_FLIP; d++)
          out[d] = node->mask >> d & 1 ? rkb_flipped(writer, node, d, inner[d]) : inner[d];
       if (node->kind == RKB_NODE_RESHAPE)
-         rkb_index_split(&writer->indices, node->rank, node->shape,
-                         rkb_index_join(&writer->indices, input->rank, input->shape, inner), out);
+         rkb_writer_reshape(writer, input, inner, node, out);
       if (plain)
          memcpy(out, inner, node->rank * sizeof *inner);
       return true;
@@ -90,8 +89,7 @@ static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *c
       rkb_writer_fail(writer, "%s has other elements than %s", node->name, origin->name);
       return false;
    }
-   rkb_index_split(&writer->indices, node->rank, node->shape,
-                   rkb_index_join(&writer->indices, origin->rank, origin->shape, at), out);
+   rkb_writer_reshape(writer, origin, at, node, out);
    return true;
 }
 
@@ -105,17 +103,18 @@ static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *c
    const rkb_term_t term =
       rkb_dtype_is_float(node->dtype) ? rkb_write_float(writer, root, at) : rkb_write_value(writer, root, at);
    *pack = NULL;
-   if (writer->lane && target->dtype == RKB_F32 && rkb_index_mentions(element, writer->lane)) {
+   if (writer->lane && rkb_index_mentions(element, writer->lane)) {
       *base = rkb_index_replace(indices, element, writer->lane, rkb_index_constant(indices, 0));
       if (rkb_index_make(indices, RKB_INDEX_SUM, *base, writer->lane) == element &&
           rkb_index_divides(*base, writer->width)) {
          const uint32_t inner = writer->depth;
          writer->depth = writer->lane_depth - 1;
          *pack = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_out", target->name));
-         rkb_write(writer, "Pack<%u> %s;", writer->width, *pack);
+         rkb_write(writer, "%s %s;", rkb_pack_type(writer, target->dtype), *pack);
          rkb_writer_know(writer, root, (const rkb_index_t *const[RKB_MAX_RANK]){0}, *pack);
          writer->depth = inner;
-         rkb_write(writer, "%s.at[%s] = %s;", *pack, writer->lane->name, term.text);
+         rkb_write(writer, "%s.at[%s] = %s;", *pack, writer->lane->name,
+                   rkb_stored_text(writer, target->name, target->dtype, term.text));
          return;
       }
    }
@@ -137,10 +136,36 @@ void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t 
    for (uint32_t r = 0; r < launch->root_count && !writer->failed; r++)
       if (packs[r]) {
          const rkb_storage_t *target = &writer->targets[launch->roots[r]];
+         writer->width = width;
          rkb_writer_buffer(writer, target->name, target->dtype, true);
-         rkb_write(writer, "*(Pack<%u> *)(%s + %s) = %s;", width, target->name,
+         rkb_write(writer, "*(%s *)(%s + %s) = %s;", rkb_pack_type(writer, target->dtype), target->name,
                    rkb_writer_index(writer, bases[r]), packs[r]);
+         writer->width = 1;
       }
+}
+
+static void add_size(uint32_t *sizes, uint32_t *count, uint32_t size) {
+   for (uint32_t i = 0; i < *count; i++)
+      if (sizes[i] == size)
+         return;
+   if (*count < RKB_VECTOR_SIZES)
+      sizes[(*count)++] = size;
+}
+
+/* Sizes that end a joined or embedded part in the middle of a row: as multiples of the width, no vector has elements of two parts. */
+static void add_parts(const rkb_graph_t *graph, uint32_t number, int64_t width, bool *seen, uint32_t *sizes, uint32_t *count) {
+   const rkb_node_t *node = &graph->nodes[number];
+   const rkb_size_t *list = graph->sizes.list;
+   if (seen[number] || !rkb_node_is_light(node))
+      return;
+   seen[number] = true;
+   const bool parts = (node->kind == RKB_NODE_CAT || node->kind == RKB_NODE_EMBED) && list[node->integers[0]].at[0] == (int64_t)node->rank - 1;
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const rkb_node_t *input = &graph->nodes[node->inputs[i]];
+      if (parts && (!list[input->shape[input->rank - 1]].constant || list[input->shape[input->rank - 1]].at[0] % width == 0))
+         add_size(sizes, count, input->shape[input->rank - 1]);
+      add_parts(graph, node->inputs[i], width, seen, sizes, count);
+   }
 }
 
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
@@ -157,6 +182,12 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       node = &graph->nodes[node->inputs[0]];
    } else if (launch->mapping == RKB_MAP_COLUMN)
       return 0;
+   else if (launch->mapping == RKB_MAP_SCAN || launch->mapping == RKB_MAP_LINK) {
+      const bool last = graph->sizes.list[node->integers[0]].at[0] == (int64_t)node->rank - 1;
+      if (last != (launch->mapping == RKB_MAP_SCAN) ||
+          (launch->mapping == RKB_MAP_LINK && rkb_scatter_varies(graph, launch->anchors[0], node->rank - 1)))
+         return 0;
+   }
    sizes[count++] = node->shape[node->rank - 1];
    if (launch->mapping == RKB_MAP_TILE && node->kind == RKB_NODE_MATMUL) { /* rows, and the terms of a sum */
       const rkb_node_t *left = &graph->nodes[node->inputs[0]];
@@ -164,6 +195,9 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       sizes[count++] = node->shape[node->rank - 2];
       sizes[count++] = left->shape[left->rank - (turned ? 2 : 1)];
    }
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ELEMENT && !launch->anchor_count; r++)
+      add_parts(graph, launch->roots[r], width, seen, sizes, &count);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_size_t *size = &graph->sizes.list[sizes[i]];
       if (size->constant && size->at[0] % width != 0)

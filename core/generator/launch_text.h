@@ -8,6 +8,7 @@
 typedef struct rkb_launch_text_parts {
    const char *grid; /* an expression of the manifest, in blocks */
    int64_t threads;  /* of a block */
+   int64_t shared;   /* bytes of dynamic shared memory */
    int64_t blocks;   /* wanted on a multiprocessor; 0: not said */
    const char *when; /* what must hold besides the sizes' multiples; NULL: nothing */
    const char *owns; /* the comment: what a block or thread owns */
@@ -18,11 +19,24 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
 void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* The lines of a node along a dim: how many, and the coordinates of a place of one. */
+const rkb_index_t *rkb_line_count(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim);
+void rkb_line_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim, const rkb_index_t *line, const rkb_index_t *place,
+                 const rkb_index_t **at);
+void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+void rkb_recurrence_helpers(const char *code, rkb_text_t *out);
+void rkb_rank_helpers(const char *code, rkb_text_t *out);
+void rkb_write_scan_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* The two launches of a scattered sum: links, and sums along them.  The buffers of links are called NODE_first and NODE_next. */
+void rkb_write_link_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* Whether a scatter's picks may differ along a dim. */
+bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim);
 /* The second launch of a split reduction: adds the parts in order and writes the roots. */
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
 /* The sizes that must be multiples of the vector's width; returns how many.  0: this launch has no vectors. */
-#define RKB_VECTOR_SIZES 3u
+#define RKB_VECTOR_SIZES 8u
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]);
 /* The name of a split anchor's buffer of parts. */

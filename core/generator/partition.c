@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/fusion.h"
 #include "generator/kernel_text.h"
+#include "generator/starts.h"
 
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {
    for (uint32_t l = 0; l < schedule->count; l++) {
@@ -35,20 +37,33 @@ static void mark_needed(const rkb_graph_t *graph, bool *needed) {
          needed[graph->nodes[n].inputs[i]] = true;
 }
 
+/* Whether looking at every pick for each place costs more than links do. */
+static bool many_picks(const rkb_graph_t *graph, const rkb_node_t *scatter) {
+   const rkb_size_t *dim = &graph->sizes.list[scatter->integers[0]];
+   const uint32_t along = graph->nodes[scatter->inputs[1]].shape[dim->at[0]];
+   return rkb_bench_size(graph, along) > 16;
+}
+
 /* How a heavy node is computed when nothing else is known: sums of many elements by a block, the rest by a thread an element. */
-static enum rkb_mapping mapping_of(const rkb_graph_t *graph, uint32_t number) {
+static enum rkb_mapping mapping_of(const rkb_graph_t *graph, uint32_t number, bool plain) {
    const rkb_node_t *node = &graph->nodes[number];
    if (node->kind == RKB_NODE_CONVOLUTION_WEIGHT)
       return RKB_MAP_ROW;
+   if (node->kind == RKB_NODE_SCAN && (strcmp(node->operation, "recurrence") == 0 || (node->input_count == 1 && !plain)))
+      return RKB_MAP_SCAN;
+   if (node->kind == RKB_NODE_RANK)
+      return RKB_MAP_RANK;
+   if (node->kind == RKB_NODE_SCATTER && !plain && many_picks(graph, node))
+      return RKB_MAP_LINK;
    if (node->kind != RKB_NODE_REDUCE || strncmp(node->operation, "arg", 3) == 0)
       return RKB_MAP_ELEMENT;
    const rkb_node_t *from = &graph->nodes[node->inputs[0]];
    return node->mask >> (from->rank - 1) & 1 ? RKB_MAP_ROW : RKB_MAP_COLUMN;
 }
 
-static rkb_launch_t *add_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t node) {
+static rkb_launch_t *add_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t node, bool plain) {
    const bool heavy = !rkb_node_is_light(&graph->nodes[node]);
-   rkb_launch_t *launch = rkb_schedule_add(schedule, heavy ? mapping_of(graph, node) : RKB_MAP_ELEMENT);
+   rkb_launch_t *launch = rkb_schedule_add(schedule, heavy ? mapping_of(graph, node, plain) : RKB_MAP_ELEMENT);
    if (launch && heavy)
       launch->anchors[launch->anchor_count++] = node;
    return launch;
@@ -64,7 +79,7 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule) {
                          node->kind == RKB_NODE_ARANGE || node->kind == RKB_NODE_INPUT;
       if (!needed[n] || (moved && !is_output(graph, n)))
          continue;
-      rkb_launch_t *launch = add_launch(graph, schedule, n);
+      rkb_launch_t *launch = add_launch(graph, schedule, n, true);
       if (launch)
          launch->roots[launch->root_count++] = n;
    }
@@ -150,6 +165,20 @@ static void want(plan_t *plan, uint32_t value) {
       want(plan, graph->nodes[node].inputs[i]);
 }
 
+/* Places of the largest elements are found with the elements. */
+static bool join_rank(plan_t *plan, uint32_t rank) {
+   for (uint32_t l = plan->schedule->count; l-- > 0;) {
+      rkb_launch_t *launch = &plan->schedule->launches[l];
+      const rkb_node_t *first = &plan->graph->nodes[launch->anchors[0]], *node = &plan->graph->nodes[rank];
+      if (launch->mapping != RKB_MAP_RANK || first->inputs[0] != node->inputs[0] || first->integers[0] != node->integers[0] ||
+          first->integers[1] != node->integers[1] || launch->anchor_count == RKB_MAX_LAUNCH_NODES)
+         continue;
+      launch->anchors[launch->anchor_count++] = rank;
+      return true;
+   }
+   return false;
+}
+
 static bool try_join(plan_t *plan, uint32_t reduce) {
    const rkb_node_t *node = &plan->graph->nodes[reduce];
    bool seen[RKB_MAX_GRAPH_NODES] = {0};
@@ -225,7 +254,31 @@ static void give_roots(plan_t *plan) {
    schedule->count = kept;
 }
 
-void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule) {
+/* A launch that goes over scores: what its products read must be in memory before. */
+static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
+   const rkb_graph_t *graph = plan->graph;
+   for (uint32_t a = 0; a < fusion->anchor_count; a++)
+      for (uint32_t i = 0; i < graph->nodes[fusion->anchors[a]].input_count; i++) {
+         const uint32_t input = graph->nodes[fusion->anchors[a]].inputs[i];
+         bool own = false, seen[RKB_MAX_GRAPH_NODES] = {0};
+         const uint32_t heavy = last_heavy(graph, input, seen);
+         for (uint32_t b = 0; b < fusion->anchor_count; b++)
+            own |= fusion->anchors[b] == heavy;
+         if (!own)
+            want(plan, input);
+      }
+   rkb_launch_t *launch = rkb_schedule_add(plan->schedule, RKB_MAP_ONLINE);
+   if (!launch)
+      return;
+   *launch = *fusion;
+   /* Statistics that another launch needs, and products, are written. */
+   const bool only_statistics = graph->nodes[fusion->anchors[fusion->anchor_count - 1]].kind == RKB_NODE_REDUCE;
+   for (uint32_t a = 0; a < fusion->anchor_count && only_statistics; a++)
+      if (graph->nodes[fusion->anchors[a]].kind == RKB_NODE_REDUCE)
+         launch->roots[launch->root_count++] = fusion->anchors[a];
+}
+
+static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t *fusions, rkb_schedule_t *schedule) {
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
    plan_t *plan = rkb_allocate(1, sizeof *plan);
    *plan = (plan_t){.graph = graph, .schedule = schedule, .shared_bytes = shared_bytes};
@@ -235,13 +288,19 @@ void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedu
       const rkb_node_t *node = &graph->nodes[n];
       if (!needed[n] || rkb_node_is_light(node))
          continue;
-      if (node->kind == RKB_NODE_REDUCE && try_join(plan, n))
+      const rkb_launch_t *fusion = rkb_fusion_ends(fusions, n);
+      if (fusion || rkb_fusions_have(fusions, n)) {
+         if (fusion)
+            add_fusion(plan, fusion);
+         continue;
+      }
+      if ((node->kind == RKB_NODE_REDUCE && try_join(plan, n)) || (node->kind == RKB_NODE_RANK && join_rank(plan, n)))
          continue;
       for (uint32_t i = 0; i < node->input_count; i++)
          want(plan, node->inputs[i]);
       if (node->kind == RKB_NODE_REDUCE && try_join(plan, n)) /* its operand may have come to a launch now */
          continue;
-      add_launch(graph, schedule, n);
+      add_launch(graph, schedule, n, false);
    }
    for (uint32_t o = 0; o < graph->output_count; o++) {
       const uint32_t node = graph->outputs[o].node;
@@ -269,4 +328,30 @@ void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedu
    }
    give_roots(plan);
    free(plan);
+}
+
+static bool divide_with(rkb_graph_t *graph, int64_t shared_bytes, bool again, rkb_schedule_t *schedule) {
+   bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   rkb_fusions_t *fusions = rkb_allocate(1, sizeof *fusions);
+   mark_needed(graph, needed);
+   rkb_fusions_find(graph, needed, shared_bytes, fusions);
+   bool recomputes = rkb_fusions_recompute(fusions);
+   if (recomputes && !again)
+      rkb_fusions_once(fusions);
+   divide(graph, shared_bytes, fusions, schedule);
+   if (fusions->count && !rkb_schedule_is_legal(graph, schedule, shared_bytes)) { /* something else needs what is not stored */
+      recomputes = false;
+      fusions->count = 0;
+      divide(graph, shared_bytes, fusions, schedule);
+   }
+   free(fusions);
+   return recomputes;
+}
+
+void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule) {
+   divide_with(graph, shared_bytes, false, schedule);
+}
+
+bool rkb_partition_again(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule) {
+   return divide_with(graph, shared_bytes, true, schedule);
 }

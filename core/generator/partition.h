@@ -10,6 +10,9 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
 /* What belongs together in one launch: single-element operations with whoever uses or makes their elements, reductions of the same
  * rows with each other and with what the rows become.  shared_bytes as rkb_kernel_write has it. */
 void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
+/* The same, and scores that are not stored may be computed again by several launches (gradients of attention).  False: there are
+ * none, and the schedule is that of rkb_partition_together. */
+bool rkb_partition_again(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 
 /* Takes a launch of rows apart: each reduction its own launch, which can be split, and what the rows become in others after them.
  * False: it has no two passes, or the schedule has no room. */

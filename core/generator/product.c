@@ -80,6 +80,10 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    }
 }
 
+bool rkb_product_has_taps(const rkb_node_t *node) {
+   return node->kind == RKB_NODE_CONVOLUTION || node->kind == RKB_NODE_CONVOLUTION_INPUT;
+}
+
 void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product) {
    *product = (rkb_product_t){.node = node};
    if (writer->graph->nodes[node].kind == RKB_NODE_MATMUL)

@@ -19,6 +19,8 @@ typedef struct rkb_product {
    rkb_product_dims_t group, row, column, depth;
 } rkb_product_t;
 
+/* Whether the product's terms are channels of taps of a window: the first of depth's dims are the channels. */
+bool rkb_product_has_taps(const rkb_node_t *node);
 void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product);
 /* Divides a number among dims, the last the fastest. */
 void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number,

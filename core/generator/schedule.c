@@ -4,11 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/yaml.h"
+#include "generator/fragments.h"
+#include "generator/product.h"
+#include "generator/tensor_tile.h"
 
 static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
                                        [RKB_MAP_ROW] = "row",
                                        [RKB_MAP_COLUMN] = "column",
-                                       [RKB_MAP_TILE] = "tile"};
+                                       [RKB_MAP_TILE] = "tile",
+                                       [RKB_MAP_SCAN] = "scan",
+                                       [RKB_MAP_ONLINE] = "online",
+                                       [RKB_MAP_RANK] = "rank",
+                                       [RKB_MAP_LINK] = "link",
+                                       [RKB_MAP_TENSOR] = "tensor"};
+static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async"};
+
+enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR };
 
 static const struct {
    const char *name;
@@ -16,22 +27,37 @@ static const struct {
    int64_t values[12];
 } table[RKB_DECISIONS] = {
    [RKB_THREADS] = {"threads",
-                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN,
+                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_SCAN | 1u << RKB_MAP_RANK |
+                       1u << RKB_MAP_LINK,
                     {64, 128, 256, 512, 1024, -1}},
-   [RKB_VECTOR] = {"vector", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE, {1, 2, 4, -1}},
+   [RKB_VECTOR] = {"vector",
+                   1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE | 1u << RKB_MAP_SCAN | 1u << RKB_MAP_LINK |
+                      1u << RKB_MAP_ONLINE,
+                   {1, 2, 4, 8, -1}},
    [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
    [RKB_SPLIT] = {"split",
-                  1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_TILE,
+                  1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
                   {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_M] = {"tile_m", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_N] = {"tile_n", 1u << RKB_MAP_TILE, {8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_K] = {"tile_k", 1u << RKB_MAP_TILE, {4, 8, 16, 32, 64, -1}},
-   [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, -1}},
-   [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE, {1, 2, 4, 8, 16, -1}},
+   [RKB_TILE_M] = {"tile_m", TILES | 1u << RKB_MAP_ONLINE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_N] = {"tile_n", TILES | 1u << RKB_MAP_ONLINE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_K] = {"tile_k", TILES, {4, 8, 16, 32, 64, 128, -1}},
+   [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
+   [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
    [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW, {0, 1, 2, 4, 8, 16, -1}},
-   [RKB_BLOCKS] = {"blocks", 1u << RKB_MAP_TILE, {0, 1, 2, 3, 4, -1}},
+   [RKB_BLOCKS] = {"blocks", TILES | 1u << RKB_MAP_ONLINE, {0, 1, 2, 3, 4, -1}},
+   [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR, {1, 2, 3, 4, 5, -1}},
+   [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR, {16, 32, 64, 128, -1}},
+   [RKB_WARP_N] = {"warp_n", 1u << RKB_MAP_TENSOR, {16, 32, 64, 128, -1}},
+   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, -1}},
+   [RKB_STAGES] = {"stages", 1u << RKB_MAP_TENSOR, {1, 2, 3, 4, 5, 6, -1}},
+   [RKB_ORDER] = {"order", 1u << RKB_MAP_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
+   [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
+
+const char *rkb_decision_word(uint32_t decision, int64_t value) {
+   return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
+}
 
 const char *rkb_decision_name(uint32_t decision) {
    return table[decision].name;
@@ -43,6 +69,8 @@ const char *rkb_mapping_name(uint32_t mapping) {
 
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
    if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
+      return false;
+   if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
       return false;
    /* A split row hands its parts on; it has no later passes. */
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT)
@@ -61,7 +89,8 @@ const int64_t *rkb_decision_values(uint32_t decision) {
 rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping) {
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
-      [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1};
+      [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -72,7 +101,8 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
 
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
-   (void)graph;
+   if (launch->mapping == RKB_MAP_TENSOR)
+      return rkb_tensor_refused(graph, launch, shared_bytes);
    if (launch->mapping == RKB_MAP_TILE) {
       const int64_t threads = d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N]);
       if (d[RKB_TILE_M] % d[RKB_THREAD_M] != 0 || d[RKB_TILE_N] % d[RKB_THREAD_N] != 0)
@@ -120,8 +150,13 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1)
-            rkb_text_format(out, ", %s: %lld", table[d].name, (long long)launch->decisions[d]);
+         if (table[d].mappings >> launch->mapping & 1) {
+            const char *word = rkb_decision_word(d, launch->decisions[d]);
+            if (word)
+               rkb_text_format(out, ", %s: %s", table[d].name, word);
+            else
+               rkb_text_format(out, ", %s: %lld", table[d].name, (long long)launch->decisions[d]);
+         }
       rkb_text_add(out, "}\n");
    }
 }
@@ -147,10 +182,20 @@ static bool is_value(uint32_t decision, int64_t value) {
    return decision == RKB_THREADS && value == 32;
 }
 
+/* The value of a word or a number; -1: none. */
+static int64_t value_of(uint32_t decision, const char *text) {
+   for (const int64_t *v = table[decision].values; *v >= 0; v++) {
+      const char *word = rkb_decision_word(decision, *v);
+      if (word && strcmp(word, text) == 0)
+         return *v;
+   }
+   return rkb_decision_word(decision, table[decision].values[0]) ? -1 : strtoll(text, NULL, 10);
+}
+
 static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_schedule_t *schedule) {
    const rkb_yaml_t *mapping = rkb_yaml_get(map, "map");
    rkb_launch_t *launch = NULL;
-   for (uint32_t m = RKB_MAP_ELEMENT; mapping && mapping->kind == RKB_YAML_SCALAR && m <= RKB_MAP_TILE; m++)
+   for (uint32_t m = RKB_MAP_ELEMENT; mapping && mapping->kind == RKB_YAML_SCALAR && m < RKB_MAPPINGS; m++)
       if (strcmp(mappings[m], mapping->text) == 0)
          launch = rkb_schedule_add(schedule, m);
    if (!launch || !parse_nodes(graph, rkb_yaml_get(map, "compute"), launch->anchors, &launch->anchor_count) ||
@@ -161,7 +206,7 @@ static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_sc
       const rkb_yaml_t *value = rkb_yaml_get(map, table[d].name);
       if (!value)
          continue;
-      launch->decisions[d] = value->kind == RKB_YAML_SCALAR ? strtoll(value->text, NULL, 10) : -1;
+      launch->decisions[d] = value->kind == RKB_YAML_SCALAR ? value_of(d, value->text) : -1;
       if (!is_value(d, launch->decisions[d]))
          return false;
    }

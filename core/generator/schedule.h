@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "generator/graph.h"
 
-#define RKB_SCHEDULE_VERSION 1
+#define RKB_SCHEDULE_VERSION 3
 #define RKB_MAX_SCHEDULE_LAUNCHES 60u
 #define RKB_MAX_LAUNCH_NODES 24u
 
@@ -14,7 +14,13 @@ enum rkb_mapping {
    RKB_MAP_ELEMENT = 1, /* a thread computes one element, or one vector of elements */
    RKB_MAP_ROW,         /* a block or a warp reduces a row; lanes run along the reduced dims */
    RKB_MAP_COLUMN,      /* a block reduces 32 columns; lanes run along the kept dims */
-   RKB_MAP_TILE         /* a block computes a tile of a product from tiles of its factors in shared memory */
+   RKB_MAP_TILE,        /* a block computes a tile of a product from tiles of its factors in shared memory */
+   RKB_MAP_SCAN,        /* a block, or a thread, goes along a line of running sums */
+   RKB_MAP_ONLINE,      /* a block goes over a matrix of scores that is not stored, with running statistics of its rows */
+   RKB_MAP_RANK,        /* a block finds the largest elements of a row, one after the other */
+   RKB_MAP_LINK,        /* elements that are scattered to one place are linked, then added along the links */
+   RKB_MAP_TENSOR,      /* as TILE, by tensor cores: a warp multiplies fragments */
+   RKB_MAPPINGS
 };
 
 /* One decision of a launch.  Every mapping has some of them; docs/decisions/schedules.md says what each means. */
@@ -23,15 +29,27 @@ enum rkb_decision {
    RKB_VECTOR,  /* elements of one access */
    RKB_ROWS,    /* ROW: rows of a block, a warp each; 1: a row for the whole block */
    RKB_SPLIT,  /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
-   RKB_TILE_M, /* TILE: rows of a block's tile (along the output's slower dim) */
+   RKB_TILE_M, /* TILE, TENSOR: rows of a block's tile (along the output's slower dim) */
    RKB_TILE_N, /* columns */
    RKB_TILE_K, /* terms brought at a time */
    RKB_THREAD_M, /* elements of a thread's own tile */
    RKB_THREAD_N,
    RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
    RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again */
-   RKB_BLOCKS, /* TILE: blocks that a multiprocessor should hold at once; 0: not asked for */
+   RKB_BLOCKS, /* TILE, TENSOR: blocks that a multiprocessor should hold at once; 0: not asked for */
+   RKB_TENSOR, /* TENSOR: what the tensor cores multiply: enum rkb_tensor_path of fragments.h */
+   RKB_WARP_M, /* TENSOR: a warp's own tile */
+   RKB_WARP_N,
+   RKB_COPY,   /* TENSOR: how factors come to shared memory: enum rkb_copy */
+   RKB_STAGES, /* TENSOR: tiles of the factors in shared memory; with n, n - 1 are on their way while one is multiplied */
+   RKB_ORDER,  /* TENSOR: rows of blocks that follow each other column by column; 0: all */
+   RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
    RKB_DECISIONS
+};
+
+enum rkb_copy {
+   RKB_COPY_PLAIN, /* through registers */
+   RKB_COPY_ASYNC  /* cp.async, where a factor's elements are copied as they are and come in 4, 8 or 16 bytes; else plain */
 };
 
 typedef struct rkb_launch {
@@ -47,6 +65,8 @@ typedef struct rkb_schedule {
 } rkb_schedule_t;
 
 const char *rkb_decision_name(uint32_t decision);
+/* The word for a value, of decisions whose values have words; NULL: it is a number. */
+const char *rkb_decision_word(uint32_t decision, int64_t value);
 const char *rkb_mapping_name(uint32_t mapping);
 /* Whether launches of this mapping have the decision. */
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);

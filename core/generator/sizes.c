@@ -34,7 +34,7 @@ static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *
    rkb_bound_t *common = NULL;
    uint32_t count = 0;
    for (uint32_t draw = 0; draw < DRAWS && count < RKB_PROBES; draw++) {
-      rkb_bound_t *probe = rkb_task_probe(task, &stream);
+      rkb_bound_t *probe = rkb_task_probe(task, &stream, draw);
       if (!probe)
          continue;
       if (common && !same_structure(common->program, probe->program)) {
@@ -56,7 +56,7 @@ static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *
                       RKB_PROBES, DRAWS);
    }
    for (uint32_t draw = 0; draw < RKB_LARGEST; draw++) {
-      rkb_bound_t *probe = rkb_task_probe_largest(task, &stream);
+      rkb_bound_t *probe = rkb_task_probe_largest(task, &stream, draw);
       if (probe)
          sizes->largest[sizes->largest_count++] = probe;
    }
@@ -119,6 +119,19 @@ double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
       count++;
    }
    return count ? sum / count : 0;
+}
+
+double rkb_sizes_bench_most(const rkb_sizes_t *sizes, const char *text) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   double most = 1;
+   uint32_t count = 0;
+   const rkb_case_t *bench;
+   while (expression && (bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, count++)) != NULL) {
+      rkb_value_t value;
+      if (evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
+         most = fmax(most, value.is_real ? value.real : (double)value.integer);
+   }
+   return most;
 }
 
 static bool is_name(const char *text) {
@@ -238,7 +251,7 @@ uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value) {
 }
 
 static const char *wrapped(const rkb_sizes_t *sizes, const char *text) {
-   return is_name(text) || isdigit((unsigned char)*text) ? text
+   return is_name(text) || strspn(text, "0123456789") == strlen(text) ? text
                                                          : rkb_arena_format(sizes->arena, "(%s)", text);
 }
 
@@ -306,6 +319,28 @@ static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint
    return NULL;
 }
 
+/* A product of many words of the vocabulary, and at most one of them with a constant: a word that divides the values in all cases is
+ * hardly ever no factor, so few ways are followed. */
+static const char *search_product(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint32_t first, uint32_t words, int depth) {
+   int64_t rest[RKB_PROBES];
+   const uint32_t found = known(sizes, at);
+   if (found != UINT32_MAX)
+      return wrapped(sizes, sizes->list[found].text);
+   for (uint32_t i = 0; i < words; i++) {
+      const char *text = sizes->list[i].constant ? NULL : with_constant(sizes, &sizes->list[i], at);
+      if (text)
+         return wrapped(sizes, text);
+   }
+   for (uint32_t i = first; depth > 0 && i < words; i++) {
+      if (sizes->list[i].constant || !combine('/', at, sizes->list[i].at, rest))
+         continue;
+      const char *text = search_product(sizes, rest, i, words, depth - 1);
+      if (text)
+         return rkb_arena_format(sizes->arena, "%s * %s", text, wrapped(sizes, sizes->list[i].text));
+   }
+   return NULL;
+}
+
 uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]) {
    const uint32_t found = known(sizes, at);
    if (found != UINT32_MAX)
@@ -316,6 +351,8 @@ uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]) {
    const char *text = constant ? "" : search(sizes, at, sizes->vocabulary, 0);
    if (!text)
       text = search(sizes, at, sizes->vocabulary, 1);
+   if (!text)
+      text = search_product(sizes, at, 0, sizes->vocabulary, 6);
    if (!text)
       text = search(sizes, at, sizes->vocabulary, 2);
    return text ? add(sizes, text, at) : UINT32_MAX;

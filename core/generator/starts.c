@@ -5,13 +5,14 @@
 #include <string.h>
 #include "generator/launch_text.h"
 #include "generator/partition.h"
+#include "generator/tensor_start.h"
 
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
 
 const char *rkb_start_name(enum rkb_start start) {
-   static const char *const names[] = {"suited", "together", "apart"};
+   static const char *const names[] = {"suited", "fused", "together", "apart"};
    return names[start];
 }
 
@@ -28,16 +29,11 @@ double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node) {
    return elements;
 }
 
-/* Rows, columns, terms and groups of a product, as a tile launch sees them. */
-typedef struct extents {
-   double m, n, depth, groups;
-} extents_t;
-
-static extents_t extents_of(const rkb_graph_t *graph, uint32_t number) {
+static rkb_extents_t extents_of(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
                     *right = &graph->nodes[node->inputs[1]];
    const uint32_t rank = node->rank;
-   extents_t e = {1, 1, 1, 1};
+   rkb_extents_t e = {1, 1, 1, 1};
    if (node->kind == RKB_NODE_MATMUL) {
       for (uint32_t d = 0; d + 2 < rank; d++)
          e.groups *= rkb_bench_size(graph, node->shape[d]);
@@ -73,7 +69,7 @@ static const struct {
              {16, 32, 32, 1, 2, 0.18},  {16, 16, 32, 1, 1, 0.12},  {8, 64, 32, 1, 2, 0.16},
              {8, 32, 32, 1, 1, 0.10}};
 
-static double tile_estimate(const rkb_target_t *target, const extents_t *e, double m, double n, double share,
+static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, double m, double n, double share,
                             double split) {
    const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
@@ -83,8 +79,9 @@ static double tile_estimate(const rkb_target_t *target, const extents_t *e, doub
    return time;
 }
 
-static void suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
-   const extents_t e = extents_of(graph, launch->anchors[0]);
+/* Decisions of a tile of ordinary arithmetic.  Returns their estimate. */
+static double suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
+   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
    double least = HUGE_VAL;
    int64_t *d = launch->decisions;
    launch->mapping = RKB_MAP_TILE;
@@ -105,6 +102,69 @@ static void suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_
    d[RKB_PREFETCH] = 1;
    for (d[RKB_VECTOR] = 4; d[RKB_VECTOR] > 1 && rkb_launch_refused(graph, launch, target->shared_bytes);)
       d[RKB_VECTOR] /= 2;
+   return least;
+}
+
+void rkb_launch_suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
+   suit_tile(graph, target, launch);
+}
+
+bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
+   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   return rkb_tensor_suit(graph, target, &e, launch) < HUGE_VAL;
+}
+
+static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
+   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   rkb_launch_t tensor = *launch;
+   if (rkb_tensor_suit(graph, target, &e, &tensor) < suit_tile(graph, target, launch))
+      *launch = tensor;
+}
+
+/* The bytes of the widest element that a value is read from, of large values alone: theirs are the bytes that take time. */
+static uint32_t widest(const rkb_graph_t *graph, uint32_t number, double elements, bool *seen) {
+   const rkb_node_t *node = &graph->nodes[number];
+   uint32_t most = 0;
+   if (seen[number])
+      return 0;
+   seen[number] = true;
+   if (node->kind == RKB_NODE_INPUT || !rkb_node_is_light(node)) {
+      const uint32_t bytes = node->kind == RKB_NODE_INPUT ? rkb_dtype_bytes(node->dtype) : 4;
+      return rkb_bench_elements(graph, number) >= elements / 2 ? bytes : 0;
+   }
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const uint32_t bytes = widest(graph, node->inputs[i], elements, seen);
+      most = bytes > most ? bytes : most;
+   }
+   return most;
+}
+
+/* Gives a launch vectors of 16 bytes of the widest large tensor: wider ones would leave parts of a warp's sectors to later accesses. */
+static void suit_width(const rkb_graph_t *graph, rkb_launch_t *launch) {
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   double elements = launch->anchor_count ? 0 : rkb_bench_elements(graph, launch->roots[0]);
+   uint32_t most = 0, sizes[RKB_VECTOR_SIZES];
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      elements = fmax(elements, rkb_bench_elements(graph, graph->nodes[launch->anchors[a]].inputs[0]));
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const uint32_t bytes = widest(graph, graph->nodes[launch->anchors[a]].inputs[0], elements, seen);
+      most = bytes > most ? bytes : most;
+   }
+   for (uint32_t r = 0; r < launch->root_count; r++) {
+      const rkb_node_t *root = &graph->nodes[launch->roots[r]];
+      uint32_t bytes = 4;
+      for (uint32_t o = 0; o < graph->output_count; o++)
+         if (graph->outputs[o].node == launch->roots[r])
+            bytes = rkb_dtype_bytes(graph->outputs[o].dtype);
+      most = rkb_bench_elements(graph, launch->roots[r]) >= elements / 2 && bytes > most ? bytes : most;
+      for (uint32_t i = 0; i < root->input_count; i++) {
+         bytes = widest(graph, root->inputs[i], elements, seen);
+         most = bytes > most ? bytes : most;
+      }
+   }
+   int64_t *width = &launch->decisions[RKB_VECTOR];
+   for (*width = most && most < 4 ? 8 : 4; *width > 1 && !rkb_vector_sizes(graph, launch, sizes);)
+      *width /= 2;
 }
 
 static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
@@ -112,13 +172,13 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    int64_t *d = launch->decisions;
    const double rows = rkb_bench_elements(graph, launch->anchors[0]),
                 length = rkb_bench_elements(graph, anchor->inputs[0]) / rows;
-   uint32_t sizes[RKB_VECTOR_SIZES];
    const double busy = 4 * (double)target->multiprocessors;
-   d[RKB_VECTOR] = 4;
-   if (!rkb_vector_sizes(graph, launch, sizes))
-      d[RKB_VECTOR] = 1;
+   suit_width(graph, launch);
    const double blocks = launch->mapping == RKB_MAP_COLUMN ? ceil(rows / 32) : rows;
-   if (rkb_decision_applies(graph, launch, RKB_SPLIT))
+   bool whole = false; /* rows that are written whole: the launch that adds parts has their statistics alone */
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      whole |= rkb_bench_elements(graph, launch->roots[r]) > 1.5 * rows;
+   if (rkb_decision_applies(graph, launch, RKB_SPLIT) && !whole)
       while (d[RKB_SPLIT] < 256 && blocks * (double)d[RKB_SPLIT] < busy &&
              length / (double)d[RKB_SPLIT] > 512)
          d[RKB_SPLIT] *= 2;
@@ -130,40 +190,72 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    else
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
          d[RKB_THREADS] *= 2;
-   const double share = packs / (double)(d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]);
-   if (d[RKB_VECTOR] == 4 && share <= 4)
-      d[RKB_KEEP] = share <= 1 ? 2 : share <= 2 ? 4 : 8;
+   /* Registers for the longest row of the bench cases, where they suffice. */
+   double longest = 1;
+   for (uint32_t dim = 0; dim < graph->nodes[anchor->inputs[0]].rank; dim++)
+      if (anchor->mask >> dim & 1) {
+         const rkb_size_t *size = &graph->sizes.list[graph->nodes[anchor->inputs[0]].shape[dim]];
+         longest *= size->constant ? (double)size->at[0] : rkb_sizes_bench_most(&graph->sizes, size->text);
+      }
+   const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
+   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
+      if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
+         d[RKB_KEEP] = *keep;
 }
 
-/* Whether an element is computed behind guards that choose what it is: loads may not leave them, so a vector's are single ones that
+static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   int64_t *d = launch->decisions;
+   suit_width(graph, launch);
+   const double packs = rkb_bench_size(graph, node->shape[node->rank - 1]) / (double)d[RKB_VECTOR];
+   const bool along = launch->mapping == RKB_MAP_SCAN && graph->sizes.list[node->integers[0]].at[0] == (int64_t)node->rank - 1;
+   if (!along)
+      d[RKB_THREADS] = launch->mapping == RKB_MAP_SCAN ? 64 : 256;
+   else
+      for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 512 && packs > (double)d[RKB_THREADS];)
+         d[RKB_THREADS] *= 2;
+}
+
+/* Whether neighbours in a row may be of different parts of it: loads stay behind guards, so that a vector's would be single ones that
  * neighbouring threads do not make side by side. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
-   if (node->kind == RKB_NODE_CAT || node->kind == RKB_NODE_EMBED)
-      return true;
+   const rkb_size_t *sizes = graph->sizes.list;
    if (seen[number] || !rkb_node_is_light(node))
       return false;
    seen[number] = true;
-   for (uint32_t i = 0; i < node->input_count; i++)
-      if (chooses(graph, node->inputs[i], seen))
+   const bool parts = (node->kind == RKB_NODE_CAT || node->kind == RKB_NODE_EMBED) && sizes[node->integers[0]].at[0] == (int64_t)node->rank - 1;
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      const rkb_node_t *input = &graph->nodes[node->inputs[i]];
+      const rkb_size_t *last = parts ? &sizes[input->shape[input->rank - 1]] : NULL;
+      if ((last && last->constant && last->at[0] % 4 != 0) || chooses(graph, node->inputs[i], seen))
          return true;
+   }
    return false;
 }
 
 void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
-   uint32_t sizes[RKB_VECTOR_SIZES];
+   if (launch->mapping == RKB_MAP_ONLINE)
+      return; /* has decisions that were tried */
    if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
-      suit_tile(graph, target, launch);
-   else if (launch->mapping != RKB_MAP_ELEMENT)
+      suit_product(graph, target, launch);
+   else if (launch->mapping == RKB_MAP_SCAN || launch->mapping == RKB_MAP_LINK)
+      suit_line(graph, launch);
+   else if (launch->mapping == RKB_MAP_RANK) {
+      const rkb_node_t *rank = &graph->nodes[launch->anchors[0]];
+      const double length = rkb_bench_size(graph, graph->nodes[rank->inputs[0]].shape[graph->sizes.list[rank->integers[0]].at[0]]);
+      launch->decisions[RKB_THREADS] = length > 4096 ? 1024 : 128;
+   } else if (launch->mapping != RKB_MAP_ELEMENT)
       suit_reduction(graph, target, launch);
    else if (rkb_bench_elements(graph, launch->roots[0]) > 1024 * (double)target->multiprocessors &&
             !launch->anchor_count) {
       bool seen[RKB_MAX_GRAPH_NODES] = {0}, guarded = false;
       for (uint32_t r = 0; r < launch->root_count; r++)
          guarded |= chooses(graph, launch->roots[r], seen);
-      launch->decisions[RKB_VECTOR] = 4;
-      if (guarded || !rkb_vector_sizes(graph, launch, sizes))
+      if (guarded)
          launch->decisions[RKB_VECTOR] = 1;
+      else
+         suit_width(graph, launch);
    }
 }
 
@@ -178,7 +270,9 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
    }
    double time = LAUNCH_NANOSECONDS + bytes / BYTES_A_NANOSECOND;
    if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]])) {
-      const extents_t e = extents_of(graph, launch->anchors[0]);
+      const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+      if (launch->mapping == RKB_MAP_TENSOR)
+         return time + rkb_tensor_estimate(target, &e, launch->decisions);
       const double share =
          launch->mapping == RKB_MAP_TILE
             ? 0.1 * sqrt((double)(launch->decisions[RKB_THREAD_M] * launch->decisions[RKB_THREAD_N]))
@@ -190,14 +284,18 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
    return time;
 }
 
-void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
+bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule) {
    if (start == RKB_START_APART) {
       rkb_partition_apart(graph, schedule);
-      return;
+      return true;
    }
-   rkb_partition_together(graph, target->shared_bytes, schedule);
-   for (uint32_t l = schedule->count; start == RKB_START_SUITED && l-- > 0;) {
+   bool own = true;
+   if (start == RKB_START_FUSED)
+      own = rkb_partition_again(graph, target->shared_bytes, schedule);
+   else
+      rkb_partition_together(graph, target->shared_bytes, schedule);
+   for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;) {
       const rkb_launch_t *launch = &schedule->launches[l];
       if (launch->mapping != RKB_MAP_ROW || rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
          continue;
@@ -208,6 +306,9 @@ void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
       if (8 * rows < (double)target->multiprocessors && length > 65536)
          rkb_partition_separate(schedule, graph, l);
    }
-   for (uint32_t l = 0; start == RKB_START_SUITED && l < schedule->count; l++)
+   if (start != RKB_START_TOGETHER)
+      rkb_schedule_store_operands(graph, target, schedule);
+   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       rkb_launch_suit(graph, target, &schedule->launches[l]);
+   return own;
 }

@@ -3,20 +3,18 @@
 #define RKB_GENERATOR_STARTS_H
 
 #include "generator/schedule.h"
-
-/* What a schedule must know of the target. */
-typedef struct rkb_target {
-   int64_t multiprocessors, shared_bytes; /* shared_bytes: of a block, without asking for more */
-} rkb_target_t;
+#include "generator/target.h"
 
 enum rkb_start {
    RKB_START_SUITED,   /* what belongs together, each launch with decisions that suit the bench cases */
+   RKB_START_FUSED,    /* the same, where scores that are not stored are computed again by several launches */
    RKB_START_TOGETHER, /* the same launches, with the plainest decisions */
    RKB_START_APART,    /* every node its own launch: the default schedule that search is compared with */
    RKB_STARTS
 };
 
-void rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
+/* False: the schedule is that of RKB_START_SUITED. */
+bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);
 
@@ -26,6 +24,9 @@ double rkb_bench_size(const rkb_graph_t *graph, uint32_t size);
 double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node);
 /* Gives a launch the decisions that suit the bench cases. */
 void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
+/* The same for a product, by ordinary arithmetic and by tensor cores; false: these may not multiply it. */
+void rkb_launch_suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
+bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
 /* About how long a launch takes, for choosing which to change: in nanoseconds of the whole device, to within a factor. */
 double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
 

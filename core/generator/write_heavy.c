@@ -58,7 +58,7 @@ static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, con
    else
       rkb_write(writer, "%s = %s(%s, %s);", name, largest ? "larger" : "smaller", name, term.text);
    close_to(writer, depth);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const char *name,
@@ -81,7 +81,7 @@ static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const cha
    const rkb_term_t right = rkb_write_float(writer, node->inputs[1], inner);
    rkb_write(writer, "%s += %s * %s;", name, left.text, right.text);
    close_to(writer, depth);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 /* Pools: integers are spatial dims, ceil mode, count padding, then kernel, stride, padding, dilation of each dim. */
@@ -174,7 +174,7 @@ static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const
    close_to(writer, depth);
    if (count)
       rkb_write(writer, "%s /= (float)%s;", name, count);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 /* Whether windows lie side by side, so that a place is in one window at most. */
@@ -245,7 +245,7 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], pixel);
    rkb_write(writer, largest ? "%s += %s;" : "%s += %s / (float)%s;", name, term.text, found);
    close_to(writer, depth);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
@@ -265,7 +265,7 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    rkb_write(writer, "%s %s %s;", others, sum ? "+=" : "*=", rkb_write_float(writer, x, inner).text);
    rkb_write_close(writer);
    if (!gradient)
-      return (rkb_term_t){name, depth};
+      return (rkb_term_t){name, depth, 0};
    /* The gradient of element i is the sum over j >= i of grad j times the product of the others up to j. */
    const char *after = rkb_writer_name(writer, "j");
    rkb_write(writer, "float %s = 0.0f;", name);
@@ -276,7 +276,27 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    rkb_write_close(writer);
    rkb_write(writer, "%s += %s * %s;", name, rkb_write_float(writer, node->inputs[0], inner).text, others);
    rkb_write_close(writer);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
+}
+
+/* Halves the part of the row in which the place lies. */
+static rkb_term_t write_search(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
+   const rkb_node_t *sorted = &writer->graph->nodes[node->inputs[0]];
+   const uint32_t depth = writer->depth, last = sorted->rank - 1;
+   const rkb_index_t *length = size_of(writer, sorted, last), *inner[RKB_MAX_RANK];
+   const char *wanted = rkb_write_float(writer, node->inputs[1], at).text, *end = rkb_writer_name(writer, "search_end"),
+              *middle = rkb_writer_name(writer, "middle");
+   rkb_write(writer, "long long %s = 0, %s = %s;", name, end, rkb_writer_uniform(writer, length));
+   rkb_write_open(writer, true, "while (%s < %s)", name, end);
+   rkb_write(writer, "const index %s = (index)((%s + %s) / 2);", middle, name, end);
+   memcpy(inner, at, sizeof inner);
+   inner[last] = rkb_writer_variable(writer, middle, length);
+   rkb_write(writer, "if (%s %s %s)", rkb_write_float(writer, node->inputs[0], inner).text, constant_of(writer, node, 0) ? "<=" : "<", wanted);
+   rkb_write(writer, "   %s = %s + 1;", name, middle);
+   rkb_write(writer, "else");
+   rkb_write(writer, "   %s = %s;", end, middle);
+   close_to(writer, depth);
+   return (rkb_term_t){name, depth, 0};
 }
 
 static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
@@ -285,14 +305,14 @@ static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, co
    const uint32_t depth = writer->depth, dim = constant_of(writer, node, 0);
    const rkb_index_t *inner[RKB_MAX_RANK];
    const char *here = rkb_writer_index(writer, at[dim]);
-   rkb_write(writer, "float %s = 0.0f;", name);
+   rkb_write(writer, "float %s = %s;", name, node->input_count > 2 ? rkb_write_float(writer, node->inputs[2], at).text : "0.0f");
    memcpy(inner, at, sizeof inner);
    inner[dim] = loop(writer, "k", size_of(writer, picks, dim));
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], inner);
    rkb_write_open(writer, true, "if (%s == %s)", pick.text, here);
    rkb_write(writer, "%s += %s;", name, rkb_write_float(writer, node->inputs[0], inner).text);
    close_to(writer, depth);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 /* The two neighbours of an output place in the input, and the share of the second. */
@@ -339,12 +359,12 @@ static rkb_term_t write_resample(rkb_writer_t *writer, const rkb_node_t *node, c
       inner[dim] = rkb_writer_variable(writer, near.low, size_of(writer, from, dim));
       const char *low = rkb_write_float(writer, node->inputs[0], inner).text, *high = NULL;
       if (!near.high)
-         return (rkb_term_t){low, depth};
+         return (rkb_term_t){low, depth, 0};
       inner[dim] = rkb_writer_variable(writer, near.high, size_of(writer, from, dim));
       high = rkb_write_float(writer, node->inputs[0], inner).text;
       rkb_write(writer, "const float %s = %s * (1.0f - %s) + %s * %s;", name, low, near.share, high,
                 near.share);
-      return (rkb_term_t){name, depth};
+      return (rkb_term_t){name, depth, 0};
    }
    const char *here = rkb_writer_index(writer, at[dim]);
    rkb_write(writer, "float %s = 0.0f;", name);
@@ -362,7 +382,7 @@ static rkb_term_t write_resample(rkb_writer_t *writer, const rkb_node_t *node, c
    else
       rkb_write(writer, "%s += %s;", name, grad);
    close_to(writer, depth);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -377,6 +397,8 @@ rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t number, const rkb_inde
                                                  : write_pool(writer, node, name, at);
    case RKB_NODE_SCAN:
       return write_scan(writer, node, name, at);
+   case RKB_NODE_SEARCH:
+      return write_search(writer, node, name, at);
    case RKB_NODE_SCATTER:
       return write_scatter(writer, node, name, at);
    case RKB_NODE_RESAMPLE:

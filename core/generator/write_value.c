@@ -5,7 +5,7 @@
 #include <string.h>
 #include "generator/map_text.h"
 
-static const rkb_term_t nothing = {"0.0f", 0};
+static const rkb_term_t nothing = {"0.0f", 0, 0};
 
 static const rkb_term_t *find_value(const rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
    const uint32_t rank = writer->graph->nodes[node].rank;
@@ -113,11 +113,28 @@ static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *el
    writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, element, writer->keep_variable};
 }
 
+/* The condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ between lanes, or the address
+ * needs what is known only inside. */
+static const char *lanes_guard(rkb_writer_t *writer, const rkb_index_t *element) {
+   const char *all = NULL;
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (writer->known[i].index && writer->known[i].index->kind == RKB_INDEX_VARIABLE &&
+          writer->known[i].term.depth >= writer->lane_depth && rkb_index_mentions(element, writer->known[i].index))
+         return NULL;
+   for (uint32_t b = writer->lane_depth; b <= writer->depth; b++) {
+      if (!writer->blocks[b].guard)
+         continue;
+      if (!writer->blocks[b].lanes)
+         return NULL;
+      all = all ? rkb_arena_format(writer->arena, "%s && %s", all, writer->blocks[b].lanes) : writer->blocks[b].lanes;
+   }
+   return all;
+}
+
 /* A load of one vector before the loop over lanes: its lanes lie side by side and aligned. */
-static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element) {
+static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element, uint32_t *known_depth) {
    const rkb_storage_t *storage = &writer->storage[node];
-   if (!writer->lane || writer->width == 1 || storage->dtype != RKB_F32 ||
-       !rkb_index_mentions(element, writer->lane))
+   if (!writer->lane || writer->width == 1 || !rkb_index_mentions(element, writer->lane))
       return NULL;
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *base =
@@ -126,38 +143,65 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
        !rkb_index_divides(base, writer->width))
       return NULL;
    const uint32_t inner = writer->depth;
-   const uint32_t depth = load_depth(writer, base);
-   if (depth >= writer->lane_depth) /* a guard stands between, or the address needs the lane after all */
-      return NULL;
-   writer->depth = depth;
+   const char *guard = NULL;
+   uint32_t depth = load_depth(writer, base);
+   if (depth >= writer->lane_depth && !(guard = lanes_guard(writer, base)))
+      return NULL; /* a guard stands between, or the address needs the lane after all */
+   *known_depth = guard ? depth : writer->lane_depth; /* what a guard stands before is known inside it alone */
+   writer->depth = depth = guard ? writer->lane_depth - 1 : depth;
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", storage->name));
-   const char *held = kept_text(writer, storage->name, base);
+   const char *held = kept_text(writer, storage->name, base), *type = rkb_pack_type(writer, storage->dtype);
    if (held)
-      rkb_write(writer, "const Pack<%u> %s = %s;", writer->width, name, held);
-   else {
-      rkb_write(writer, "const Pack<%u> %s = *(const Pack<%u> *)(%s + %s);", writer->width, name,
-                writer->width, rkb_writer_buffer(writer, storage->name, storage->dtype, false),
-                rkb_writer_index(writer, base));
-      keep(writer, storage->name, base, rkb_arena_format(writer->arena, "Pack<%u>", writer->width), name);
+      rkb_write(writer, "const %s %s = %s;", type, name, held);
+   else if (guard) {
+      const char *where = rkb_writer_index(writer, base);
+      rkb_write(writer, "%s %s;", type, name);
+      rkb_write(writer, "if (%s)", guard);
+      rkb_write(writer, "   %s = *(const %s *)(%s + %s);", name, type,
+                rkb_writer_buffer(writer, storage->name, storage->dtype, false), where);
+   } else {
+      rkb_write(writer, "const %s %s = *(const %s *)(%s + %s);", type, name, type,
+                rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
+      keep(writer, storage->name, base, type, name);
    }
    /* The name is taken from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
+   const char *at_lane = rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name),
+              *value = converted(writer, storage->dtype, at_lane);
+   if (value != at_lane) {
+      writer->depth = *known_depth;
+      at_lane = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
+      rkb_write(writer, "const float %s = %s;", at_lane, value);
+   }
    writer->depth = inner;
-   return rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name);
+   return at_lane;
 }
 
 static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
    const rkb_node_t *from = &writer->graph->nodes[node];
    const rkb_storage_t *storage = &writer->storage[node];
    const rkb_index_t *element = rkb_index_join(&writer->indices, from->rank, from->shape, at);
-   const char *vector = load_vector(writer, node, element);
+   uint32_t known_depth = 0;
+   const char *vector = load_vector(writer, node, element, &known_depth);
    if (vector)
-      return (rkb_term_t){vector, writer->lane_depth};
-   const uint32_t inner = writer->depth, depth = load_depth(writer, element);
+      return (rkb_term_t){vector, known_depth, 0};
+   const uint32_t inner = writer->depth, nearest = load_depth(writer, element);
+   /* What all lanes load alike is loaded once before them. */
+   const char *guard = writer->lane && nearest >= writer->lane_depth ? lanes_guard(writer, element) : NULL;
+   const uint32_t depth = guard ? writer->lane_depth - 1 : nearest;
    writer->depth = depth;
    const char *buffer = rkb_writer_buffer(writer, storage->name, storage->dtype, false);
    const char *where = rkb_writer_index(writer, element);
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
+   if (guard) {
+      rkb_write(writer, "%s %s = 0;", rkb_value_type(from->dtype), name);
+      rkb_write(writer, "if (%s)", guard);
+      rkb_write(writer, "   %s = %s;", name,
+                converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+      rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name); /* the name is taken */
+      writer->depth = inner;
+      return (rkb_term_t){name, nearest, nearest - depth};
+   }
    const char *held = writer->width == 1 ? kept_text(writer, storage->name, element) : NULL;
    rkb_write(
       writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
@@ -166,7 +210,7 @@ static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *c
    if (!held && writer->width == 1)
       keep(writer, storage->name, element, rkb_value_type(from->dtype), name);
    writer->depth = inner;
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at) {
@@ -207,7 +251,7 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
       depth = term.depth > depth ? term.depth : depth;
    }
    if (strcmp(node->operation, "copy") == 0)
-      return (rkb_term_t){operands[0], depth};
+      return (rkb_term_t){operands[0], depth, 0};
    rkb_text_t text;
    rkb_text_init(&text, 4096);
    for (const char *c = pattern; *c; c++) {
@@ -240,7 +284,7 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
                 rkb_value_type(node->dtype), rkb_text_get(&text));
    writer->depth = inner;
    rkb_text_free(&text);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 static const rkb_index_t *number_of(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
@@ -251,8 +295,38 @@ static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, 
    return (uint32_t)writer->graph->sizes.list[node->integers[which]].at[0];
 }
 
+/* A place as the first lane of a vector has it, before the loop over lanes, where bounds that are multiples of the width (start, and a
+ * size after it) are the same for all lanes.  NULL: they may differ. */
+static const char *first_lane(rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *size) {
+   rkb_indices_t *indices = &writer->indices;
+   if (!writer->lane)
+      return NULL;
+   const rkb_index_t *base = rkb_index_replace(indices, place, writer->lane, rkb_index_constant(indices, 0));
+   if (base != place && (rkb_index_make(indices, RKB_INDEX_SUM, base, writer->lane) != place || !rkb_index_divides(base, writer->width) ||
+                         !rkb_index_divides(start, writer->width) || !rkb_index_divides(size, writer->width)))
+      return NULL;
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (writer->known[i].index && writer->known[i].index->kind == RKB_INDEX_VARIABLE &&
+          writer->known[i].term.depth >= writer->lane_depth && rkb_index_mentions(base, writer->known[i].index))
+         return NULL;
+   const uint32_t inner = writer->depth;
+   writer->depth = writer->lane_depth - 1;
+   const char *text = rkb_writer_index(writer, base);
+   writer->depth = inner;
+   return text;
+}
+
+void rkb_sliced_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                   const rkb_index_t **operand) {
+   const uint32_t dim = constant_of(writer, node, 0);
+   memcpy(operand, at, node->rank * sizeof *at);
+   operand[dim] = rkb_index_make(
+      &writer->indices, RKB_INDEX_SUM, number_of(writer, node, 1),
+      rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
+}
+
 /* What the operand gives inside a guard, else the node's constant. */
-static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *guard,
+static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *lanes, const char *guard,
                                 const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const rkb_real_t zero = {.constant = true};
@@ -261,11 +335,11 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
              rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
    const uint32_t depth = writer->depth; /* the name is taken while the operand is written: */
    rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
-   rkb_write_open(writer, true, "if (%s)", guard);
+   rkb_write_guard(writer, lanes, guard);
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], at);
    rkb_write(writer, "%s = %s;", name, term.text);
    rkb_write_close(writer);
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -284,7 +358,10 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
                           ? rkb_arena_format(writer->arena, "%s >= 0 && %s < %s", text, text, size)
                           : rkb_arena_format(writer->arena, "%s >= 0 && %s %% %s == 0 && %s < %s", text, text,
                                              rkb_writer_uniform(writer, step), quotient, size);
-   return write_guarded(writer, number, guard, inner);
+   const char *first = rkb_index_is(step, 1) ? first_lane(writer, at[dim], number_of(writer, node, 1), rkb_index_size(indices, from->shape[dim])) : NULL;
+   const char *start = rkb_writer_uniform(writer, number_of(writer, node, 1));
+   const char *lanes = first ? rkb_arena_format(writer->arena, "%s >= %s && %s - %s < %s", first, start, first, start, size) : NULL;
+   return write_guarded(writer, number, lanes, guard, inner);
 }
 
 static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -294,7 +371,18 @@ static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rk
    const char *guard = rkb_arena_format(
       writer->arena, "%s - %s %s %s", column, row,
       constant_of(writer, node, 1) ? ">=" : "<=", rkb_writer_uniform(writer, number_of(writer, node, 0)));
-   return write_guarded(writer, number, guard, at);
+   return write_guarded(writer, number, NULL, guard, at);
+}
+
+/* Whether a place of a joined dim is the i-th operand's. */
+static const char *cat_guard(rkb_writer_t *writer, const rkb_node_t *node, uint32_t i, const char *place, const rkb_index_t *start,
+                             const rkb_index_t *end) {
+   if (i + 1 == node->input_count)
+      return rkb_arena_format(writer->arena, "%s >= %s", place, rkb_writer_uniform(writer, start));
+   if (i == 0)
+      return rkb_arena_format(writer->arena, "%s < %s", place, rkb_writer_uniform(writer, end));
+   return rkb_arena_format(writer->arena, "%s >= %s && %s < %s", place, rkb_writer_uniform(writer, start), place,
+                           rkb_writer_uniform(writer, end));
 }
 
 /* A chain of guards, one for each operand but the last. */
@@ -312,19 +400,14 @@ static rkb_term_t write_cat(rkb_writer_t *writer, uint32_t number, const rkb_ind
       const char *place = rkb_writer_index(writer, at[dim]);
       memcpy(inner, at, sizeof inner);
       inner[dim] = rkb_index_make(&writer->indices, RKB_INDEX_DIFFERENCE, at[dim], start);
-      if (i + 1 == node->input_count)
-         rkb_write_open(writer, true, "if (%s >= %s)", place, rkb_writer_uniform(writer, start));
-      else if (i == 0)
-         rkb_write_open(writer, true, "if (%s < %s)", place, rkb_writer_uniform(writer, end));
-      else
-         rkb_write_open(writer, true, "if (%s >= %s && %s < %s)", place, rkb_writer_uniform(writer, start),
-                        place, rkb_writer_uniform(writer, end));
+      const char *first = first_lane(writer, at[dim], start, size), *lanes = first ? cat_guard(writer, node, i, first, start, end) : NULL;
+      rkb_write_guard(writer, lanes, cat_guard(writer, node, i, place, start, end));
       const rkb_term_t term = rkb_write_value(writer, node->inputs[i], inner);
       rkb_write(writer, "%s = %s;", name, term.text);
       rkb_write_close(writer);
       start = end;
    }
-   return (rkb_term_t){name, depth};
+   return (rkb_term_t){name, depth, 0};
 }
 
 static rkb_term_t write_arange(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -334,13 +417,30 @@ static rkb_term_t write_arange(rkb_writer_t *writer, uint32_t number, const rkb_
       return (rkb_term_t){rkb_dtype_is_float(node->dtype)
                              ? start
                              : rkb_arena_format(writer->arena, "(%s)%s", rkb_value_type(node->dtype), start),
-                          0};
+                          0, 0};
    const char *element =
       rkb_writer_index(writer, rkb_index_join(&writer->indices, node->rank, node->shape, at));
    const char *name = rkb_writer_name(writer, node->name), *type = rkb_value_type(node->dtype);
    rkb_write(writer, "const %s %s = (%s)(%s + %s * (float)%s);", type, name, type, start,
              rkb_writer_real(writer, &node->reals[1]), element);
-   return (rkb_term_t){name, writer->depth};
+   return (rkb_term_t){name, writer->depth, 0};
+}
+
+/* The variable for a place that memory names. */
+static const rkb_index_t *picked(rkb_writer_t *writer, rkb_term_t pick, const rkb_index_t *extent) {
+   for (uint32_t i = 0; i < writer->pick_count; i++)
+      if (strcmp(writer->picks[i].text, pick.text) == 0 && writer->picks[i].extent == extent &&
+          rkb_writer_knows(writer, writer->picks[i].variable))
+         return writer->picks[i].variable;
+   const uint32_t inner = writer->depth;
+   writer->depth = (pick.depth < inner ? pick.depth : inner) - pick.hoisted;
+   const char *name = rkb_writer_name(writer, "picked");
+   rkb_write(writer, "const index %s = (index)%s;", name, pick.text);
+   const rkb_index_t *variable = rkb_writer_variable(writer, name, extent);
+   writer->depth = inner;
+   if (variable->kind == RKB_INDEX_VARIABLE && writer->pick_count < sizeof writer->picks / sizeof writer->picks[0])
+      writer->picks[writer->pick_count++] = (struct rkb_pick){pick.text, extent, variable};
+   return variable;
 }
 
 /* The operand is read at a place that memory names: a variable from here on. */
@@ -350,23 +450,36 @@ static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_
    const uint32_t dim = constant_of(writer, node, 0);
    const rkb_index_t *inner[RKB_MAX_RANK];
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], at);
-   const char *name = rkb_writer_name(writer, "picked");
-   rkb_write(writer, "const index %s = (index)%s;", name, pick.text);
    memcpy(inner, at, sizeof inner);
-   inner[dim] = rkb_writer_variable(writer, name, rkb_index_size(&writer->indices, from->shape[dim]));
+   inner[dim] = picked(writer, pick, rkb_index_size(&writer->indices, from->shape[dim]));
    return rkb_write_value(writer, node->inputs[0], inner);
+}
+
+/* The element that comes here, or nothing. */
+static rkb_term_t write_put(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const uint32_t dim = constant_of(writer, node, 0);
+   const rkb_index_t *inner[RKB_MAX_RANK];
+   const rkb_term_t below = node->input_count > 2 ? rkb_write_float(writer, node->inputs[2], at) : nothing;
+   memcpy(inner, at, sizeof inner);
+   inner[dim] = rkb_index_constant(&writer->indices, 0);
+   const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], inner), put = rkb_write_float(writer, node->inputs[0], inner);
+   const char *place = rkb_writer_index(writer, at[dim]), *name = rkb_writer_name(writer, node->name);
+   if (node->input_count > 2)
+      rkb_write(writer, "const float %s = %s == %s ? %s + %s : %s;", name, pick.text, place, below.text, put.text, below.text);
+   else
+      rkb_write(writer, "const float %s = %s == %s ? %s : 0.0f;", name, pick.text, place, put.text);
+   return (rkb_term_t){name, writer->depth, 0};
 }
 
 static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    rkb_graph_t *graph = writer->graph;
-   rkb_indices_t *indices = &writer->indices;
    const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
    const rkb_index_t *inner[RKB_MAX_RANK];
    memcpy(inner, at, sizeof inner);
    switch (node->kind) {
    case RKB_NODE_RESHAPE:
-      rkb_index_split(indices, from->rank, from->shape, rkb_index_join(indices, node->rank, node->shape, at),
-                      inner);
+      rkb_writer_reshape(writer, node, at, from, inner);
       break;
    case RKB_NODE_EXPAND:
       rkb_operand_at(writer, node, 0, at, inner);
@@ -374,13 +487,9 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
    case RKB_NODE_PERMUTE:
       rkb_permuted_at(writer, node, at, inner);
       break;
-   case RKB_NODE_SLICE: {
-      const uint32_t dim = constant_of(writer, node, 0);
-      inner[dim] =
-         rkb_index_make(indices, RKB_INDEX_SUM, number_of(writer, node, 1),
-                        rkb_index_make(indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
+   case RKB_NODE_SLICE:
+      rkb_sliced_at(writer, node, at, inner);
       break;
-   }
    default: /* flip */
       for (uint32_t d = 0; d < node->rank; d++)
          if (node->mask >> d & 1)
@@ -391,6 +500,15 @@ static rkb_term_t write_moved(rkb_writer_t *writer, uint32_t number, const rkb_i
 
 rkb_term_t rkb_write_value(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
+   struct rkb_local *local = writer->local_count ? rkb_writer_find_local(writer, number) : NULL;
+   if (local) {
+      if (!local->placed)
+         memcpy(local->at, at, node->rank * sizeof *at);
+      else if (memcmp(local->at, at, node->rank * sizeof *at) != 0)
+         rkb_writer_fail(writer, "%s is needed at other places than those that a thread has", node->name);
+      local->placed = true;
+      return (rkb_term_t){local->text, writer->depth, 0};
+   }
    const rkb_term_t *found = find_value(writer, number, at);
    if (found || writer->failed)
       return found ? *found : nothing;
@@ -422,6 +540,9 @@ rkb_term_t rkb_write_value(rkb_writer_t *writer, uint32_t number, const rkb_inde
          break;
       case RKB_NODE_GATHER:
          term = write_gather(writer, number, at);
+         break;
+      case RKB_NODE_PUT:
+         term = write_put(writer, number, at);
          break;
       case RKB_NODE_INPUT:
          rkb_writer_fail(writer, "%s lies nowhere", node->name);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "generator/fragments.h"
 #include "generator/map_text.h"
 
 const char *rkb_storage_type(uint32_t dtype) {
@@ -35,6 +36,47 @@ void rkb_writer_close(rkb_writer_t *writer) {
       rkb_text_free(&writer->blocks[b].text);
    free(writer->known);
    writer->known = NULL;
+}
+
+void rkb_writer_try(rkb_writer_t *writer, rkb_writer_t *trial) {
+   *trial = *writer;
+   trial->known = NULL;
+   trial->known_count = trial->known_room = 0;
+   for (uint32_t b = 0; b < RKB_MAX_BLOCKS; b++)
+      rkb_text_init(&trial->blocks[b].text, RKB_KERNEL_BYTES);
+}
+
+void rkb_writer_tried(rkb_writer_t *writer, rkb_writer_t *trial) {
+   memcpy(writer->indices.buckets, trial->indices.buckets, sizeof trial->indices.buckets);
+   writer->indices.stream = trial->indices.stream;
+   rkb_writer_close(trial);
+}
+
+struct rkb_local *rkb_writer_find_local(rkb_writer_t *writer, uint32_t node) {
+   for (uint32_t l = 0; l < writer->local_count; l++)
+      if (writer->locals[l].node == node)
+         return &writer->locals[l];
+   return NULL;
+}
+
+struct rkb_local *rkb_writer_local(rkb_writer_t *writer, uint32_t node, const char *text) {
+   struct rkb_local *local = rkb_writer_find_local(writer, node);
+   if (!local && writer->local_count == sizeof writer->locals / sizeof writer->locals[0]) {
+      rkb_writer_fail(writer, "a thread holds too many values");
+      return &writer->locals[0];
+   }
+   if (!local) {
+      local = &writer->locals[writer->local_count++];
+      *local = (struct rkb_local){.node = node};
+   }
+   local->text = text;
+   return local;
+}
+
+void rkb_writer_forget_local(rkb_writer_t *writer, uint32_t node) {
+   struct rkb_local *local = rkb_writer_find_local(writer, node);
+   if (local)
+      *local = writer->locals[--writer->local_count];
 }
 
 void rkb_writer_fail(rkb_writer_t *writer, const char *fmt, ...) {
@@ -73,6 +115,7 @@ void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
    rkb_block_text_t *block = &writer->blocks[writer->depth];
    rkb_text_clear(&block->text);
    block->guard = guard;
+   block->lanes = NULL;
    /* The head line stands in the outer block, but what the block's body hoists must come before it: so the block keeps it. */
    for (uint32_t b = 0; b < writer->depth; b++)
       rkb_text_add(&block->text, "   ");
@@ -80,6 +123,11 @@ void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
    rkb_text_vformat(&block->text, fmt, ap);
    va_end(ap);
    rkb_text_add(&block->text, " {\n");
+}
+
+void rkb_write_guard(rkb_writer_t *writer, const char *lanes, const char *condition) {
+   rkb_write_open(writer, true, "if (%s)", condition);
+   writer->blocks[writer->depth].lanes = lanes;
 }
 
 void rkb_write_close(rkb_writer_t *writer) {
@@ -115,7 +163,7 @@ static rkb_known_t *remember(rkb_writer_t *writer, const char *text, uint32_t de
       writer->known = rkb_grow(writer->known, writer->known_room, sizeof *writer->known);
    }
    rkb_known_t *known = &writer->known[writer->known_count++];
-   *known = (rkb_known_t){.node = RKB_NO_NODE, .term = {text, depth}};
+   *known = (rkb_known_t){.node = RKB_NO_NODE, .term = {text, depth, 0}};
    return known;
 }
 
@@ -142,7 +190,7 @@ static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; rkb_helper_at(i); i++)
       if (strcmp(rkb_helper_at(i)->name, name) == 0)
          return true;
-   return false;
+   return rkb_fragment_has_helper(name);
 }
 
 const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted) {
@@ -217,7 +265,13 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "m",        "n",      "k",      "i",      "j",      "item",    "slot",    "row",
       "column",   "part",   "end",    "begin",  "first",  "thread",  "rest",    "lane",
       "pack",     "place",  "sums",   "fetch",  "index",  "m_first", "n_first", "thread_m",
-      "thread_n", "m_tile", "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number"};
+      "thread_n", "m_tile", "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number",
+      "line",     "carried", "whole", "before", "base",   "found",   "same",    "next",
+      "begins",   "link",   "from",   "other",  "across", "down",    "seen",    "first_seen",
+      "n_first",  "u",      "e",      "brought", "left",  "right",   "tiles",   "peak",
+      "factor",   "distance",
+      "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
+      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
@@ -246,6 +300,10 @@ static const rkb_term_t *find_index(const rkb_writer_t *writer, const rkb_index_
       if (writer->known[i].index == index && writer->known[i].term.depth <= writer->depth)
          return &writer->known[i].term;
    return NULL;
+}
+
+bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index) {
+   return find_index(writer, index) != NULL;
 }
 
 /* The block that knows all variables of an index. */
@@ -291,22 +349,44 @@ const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
    return name;
 }
 
-void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
-                     const char *value) {
-   const char *where = rkb_writer_index(writer, element);
-   rkb_writer_buffer(writer, buffer, dtype, true);
+void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_index_t *const *at, const rkb_node_t *to,
+                        const rkb_index_t **out) {
+   const rkb_index_t *extents[RKB_MAX_RANK];
+   const uint32_t count = rkb_index_reshape(&writer->indices, from->rank, from->shape, at, to->rank, to->shape, out, extents);
+   for (uint32_t e = 0; e < count; e++) {
+      bool known = false;
+      for (uint32_t i = 0; i < writer->joined_count; i++)
+         known |= writer->joined[i] == extents[e];
+      if (!known && writer->joined_count == sizeof writer->joined / sizeof writer->joined[0])
+         rkb_writer_fail(writer, "too many reshapes in one launch");
+      else if (!known)
+         writer->joined[writer->joined_count++] = extents[e];
+   }
+}
+
+const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype) {
+   return dtype == RKB_F32 ? rkb_arena_format(writer->arena, "Pack<%u>", writer->width)
+                           : rkb_arena_format(writer->arena, "Pack<%u, %s>", writer->width, rkb_storage_type(dtype));
+}
+
+const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value) {
    switch (dtype) {
    case RKB_F16:
-      rkb_write(writer, "%s[%s] = __float2half_rn(%s);", buffer, where, value);
-      break;
+      return rkb_arena_format(writer->arena, "__float2half_rn(%s)", value);
    case RKB_BF16:
-      rkb_write(writer, "%s[%s] = __float2bfloat16_rn(%s);", buffer, where, value);
-      break;
+      return rkb_arena_format(writer->arena, "__float2bfloat16_rn(%s)", value);
    case RKB_E4M3:
    case RKB_E5M2: /* CUDA's conversion gives the largest number past the range, the task's another */
       rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
-      break;
+      return "0.0f";
    default:
-      rkb_write(writer, "%s[%s] = %s;", buffer, where, value);
+      return value;
    }
+}
+
+void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
+                     const char *value) {
+   const char *where = rkb_writer_index(writer, element), *stored = rkb_stored_text(writer, buffer, dtype, value);
+   rkb_writer_buffer(writer, buffer, dtype, true);
+   rkb_write(writer, "%s[%s] = %s;", buffer, where, stored);
 }

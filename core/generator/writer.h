@@ -23,7 +23,8 @@ typedef struct rkb_storage {
 
 typedef struct rkb_term {
    const char *text;
-   uint32_t depth; /* of the block that has it */
+   uint32_t depth;   /* of the block that has it */
+   uint32_t hoisted; /* how many blocks further out it is declared, though it holds the value in that block alone (else 0) */
 } rkb_term_t;
 
 typedef struct rkb_known {
@@ -36,6 +37,7 @@ typedef struct rkb_known {
 typedef struct rkb_block_text {
    rkb_text_t text;
    bool guard; /* loads may not move out of it */
+   const char *lanes; /* of a guard in a loop over lanes: its condition without the lane, where it is the same for all lanes; or NULL */
 } rkb_block_text_t;
 
 enum rkb_parameter_type {
@@ -63,6 +65,7 @@ typedef struct rkb_writer {
    uint32_t known_count, known_room;
    rkb_parameter_text_t parameters[RKB_MAX_PARAMETERS];
    uint32_t parameter_count;
+   int64_t shared_bytes;    /* that a block may have */
    uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
    const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
@@ -76,6 +79,20 @@ typedef struct rkb_writer {
       const rkb_index_t *element, *variable; /* in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
+   const rkb_index_t *joined[16]; /* uniform: what joined coordinates stay below, besides the elements of the buffers */
+   uint32_t joined_count;
+   struct rkb_local {
+      uint32_t node;
+      const char *text;
+      const rkb_index_t *at[RKB_MAX_RANK];
+      bool placed; /* at is known: the first coordinates at which the value was asked for */
+   } locals[24];   /* values that a thread holds in variables of its own, one place of each */
+   uint32_t local_count;
+   struct rkb_pick {
+      const char *text;
+      const rkb_index_t *extent, *variable;
+   } picks[32]; /* places that memory named: the same text is the same place */
+   uint32_t pick_count;
    bool failed;
    char why[200];
 } rkb_writer_t;
@@ -87,13 +104,31 @@ bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *aren
 void rkb_writer_close(rkb_writer_t *writer);
 void rkb_writer_fail(rkb_writer_t *writer, const char *fmt, ...) RKB_PRINTF(2, 3);
 
+/* A copy of a writer in which texts may be asked for that are thrown away, of variables that no block has; what it found out of
+ * indices stays.  Between the two calls the writer itself is not used. */
+void rkb_writer_try(rkb_writer_t *writer, rkb_writer_t *trial);
+void rkb_writer_tried(rkb_writer_t *writer, rkb_writer_t *trial);
+
+/* Says what text has a node's value from now on, wherever it is asked for; another text if it is said again.  At other coordinates than
+ * the first it fails.  Never NULL: the writer has failed if there are too many. */
+struct rkb_local *rkb_writer_local(rkb_writer_t *writer, uint32_t node, const char *text);
+struct rkb_local *rkb_writer_find_local(rkb_writer_t *writer, uint32_t node); /* NULL: it is none */
+void rkb_writer_forget_local(rkb_writer_t *writer, uint32_t node);
+
 /* A line in the innermost block, indented; a block with its head line; its end. */
 void rkb_write(rkb_writer_t *writer, const char *fmt, ...) RKB_PRINTF(2, 3);
 void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) RKB_PRINTF(3, 4);
+/* A guard whose condition, lanes, is one for all lanes of a vector (NULL: it may differ): loads may be made for all of them before
+ * the loop, under the same condition. */
+void rkb_write_guard(rkb_writer_t *writer, const char *lanes, const char *condition);
 void rkb_write_close(rkb_writer_t *writer);
 void rkb_write_close_with(rkb_writer_t *writer, const char *end); /* "};" of a lambda */
 /* The text of the whole function body. */
 const char *rkb_writer_body(rkb_writer_t *writer);
+
+/* The coordinates in a node's operand (a reshape's), or in the node, of an element of the other; the writer keeps what they stay below. */
+void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_index_t *const *at, const rkb_node_t *to,
+                        const rkb_index_t **out);
 
 /* A new loop variable of the innermost block. */
 const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, const rkb_index_t *extent);
@@ -101,6 +136,8 @@ const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, c
 const rkb_index_t *rkb_writer_known_variable(rkb_writer_t *writer, const rkb_index_t *variable);
 /* An identifier that this kernel does not have yet. */
 const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted);
+/* Whether an index is declared in a block that is open. */
+bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index);
 /* An index as text that may stand in a product. */
 const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index);
 /* The name of a parameter with the value of a uniform expression, or a literal. */
@@ -131,11 +168,17 @@ void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which
 /* A coordinate counted from the other end of its dim. */
 const rkb_index_t *rkb_flipped(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim,
                                const rkb_index_t *at);
+/* The coordinates of a slice's operand, from those of its output. */
+void rkb_sliced_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                   const rkb_index_t **operand);
 /* The coordinates of a permutation's operand, from those of its output. */
 void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                      const rkb_index_t **operand);
 
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
+const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype); /* of a vector of writer->width elements */
+/* A float as a buffer's element; NULL after a failure: there is no text that rounds so. */
+const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value);
 const char *rkb_value_type(uint32_t dtype);   /* "float", "long long": of a variable in a kernel */
 
 #endif

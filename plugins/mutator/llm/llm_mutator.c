@@ -77,7 +77,7 @@ static const char *add_broken(const mutator_t *me, context_t *context, const rkb
       if (!standing || strcmp(standing, RKB_ACCEPT) == 0)
          continue;
       context_add_candidate(context, "kernel", parent, 0);
-      context_add_findings(context, "findings", parent, NULL);
+      context_add_findings(context, "findings", parent);
       return me->host->item_text(me->host, parent, "source");
    }
    int64_t number = 0;
@@ -118,7 +118,8 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    for (uint32_t i = 0; i < shown; i++) {
       const rkb_item_t *parent = host->item_reference(host, in, "parent", i);
       context_add_candidate(context, "kernel", parent, (int32_t)(shown - i));
-      context_add_findings(context, "findings", parent, objective);
+      context_add_findings(context, "findings", parent);
+      context_add_siblings(context, parent);
    }
    if (me->mode == IMPROVE)
       *edited = host->item_text(host, host->item_reference(host, in, "parent", 0), "source");
@@ -198,7 +199,7 @@ static void mutator_destroy(void *self) {
 }
 
 static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",
-                                    "findings", "best",     "verdicts", "lessons", NULL};
+                                    "findings", "siblings", "best",    "verdicts", "lessons", NULL};
 static const char *const DISTIL_SLOTS[] = {"task", "best", "verdicts", "lessons", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
@@ -208,7 +209,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
       .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
       .help = "The prompt file " what                                                                        \
-              "; slots task, contract, device, hints, kernel, findings, best, verdicts, lessons."            \
+              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons."            \
    }
 
 static const rkb_option_t options[] = {

@@ -11,7 +11,7 @@
 
 typedef struct schedule_config {
    const char *limiter;
-   double crossover;
+   double crossover, steps;
 } schedule_config_t;
 
 typedef struct mutator {
@@ -55,6 +55,33 @@ static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *p
    }
 }
 
+/* The texts of all candidates that the job may see. */
+static bool is_known(void *context, const char *text) {
+   const rkb_archive_api_t *archive = ((void **)context)[0];
+   const rkb_archive_rows_t *rows = ((void **)context)[1];
+   for (uint32_t i = 0; i < archive->rows_count(rows); i++)
+      if (strcmp(archive->rows_at(rows, i)->source, text) == 0)
+         return true;
+   return false;
+}
+
+/* The neighbour that no one tried: requests that are in flight together, and so do not see each other's, have different slots. */
+static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
+                     char *note, size_t note_size, rkb_error_t *err) {
+   const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
+   rkb_archive_rows_t *rows = NULL;
+   int64_t window = 16;
+   const int64_t seen = me->archive->horizon(me->host, job, &window);
+   const uint32_t slot = (uint32_t)(seen >= 0 ? (seen + window) % window : (int64_t)(me->random->real(stream) * (double)window));
+   int status = me->archive->query(me->host, job, &query, &rows, err);
+   if (status != RKB_OK)
+      return status;
+   void *context[] = {(void *)(uintptr_t)me->archive, rows};
+   status = me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, context, child, note, note_size, err);
+   me->archive->rows_free(rows);
+   return status;
+}
+
 static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
    const rkb_item_t *parents[] = {me->host->item_reference(me->host, in, "parent", 0),
@@ -72,6 +99,8 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
                              &child, note, sizeof note, err);
       used = child ? 2 : 1;
    }
+   if (status == RKB_OK && !child && me->archive && me->random->real(&stream) < me->config->steps)
+      status = take_step(me, job, &stream, parents[0], source, &child, note, sizeof note, err);
    if (status == RKB_OK && !child)
       status = me->schedule->change(me->host, &stream, source, limit_of(me, job, parents[0]), &child, note,
                                     sizeof note, err);
@@ -99,6 +128,13 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 1,
     .help = "The share of children that get launches of two parents, where there are two."},
+   {.name = "steps",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(schedule_config_t, steps),
+    .fallback = "0.7",
+    .min = 0,
+    .max = 1,
+    .help = "The share of the other children that take the best step that no one tried; the rest change by chance, launches too."},
 };
 
 static const rkb_stage_t schedule = {

@@ -46,7 +46,7 @@ static int emit_start(const graph_t *me, rkb_job_t job, const char *name, rkb_er
 }
 
 static int graph_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
-   static const char *const fallback[] = {"suited", "together", NULL};
+   static const char *const fallback[] = {"suited", "fused", "together", NULL};
    const graph_t *me = self;
    const char *section = me->host->item_text(me->host, in, "section");
    const char *const *starts = me->config->starts && me->config->starts[0] ? me->config->starts : fallback;
@@ -73,7 +73,8 @@ static const rkb_option_t options[] = {
     .offset = offsetof(graph_config_t, starts),
     .help =
        "Schedules to start from: suited (what belongs together, with decisions that suit the bench cases), together (the same "
-       "launches, plainest decisions), apart (every node its own launch); default: suited and together."},
+       "launches, plainest decisions), fused (as suited; scores between products are never stored but computed again by each launch that "
+       "needs them, and only where this differs from suited), apart (every node its own launch); default: suited, fused and together."},
 };
 
 static const rkb_stage_t graph = {

@@ -31,16 +31,41 @@ static int seed_create(const rkb_host_t *host, const void *config, void **self, 
    return RKB_OK;
 }
 
+static int emit_text(const seed_t *me, rkb_job_t job, const char *path, const char *text, rkb_error_t *err) {
+   char note[256];
+   snprintf(note, sizeof note, "seed %.200s", seed_file_name(path));
+   const int status = rkb_emit_candidate(me->host, job, text, NULL, note, NULL, 0);
+   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the seed '%s'", path);
+}
+
 static int emit_seed(const seed_t *me, rkb_job_t job, const char *path, rkb_error_t *err) {
    char *text = NULL;
    int status = seed_file_read(path, &text, err);
-   if (status != RKB_OK)
-      return status;
-   char note[256];
-   snprintf(note, sizeof note, "seed %.200s", seed_file_name(path));
-   status = rkb_emit_candidate(me->host, job, text, NULL, note, NULL, 0);
+   if (status == RKB_OK)
+      status = emit_text(me, job, path, text, err);
    free(text);
-   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the seed '%s'", path);
+   return status;
+}
+
+/* A file that is no kernel's text is named in the log and left out; the others are still seeds.  Fails when none is left. */
+static int emit_seeds(const seed_t *me, rkb_job_t job, const seed_files_t *files, rkb_error_t *err) {
+   uint32_t read = 0;
+   int status = RKB_OK;
+   for (uint32_t i = 0; i < files->count; i++) {
+      char *text = NULL;
+      const int unreadable = seed_file_read(files->paths[i], &text, err);
+      if (unreadable != RKB_OK) {
+         RKB_LOG(me->host, RKB_LOG_WARN, "left out: %s", err->message);
+         status = read ? status : unreadable;
+         continue;
+      }
+      status = emit_text(me, job, files->paths[i], text, err);
+      free(text);
+      if (status != RKB_OK)
+         return status;
+      read++;
+   }
+   return status;
 }
 
 static int seed_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -63,8 +88,7 @@ static int seed_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       me->host->item_int(me->host, in, "number", &number);
       status = emit_seed(me, job, files.paths[(uint64_t)number % files.count], err);
    } else {
-      for (uint32_t i = 0; i < files.count && status == RKB_OK; i++)
-         status = emit_seed(me, job, files.paths[i], err);
+      status = emit_seeds(me, job, &files, err);
    }
    seed_files_free(&files);
    return status;

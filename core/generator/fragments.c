@@ -1,0 +1,145 @@
+/* What tensor cores multiply, and device functions for it: constant tables. */
+#include "generator/fragments.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "reference/dtype.h"
+
+static const rkb_fragment_type_t types[RKB_TENSOR_PATHS] = {
+   [RKB_TENSOR_PATH_BF16] = {"bf16", "__nv_bfloat16", "float", "multiply_bf16", "__float2bfloat16_rn(%s)", RKB_BF16, 2},
+   [RKB_TENSOR_PATH_FP16] = {"fp16", "__half", "float", "multiply_fp16", "__float2half_rn(%s)", RKB_F16, 2},
+   [RKB_TENSOR_PATH_TF32X3] = {"tf32x3", "float", "float", "multiply_tf32", "%s", RKB_F32, 4},
+   [RKB_TENSOR_PATH_FP8] = {"fp8", "__nv_fp8_e4m3", "float", "multiply_fp8", NULL, RKB_E4M3, 1},
+   [RKB_TENSOR_PATH_INT8] = {"int8", "signed char", "int", "multiply_int8", NULL, RKB_I8, 1},
+};
+
+const rkb_fragment_type_t *rkb_fragment_type(int64_t path) {
+   return &types[path];
+}
+
+/* The input that a value is, seen through views and conversions that lose nothing; RKB_NO_NODE: it is computed. */
+static uint32_t source_of(const rkb_graph_t *graph, uint32_t node) {
+   for (;;) {
+      const rkb_node_t *from = &graph->nodes[node];
+      const bool widens = from->kind == RKB_NODE_MAP && from->input_count == 1 && from->dtype == RKB_F32 &&
+                          (strcmp(from->operation, "convert") == 0 || strcmp(from->operation, "copy") == 0);
+      if (from->kind == RKB_NODE_INPUT)
+         return node;
+      if (!widens && !rkb_node_is_view(from))
+         return RKB_NO_NODE;
+      node = from->inputs[0];
+   }
+}
+
+static bool both_stored(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t dtype) {
+   for (uint32_t i = 0; i < 2; i++) {
+      const uint32_t source = source_of(graph, node->inputs[i]);
+      if (source == RKB_NO_NODE || graph->nodes[source].dtype != dtype)
+         return false;
+   }
+   return true;
+}
+
+bool rkb_fragment_is_legal(const rkb_graph_t *graph, uint32_t product, int64_t path) {
+   const rkb_node_t *node = &graph->nodes[product];
+   const char *precision = graph->precision;
+   if (!rkb_node_is_product(node))
+      return false;
+   switch (path) {
+   case RKB_TENSOR_PATH_BF16: /* docs/numerics.md: both factors may be rounded to 8 bits */
+      return strcmp(precision, "bf16") == 0 || strcmp(precision, "fp8") == 0;
+   case RKB_TENSOR_PATH_FP16: /* 11 bits, and half's range: where the factors are stored so */
+      return strcmp(precision, "fp16") == 0 && both_stored(graph, node, RKB_F16);
+   case RKB_TENSOR_PATH_TF32X3:
+      return strncmp(precision, "fp32", 4) == 0 || strcmp(precision, "tf32") == 0 || strcmp(precision, "fp16") == 0;
+   case RKB_TENSOR_PATH_FP8:
+      return strcmp(precision, "fp8") == 0 && both_stored(graph, node, RKB_E4M3);
+   case RKB_TENSOR_PATH_INT8:
+      return strcmp(precision, "int8") == 0 && both_stored(graph, node, RKB_I8);
+   default:
+      return false;
+   }
+}
+
+#define MULTIPLY(name, sum, letter, shape)                                                                   \
+   {"multiply_" name,                                                                                        \
+    "__device__ __forceinline__ void multiply_" name "(" sum                                                 \
+    " (&sums)[4], const unsigned (&left)[4], const unsigned (&right)[2]) {\n"                                \
+    "   asm(\"mma.sync.aligned." shape                                                                       \
+    " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"                                   \
+    "       : \"+" letter "\"(sums[0]), \"+" letter "\"(sums[1]), \"+" letter "\"(sums[2]), \"+" letter      \
+    "\"(sums[3])\n"                                                                                          \
+    "       : \"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3]), \"r\"(right[0]), "             \
+    "\"r\"(right[1]));\n}\n"}
+
+#define LOAD(name, comment, modifier)                                                                        \
+   {"load_" name, comment "__device__ __forceinline__ void load_" name                                       \
+                          "(unsigned *to, const void *row) {\n"                                              \
+                          "   asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" modifier                         \
+                          ".shared.b16 {%0, %1, %2, %3}, [%4];\"\n"                                          \
+                          "                : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"   \
+                          "                : \"r\"((unsigned)__cvta_generic_to_shared(row))\n"               \
+                          "                : \"memory\");\n}\n"}
+
+/* A function comes after those it calls. */
+static const struct {
+   const char *name, *text;
+} helpers[] = {
+   {"Chunk<", "/* Neighbouring bytes, moved by one access. */\n"
+              "template <int bytes> struct alignas(bytes) Chunk {\n   unsigned char at[bytes];\n};\n"},
+   {"swizzled<",
+    "/* Where an element of a tile lies in shared memory.  Chunks of 16 bytes trade places within their row, so that eight rows at one\n"
+    " * column lie in different banks. */\n"
+    "template <int columns, int bytes> __device__ __forceinline__ int swizzled(int row, int column) {\n"
+    "   constexpr int chunk = 16 / bytes, chunks = columns / chunk, rows = chunks < 8 ? 8 / chunks : 1;\n"
+    "   return row * columns + (column / chunk ^ row / rows % (chunks < 8 ? chunks : 8)) * chunk + column % chunk;\n}\n"},
+   {"copy_async<",
+    "/* Copies to shared memory while the thread goes on; zeros where nothing is wanted, and then memory is not read. */\n"
+    "template <int bytes> __device__ __forceinline__ void copy_async(void *to, const void *from, bool wanted) {\n"
+    "   const unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+    "   if (bytes == 16)\n"
+    "      asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" : : \"r\"(at), \"l\"(__cvta_generic_to_global(from)),\n"
+    "                   \"r\"(wanted ? 16 : 0) : \"memory\");\n"
+    "   else\n"
+    "      asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" : : \"r\"(at), \"l\"(__cvta_generic_to_global(from)),\n"
+    "                   \"n\"(bytes), \"r\"(wanted ? bytes : 0) : \"memory\");\n}\n"},
+   {"copies_begun(", "/* Ends a group of copies. */\n"
+                     "__device__ __forceinline__ void copies_begun() {\n"
+                     "   asm volatile(\"cp.async.commit_group;\" : : : \"memory\");\n}\n"},
+   {"copies_done<", "/* Waits until no more than so many groups of this thread's copies are under way. */\n"
+                    "template <int groups> __device__ __forceinline__ void copies_done() {\n"
+                    "   asm volatile(\"cp.async.wait_group %0;\" : : \"n\"(groups) : \"memory\");\n}\n"},
+   LOAD("rows", "/* Loads four squares of 8 rows of 16 bytes; lane l points to row l % 8 of square l / 8. */\n", ""),
+   LOAD("rows_turned", "/* The same, each square of 8 x 8 elements transposed. */\n", ".trans"),
+   {"split_tf32", "/* A float as a sum of two numbers of 11 bits, both rounded: what tensor cores take. */\n"
+                  "__device__ __forceinline__ void split_tf32(unsigned &high, unsigned &low) {\n"
+                  "   const float x = __uint_as_float(high);\n"
+                  "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(high) : \"f\"(x));\n"
+                  "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(low) : \"f\"(x - __uint_as_float(high)));\n}\n"},
+   MULTIPLY("bf16", "float", "f", "m16n8k16.row.col.f32.bf16.bf16.f32"),
+   MULTIPLY("fp16", "float", "f", "m16n8k16.row.col.f32.f16.f16.f32"),
+   MULTIPLY("tf32", "float", "f", "m16n8k8.row.col.f32.tf32.tf32.f32"),
+   MULTIPLY("fp8", "float", "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32"),
+   MULTIPLY("int8", "int", "r", "m16n8k32.row.col.s32.s8.s8.s32"),
+};
+
+void rkb_fragment_helpers(const char *code, rkb_text_t *out) {
+   for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
+      char call[40];
+      snprintf(call, sizeof call, strpbrk(helpers[h].name, "<(") ? "%s" : "%s(", helpers[h].name);
+      const char *found = strstr(code, call);
+      while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
+         found = strstr(found + 1, call);
+      if (found)
+         rkb_text_format(out, "%s\n", helpers[h].text);
+   }
+}
+
+bool rkb_fragment_has_helper(const char *name) {
+   for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
+      const size_t length = strcspn(helpers[h].name, "<(");
+      if (strlen(name) == length && strncmp(helpers[h].name, name, length) == 0)
+         return true;
+   }
+   return false;
+}

@@ -1,0 +1,24 @@
+/* Which nodes of a graph can share a launch that goes over scores without storing them.  Pure functions; one thread a graph. */
+#ifndef RKB_GENERATOR_FUSION_H
+#define RKB_GENERATOR_FUSION_H
+
+#include "generator/schedule.h"
+
+#define RKB_MAX_FUSIONS 16u
+
+typedef struct rkb_fusions {
+   rkb_launch_t launches[RKB_MAX_FUSIONS]; /* roots are left to the partition */
+   uint32_t count;
+} rkb_fusions_t;
+
+/* needed: nodes that some output needs.  Every launch of the answer can be written, once what it reads is in memory. */
+void rkb_fusions_find(rkb_graph_t *graph, const bool *needed, int64_t shared_bytes, rkb_fusions_t *fusions);
+/* Whether two launches compute the same scores; and takes such launches away, so that scores are computed once. */
+bool rkb_fusions_recompute(const rkb_fusions_t *fusions);
+void rkb_fusions_once(rkb_fusions_t *fusions);
+/* The launch whose last anchor a node is; NULL: it is none. */
+const rkb_launch_t *rkb_fusion_ends(const rkb_fusions_t *fusions, uint32_t node);
+/* Whether a launch computes it. */
+bool rkb_fusions_have(const rkb_fusions_t *fusions, uint32_t node);
+
+#endif

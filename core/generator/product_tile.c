@@ -1,0 +1,244 @@
+/* Tiles of products: sides, places and results.  One thread. */
+#include "generator/product_tile.h"
+
+#include <string.h>
+
+/* Whether an element's number grows by one with the variable, in most samples, wherever the value's largest operand lies. */
+static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at,
+                    const rkb_index_t *variable) {
+   const rkb_graph_t *graph = writer->graph;
+   rkb_indices_t *indices = &writer->indices;
+   for (uint32_t steps = 0; steps < 64 && !writer->storage[node].name; steps++) {
+      const rkb_node_t *from = &graph->nodes[node];
+      if (!from->input_count || !rkb_node_is_light(from))
+         return false;
+      uint32_t most = 0;
+      for (uint32_t i = 1; i < from->input_count; i++)
+         if (graph->nodes[from->inputs[i]].rank > graph->nodes[from->inputs[most]].rank)
+            most = i;
+      const rkb_node_t *input = &graph->nodes[from->inputs[most]];
+      const rkb_index_t **inner = rkb_arena_array(writer->arena, RKB_MAX_RANK, sizeof *inner);
+      memcpy(inner, at, (from->rank < input->rank ? from->rank : input->rank) * sizeof *inner);
+      if (from->kind == RKB_NODE_RESHAPE)
+         rkb_index_split(indices, input->rank, input->shape,
+                         rkb_index_join(indices, from->rank, from->shape, at), inner);
+      else if (from->kind == RKB_NODE_PERMUTE)
+         rkb_permuted_at(writer, from, at, inner);
+      else if (input->rank <= from->rank)
+         rkb_operand_at(writer, from, most, at, inner);
+      node = from->inputs[most];
+      at = inner;
+   }
+   const rkb_node_t *stored = &graph->nodes[node];
+   const rkb_index_t *here = rkb_index_join(indices, stored->rank, stored->shape, at);
+   const rkb_index_t *next =
+      rkb_index_replace(indices, here, variable,
+                        rkb_index_make(indices, RKB_INDEX_SUM, variable, rkb_index_constant(indices, 1)));
+   uint32_t close = 0;
+   for (uint32_t s = 0; s < RKB_SAMPLES; s++)
+      close += next->at[s] - here->at[s] == 1;
+   return close > RKB_SAMPLES / 2;
+}
+
+const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                             const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,
+                             const rkb_index_t **at) {
+   const rkb_index_t *across_at[RKB_MAX_RANK], *depth_at[RKB_MAX_RANK];
+   rkb_product_split(writer, side->dims, across, across_at);
+   if (tile->taps.count) {
+      depth_at[0] = depth;
+      rkb_product_split(writer, &tile->taps, tile->tap, depth_at + 1);
+   } else
+      rkb_product_split(writer, &tile->product.depth, depth, depth_at);
+   return rkb_product_operand(writer, &tile->product, side->which, tile->group, across_at, depth_at, at);
+}
+
+void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side) {
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const rkb_index_t *a = rkb_index_variable(&writer->indices, "across", side->total),
+                     *k = rkb_index_variable(&writer->indices, "depth", tile->total_depth);
+   rkb_writer_t trial;
+   rkb_writer_try(writer, &trial);
+   rkb_tile_operand(&trial, tile, side, a, k, at);
+   rkb_writer_tried(writer, &trial);
+   side->depth_fast = is_fast(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, k);
+}
+
+void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile) {
+   const int64_t *d = launch->decisions;
+   const uint32_t anchor = launch->anchors[0];
+   const bool turned =
+      writer->graph->nodes[anchor].kind != RKB_NODE_MATMUL; /* the reference's rows are the fast ones */
+   *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K]};
+   rkb_product_of(writer, anchor, &tile->product);
+   tile->m = (rkb_tile_side_t){.which = turned,
+                               .dims = turned ? &tile->product.column : &tile->product.row,
+                               .tile = "m_tile",
+                               .brought = "m_next",
+                               .variable = "m",
+                               .extent = d[RKB_TILE_M],
+                               .width = 1};
+   tile->n = (rkb_tile_side_t){.which = !turned,
+                               .dims = turned ? &tile->product.row : &tile->product.column,
+                               .tile = "n_tile",
+                               .brought = "n_next",
+                               .variable = "n",
+                               .extent = d[RKB_TILE_N],
+                               .width = 1};
+   tile->m.total = tile->m.dims->total;
+   tile->n.total = tile->n.dims->total;
+   tile->total_depth = tile->product.depth.total;
+   const rkb_product_dims_t *depth = &tile->product.depth;
+   if (launch->mapping != RKB_MAP_TENSOR || !d[RKB_TAPS] || d[RKB_VECTOR] == 1 ||
+       !rkb_product_has_taps(&writer->graph->nodes[anchor]))
+      return;
+   tile->total_depth = depth->extent[0];
+   tile->taps.total = rkb_index_constant(&writer->indices, 1);
+   for (uint32_t t = 1; t < depth->count; t++) {
+      tile->taps.name[t - 1] = depth->name[t];
+      tile->taps.extent[t - 1] = depth->extent[t];
+      tile->taps.total = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, tile->taps.total, depth->extent[t]);
+   }
+   tile->taps.count = depth->count - 1;
+   tile->tap = rkb_index_variable(&writer->indices, "tap", tile->taps.total);
+}
+
+void rkb_tile_terms(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+   const long long depth = (long long)tile->depth;
+   if (!tile->taps.count) {
+      rkb_write(writer, "const index k_first = first;");
+      return;
+   }
+   /* Taps of the same channels follow each other: they read almost the same elements. */
+   const char *taps = rkb_writer_uniform(writer, tile->taps.total);
+   rkb_write(writer, "const index k_first = first / %lld / %s * %lld, tap = first / %lld %% %s;", depth, taps, depth, depth, taps);
+   rkb_writer_known_variable(writer, tile->tap);
+}
+
+static const rkb_index_t *rounded_up(rkb_writer_t *writer, const rkb_index_t *total, int64_t by) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *whole = rkb_index_constant(indices, by), *one = rkb_index_constant(indices, 1);
+   return rkb_index_make(indices, RKB_INDEX_QUOTIENT,
+                         rkb_index_make(indices, RKB_INDEX_SUM, total,
+                                        rkb_index_make(indices, RKB_INDEX_DIFFERENCE, whole, one)),
+                         whole);
+}
+
+/* Tiles along one side.  Where all samples have so few that their number is one constant, it is not one of every case. */
+static const rkb_index_t *blocks_along(rkb_writer_t *writer, const rkb_tile_side_t *side) {
+   const rkb_index_t *blocks = rounded_up(writer, side->total, side->extent);
+   if (blocks->kind == RKB_INDEX_CONSTANT && side->total->kind != RKB_INDEX_CONSTANT &&
+       !(rkb_sizes_most(&writer->graph->sizes, rkb_index_manifest(&writer->indices, side->total)) <=
+         (double)(blocks->constant * side->extent)))
+      rkb_writer_fail(writer, "tiles of %lld are as many in every case that was drawn", (long long)side->extent);
+   return blocks;
+}
+
+/* Tiles along m follow each other, all of them or so many rows, so that blocks that run together share what they read. */
+static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, int64_t rows) {
+   const char *along_m = rkb_writer_uniform(writer, tile->blocks_m),
+              *along_n = rkb_writer_uniform(writer, tile->blocks_n);
+   const long long m = (long long)tile->m.extent, n = (long long)tile->n.extent;
+   if (rows == 0) {
+      rkb_write(writer,
+                "const index m_first = (index)blockIdx.x %% %s * %lld, n_first = (index)blockIdx.x / %s %% %s * %lld;",
+                along_m, m, along_m, along_n, n);
+      return;
+   }
+   rkb_write(writer, "const index tile_number = (index)blockIdx.x %% (%s * %s), band = tile_number / (%lld * %s) * %lld;",
+             along_m, along_n, (long long)rows, along_n, (long long)rows);
+   rkb_write(writer, "const index band_rows = %s - band < %lld ? %s - band : %lld, band_place = tile_number %% (%lld * %s);",
+             along_m, (long long)rows, along_m, (long long)rows, (long long)rows, along_n);
+   rkb_write(writer,
+             "const index m_first = (band + band_place %% band_rows) * %lld, n_first = band_place / band_rows * %lld;",
+             m, n);
+}
+
+void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows) {
+   rkb_indices_t *indices = &writer->indices;
+   const int64_t *d = tile->launch->decisions;
+   tile->blocks_m = blocks_along(writer, &tile->m);
+   tile->blocks_n = blocks_along(writer, &tile->n);
+   write_order(writer, tile, rows);
+   const bool grouped = !rkb_index_is(tile->product.group.total, 1), split = d[RKB_SPLIT] > 1;
+   const rkb_index_t *number = rkb_index_constant(indices, 0);
+   if (grouped || split)
+      rkb_write(writer, "const index rest = (index)blockIdx.x / %s / %s;",
+                rkb_writer_uniform(writer, tile->blocks_m), rkb_writer_uniform(writer, tile->blocks_n));
+   if (split)
+      rkb_write(writer, "const index part = rest %% %lld;", (long long)d[RKB_SPLIT]);
+   if (grouped) {
+      rkb_write(writer, "const index group_number = rest / %lld;", (long long)d[RKB_SPLIT]);
+      number = rkb_writer_variable(writer, "group_number", tile->product.group.total);
+   }
+   rkb_product_split(writer, &tile->product.group, number, tile->group);
+   /* Of taps each has whole steps of its own. */
+   const rkb_index_t *whole = tile->total_depth;
+   if (tile->taps.count)
+      whole = rkb_index_make(indices, RKB_INDEX_PRODUCT,
+                             rkb_index_make(indices, RKB_INDEX_PRODUCT, rounded_up(writer, tile->total_depth, tile->depth),
+                                            rkb_index_constant(indices, tile->depth)),
+                             tile->taps.total);
+   const char *all = rkb_writer_uniform(writer, whole);
+   if (split) {
+      const int64_t step = d[RKB_SPLIT] * tile->depth;
+      const rkb_index_t *share = rkb_index_make(indices, RKB_INDEX_PRODUCT,
+                                                rounded_up(writer, whole, step),
+                                                rkb_index_constant(indices, tile->depth));
+      rkb_check_share(writer, share, whole);
+      const char *chunk = rkb_writer_uniform(writer, share);
+      rkb_write(writer, "const index begin = part * %s, end = begin + %s < %s ? begin + %s : %s;", chunk,
+                chunk, all, chunk, all);
+   } else
+      rkb_write(writer, "const index begin = 0, end = %s;", all);
+}
+
+void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
+                     uint32_t width, const char *sum) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *at[RKB_MAX_RANK], *m_at[RKB_MAX_RANK], *n_at[RKB_MAX_RANK];
+   const rkb_node_t *node = &writer->graph->nodes[tile->product.node];
+   const rkb_index_t *m = rkb_writer_variable(writer, "m", tile->m.total);
+   const rkb_index_t *n =
+      rkb_writer_known_variable(writer, width > 1 ? rkb_index_multiple(indices, "n", tile->n.total, width)
+                                                  : rkb_index_variable(indices, "n", tile->n.total));
+   rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, tile->m.total),
+                  rkb_writer_uniform(writer, tile->n.total));
+   const rkb_index_t *lane = rkb_open_lanes(writer, width);
+   rkb_product_split(writer, tile->m.dims, m, m_at);
+   if (width > 1) { /* the places of a vector's first lane are made before those of the others, which are found from them */
+      rkb_product_split(writer, tile->n.dims, n, n_at);
+      rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.dims->count - 1], lane);
+   }
+   rkb_product_split(writer, tile->n.dims, width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, n, lane) : n,
+                     n_at);
+   rkb_product_output(writer, &tile->product, tile->group, tile->m.which == 0 ? m_at : n_at,
+                      tile->m.which == 0 ? n_at : m_at, at);
+   rkb_writer_know(writer, tile->product.node, at, sum);
+   if (launch->decisions[RKB_SPLIT] > 1) {
+      const char *buffer = rkb_parts_name(writer, tile->product.node);
+      rkb_writer_buffer(writer, buffer, RKB_F32, true);
+      rkb_write(writer, "%s[part * %s + %s] = %s;", buffer,
+                rkb_writer_uniform(writer, rkb_index_elements(indices, node->rank, node->shape)),
+                rkb_writer_index(writer, rkb_index_join(indices, node->rank, node->shape, at)), sum);
+      rkb_close_lanes(writer);
+   } else
+      rkb_write_roots(writer, launch, tile->product.node, at);
+   rkb_write_close(writer);
+}
+
+void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *owns,
+                    rkb_kernel_shape_t *shape) {
+   const int64_t *d = tile->launch->decisions;
+   const char *grid = rkb_index_manifest(
+      &writer->indices, rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, tile->blocks_m, tile->blocks_n));
+   *shape = (rkb_kernel_shape_t){
+      .threads = tile->threads,
+      .blocks = d[RKB_BLOCKS],
+      .grid = rkb_arena_format(writer->arena, "%s * (%s) * %lld", grid,
+                               rkb_index_manifest(&writer->indices, tile->product.group.total),
+                               (long long)d[RKB_SPLIT]),
+      .owns = rkb_arena_format(
+         writer->arena, "A block owns a tile of %lld x %lld elements of %s; a %s", (long long)tile->m.extent,
+         (long long)tile->n.extent, writer->graph->nodes[tile->product.node].name, owns)};
+}

@@ -1,0 +1,62 @@
+/* What all kernels that compute tiles of a product share: the two factors' sides, the block's place, the order of blocks, the parts of
+ * a split sum, and what becomes of the sums.  One thread.
+ *
+ * The tile's columns (n) run along the output's fastest dim: for a convolution these are the reference's rows, its pixels. */
+#ifndef RKB_GENERATOR_PRODUCT_TILE_H
+#define RKB_GENERATOR_PRODUCT_TILE_H
+
+#include "generator/launch_text.h"
+#include "generator/product.h"
+
+/* One factor of the product, as a block brings it. */
+typedef struct rkb_tile_side {
+   uint32_t which; /* the factor: 0 left, 1 right */
+   const rkb_product_dims_t *dims;
+   const char *tile, *brought; /* names of the tile in shared memory, and of what a thread holds until it puts it there */
+   const char *variable;       /* "m" or "n" */
+   const rkb_index_t *total;
+   int64_t extent;  /* of the tile */
+   bool depth_fast; /* neighbours along depth lie side by side in memory */
+   uint32_t width;  /* elements of one access */
+   /* Of tensor tiles: */
+   bool raw;         /* elements go to shared memory as they are stored: no arithmetic */
+   bool async;       /* by cp.async */
+   bool held;        /* a thread holds its share in registers while the terms before are multiplied; else it puts each element at once */
+   bool rows_across; /* the tile's rows in shared memory run along depth; else a row is one term of all */
+} rkb_tile_side_t;
+
+typedef struct rkb_product_tile {
+   const rkb_launch_t *launch;
+   rkb_product_t product;
+   rkb_tile_side_t m, n;
+   int64_t threads, depth;
+   const rkb_index_t *group[RKB_MAX_RANK];
+   const rkb_index_t *total_depth, *blocks_m, *blocks_n;
+   /* Where the terms brought at a time are of one tap: the taps' dims, and the tap that the terms at hand are of.  total_depth is
+    * the channels' number then. */
+   rkb_product_dims_t taps;
+   const rkb_index_t *tap;
+} rkb_product_tile_t;
+
+/* The product of the launch's first anchor and its sides, with accesses of single elements. */
+void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile);
+/* Writes the block's place: m_first, n_first, begin, end, and part of a split sum.  rows: how many rows of blocks follow each other
+ * column by column, so that blocks that run together share both factors; 0: all. */
+void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows);
+/* Writes from which number on the terms at hand come, `k_first`, and their tap; the variable first counts steps of all taps. */
+void rkb_tile_terms(rkb_writer_t *writer, rkb_product_tile_t *tile);
+/* Finds out along which dim a side lies in memory. */
+void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side);
+/* Coordinates of a side's element in its factor; as rkb_product_operand. */
+const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                             const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,
+                             const rkb_index_t **at);
+/* Brings a sum to memory, or a part of it, where m and n are inside: the variables m and n are declared.  sum has the value, in which
+ * "lane" is the number in a vector of width elements along n.  write_roots false: the sum is a part. */
+void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
+                     uint32_t width, const char *sum);
+/* The grid, and what a block owns. */
+void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *owns,
+                    rkb_kernel_shape_t *shape);
+
+#endif

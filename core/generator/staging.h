@@ -1,0 +1,34 @@
+/* How a factor's tile comes to shared memory for tensor cores: which elements neighbour threads bring, in how wide accesses, and where
+ * they lie.  One thread. */
+#ifndef RKB_GENERATOR_STAGING_H
+#define RKB_GENERATOR_STAGING_H
+
+#include "generator/fragments.h"
+#include "generator/product_tile.h"
+
+/* The dims of a product whose order is a number of the case, so that a factor is transposed in some cases: at most one a factor.  Each
+ * way is a condition of a launch.  Returns how many conditions of this layout there are; layout: 0 .. rkb_staging_layouts - 1. */
+uint32_t rkb_staging_layouts(const rkb_graph_t *graph, uint32_t product);
+uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t layout,
+                            rkb_condition_t *conditions);
+
+/* Finds out how a side can be brought.  widest: elements of one access at most; conditions hold already. */
+void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side, uint32_t widest);
+/* The size whose multiples make a side's accesses this wide: false: none does. */
+bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                       uint32_t width, rkb_condition_t *condition);
+
+/* Floats are read as words of four rows by eight columns where rows are terms: these are added to a row, so that none meet in a bank. */
+#define RKB_WORDS_PADDING 8
+/* Elements of a row of the side's tile in shared memory, without those. */
+int64_t rkb_staging_columns(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
+/* Registers for what a thread holds. */
+void rkb_staging_declare(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
+/* Memory to registers, or where nothing is held to shared memory, at the pointer named to. */
+void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                       const char *to);
+/* Registers to shared memory. */
+void rkb_staging_put(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                     const char *to);
+
+#endif

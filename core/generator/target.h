@@ -1,0 +1,23 @@
+/* What a schedule must know of the target. */
+#ifndef RKB_GENERATOR_TARGET_H
+#define RKB_GENERATOR_TARGET_H
+
+#include <stdint.h>
+
+/* The values of the decision `tensor`. */
+enum rkb_tensor_path {
+   RKB_TENSOR_PATH_BF16 = 1,
+   RKB_TENSOR_PATH_FP16,
+   RKB_TENSOR_PATH_TF32X3, /* each float as a sum of two of 11 bits; three products: about float's own precision */
+   RKB_TENSOR_PATH_FP8,    /* e4m3 */
+   RKB_TENSOR_PATH_INT8,
+   RKB_TENSOR_PATHS
+};
+
+typedef struct rkb_target {
+   int64_t multiprocessors;
+   int64_t shared_bytes;            /* of a block, at most */
+   double tensor[RKB_TENSOR_PATHS]; /* multiply-adds a nanosecond of a multiprocessor through mma.sync, by type; 0: it has none */
+} rkb_target_t;
+
+#endif

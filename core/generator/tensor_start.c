@@ -1,0 +1,196 @@
+/* Decisions that suit a product on tensor cores, by arithmetic.  Pure functions. */
+#include "generator/tensor_start.h"
+
+#include <math.h>
+#include "generator/fragments.h"
+#include "generator/kernel_text.h"
+#include "generator/starts.h"
+#include "generator/tensor_tile.h"
+
+#define BYTES_A_NANOSECOND 3500.0
+#define LAUNCH_NANOSECONDS 1500.0
+
+int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product) {
+   int64_t best = 0;
+   for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
+      if (target->tensor[path] > 0 && rkb_fragment_is_legal(graph, product, path) &&
+          (!best || target->tensor[path] > target->tensor[best]))
+         best = path;
+   return best;
+}
+
+/* Tiles of blocks and warps that people use, with the share of mma.sync's rate that they tend to reach: larger warp tiles read shared
+ * memory less often. */
+static const struct {
+   int64_t m, n, warp_m, warp_n;
+   double share;
+} tiles[] = {{128, 256, 64, 64, 0.80}, {256, 128, 64, 64, 0.80}, {128, 128, 64, 32, 0.72}, {128, 64, 32, 32, 0.60},
+             {64, 128, 32, 32, 0.60},  {64, 64, 32, 32, 0.50},   {64, 64, 32, 16, 0.45},   {32, 128, 16, 32, 0.42}, {128, 32, 32, 16, 0.42},
+             {32, 64, 16, 32, 0.38},   {64, 32, 32, 16, 0.38},   {32, 32, 16, 16, 0.28},   {16, 128, 16, 32, 0.34},
+             {16, 64, 16, 16, 0.28},   {64, 16, 16, 16, 0.24},   {16, 32, 16, 16, 0.18},   {16, 16, 16, 16, 0.10}};
+
+static double share_of(const int64_t *d) {
+   const double warp = sqrt((double)(d[RKB_WARP_M] * d[RKB_WARP_N]));
+   for (uint32_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++)
+      if (tiles[t].m == d[RKB_TILE_M] && tiles[t].n == d[RKB_TILE_N] && tiles[t].warp_m == d[RKB_WARP_M] &&
+          tiles[t].warp_n == d[RKB_WARP_N])
+         return tiles[t].share;
+   return 0.8 * warp / 64;
+}
+
+double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, const int64_t *d) {
+   const double m = (double)d[RKB_TILE_M], n = (double)d[RKB_TILE_N], split = (double)d[RKB_SPLIT];
+   const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
+   const double waves = ceil(blocks / (double)target->multiprocessors);
+   const double rate = target->tensor[d[RKB_TENSOR]] * share_of(d);
+   if (!(rate > 0))
+      return HUGE_VAL;
+   /* A block waits for memory before its first step, and for its barriers at each. */
+   const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
+   double time = waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + 800);
+   if (split > 1)
+      time += LAUNCH_NANOSECONDS + split * e->m * e->n * e->groups * 8 / BYTES_A_NANOSECOND;
+   return time;
+}
+
+/* Whether steps of one tap each are nearly full of channels. */
+static bool suits_taps(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   if (!rkb_decision_applies(graph, launch, RKB_TAPS))
+      return false;
+   const double channels = rkb_bench_size(graph, graph->nodes[node->inputs[1]].shape[node->kind == RKB_NODE_CONVOLUTION ? 1 : 0]),
+                step = (double)launch->decisions[RKB_TILE_K];
+   return channels > 0.75 * step * ceil(channels / step);
+}
+
+/* Bytes of depth brought at a time: 64, or 128 where the stages have room. */
+static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   const int64_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   d[RKB_TILE_K] = (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 ? 128 : 64) / bytes;
+   d[RKB_COPY] = RKB_COPY_ASYNC;
+   d[RKB_TAPS] = suits_taps(graph, launch);
+   for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 1 && rkb_launch_refused(graph, launch, target->shared_bytes);)
+      d[RKB_STAGES]--;
+}
+
+/* Whether a value needs inputs alone, and no launch before. */
+static bool needs_inputs_alone(const rkb_graph_t *graph, uint32_t node) {
+   const rkb_node_t *from = &graph->nodes[node];
+   if (from->kind == RKB_NODE_INPUT || !rkb_node_is_light(from))
+      return from->kind == RKB_NODE_INPUT;
+   for (uint32_t i = 0; i < from->input_count; i++)
+      if (!needs_inputs_alone(graph, from->inputs[i]))
+         return false;
+   return true;
+}
+
+/* Whether a value is computed wherever it is read: no launch stores it, and it is no input under another view or type. */
+static bool is_computed(const rkb_graph_t *graph, uint32_t node) {
+   uint32_t behind = node;
+   for (const rkb_node_t *from = &graph->nodes[behind];
+        rkb_node_is_view(from) || (from->kind == RKB_NODE_MAP && from->input_count == 1); from = &graph->nodes[behind])
+      behind = from->inputs[0];
+   return graph->nodes[behind].kind != RKB_NODE_INPUT && needs_inputs_alone(graph, node);
+}
+
+double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+                       rkb_launch_t *launch) {
+   rkb_launch_t tried = *launch;
+   double least = HUGE_VAL;
+   const int64_t best = rkb_tensor_best(graph, target, launch->anchors[0]);
+   /* A factor that is computed takes registers and waits for its own loads: small tiles leave room for many warps. */
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   const bool computed = is_computed(graph, node->inputs[0]) || is_computed(graph, node->inputs[1]);
+   int64_t *d = tried.decisions;
+   tried.mapping = RKB_MAP_TENSOR;
+   d[RKB_TENSOR] = best;
+   d[RKB_VECTOR] = 1;
+   for (uint32_t t = 0; best && t < sizeof tiles / sizeof tiles[0]; t++)
+      for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
+         d[RKB_TILE_M] = tiles[t].m;
+         d[RKB_TILE_N] = tiles[t].n;
+         d[RKB_WARP_M] = tiles[t].warp_m;
+         d[RKB_WARP_N] = tiles[t].warp_n;
+         d[RKB_SPLIT] = *split;
+         suit_depth(graph, target, &tried);
+         const double time = rkb_tensor_estimate(target, e, d);
+         if (time >= least * 0.97 || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e->depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
+             rkb_launch_refused(graph, &tried, target->shared_bytes))
+            continue;
+         least = time;
+         d[RKB_ORDER] = ceil(e->m / (double)tiles[t].m) > 8 ? 8 : 0;
+         *launch = tried;
+      }
+   return least;
+}
+
+/* The first launch with this root; schedule->count: none. */
+static uint32_t writer_of(const rkb_schedule_t *schedule, uint32_t node) {
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t r = 0; r < schedule->launches[l].root_count; r++)
+         if (schedule->launches[l].roots[r] == node)
+            return l;
+   return schedule->count;
+}
+
+/* Which launches write what a value is computed from: one bit each. */
+static uint64_t writers_of(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node, bool *seen) {
+   const uint32_t launch = writer_of(schedule, node);
+   uint64_t launches = launch < schedule->count ? UINT64_C(1) << launch : 0;
+   if (launches || seen[node])
+      return launches;
+   seen[node] = true;
+   for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
+      launches |= writers_of(graph, schedule, graph->nodes[node].inputs[i], seen);
+   return launches;
+}
+
+static bool is_output(const rkb_graph_t *graph, uint32_t node) {
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (graph->outputs[o].node == node)
+         return true;
+   return false;
+}
+
+/* Gives a launch another root, and takes those away that nobody needs then.  False: it cannot write it. */
+static bool give_root(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number,
+                      uint32_t node) {
+   rkb_launch_t *launch = &schedule->launches[number], before = *launch;
+   if (launch->root_count == RKB_MAX_LAUNCH_NODES)
+      return false;
+   launch->roots[launch->root_count++] = node;
+   if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+      *launch = before;
+      return false;
+   }
+   for (uint32_t r = 0; r + 1 < launch->root_count;) {
+      before = *launch;
+      launch->roots[r] = launch->roots[--launch->root_count];
+      if (is_output(graph, before.roots[r]) || !rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+         *launch = before;
+         r++;
+      }
+   }
+   return true;
+}
+
+void rkb_schedule_store_operands(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t i = 0; i < 2; i++) {
+         const rkb_launch_t *launch = &schedule->launches[l];
+         if (!launch->anchor_count || !rkb_node_is_product(&graph->nodes[launch->anchors[0]]) ||
+             !rkb_tensor_best(graph, target, launch->anchors[0]))
+            continue;
+         uint32_t node = graph->nodes[launch->anchors[0]].inputs[i];
+         while (rkb_node_is_view(&graph->nodes[node]))
+            node = graph->nodes[node].inputs[0];
+         bool seen[RKB_MAX_GRAPH_NODES] = {0};
+         const uint64_t launches = writers_of(graph, schedule, node, seen);
+         if (graph->nodes[node].kind == RKB_NODE_INPUT || writer_of(schedule, node) < schedule->count || !launches)
+            continue;
+         const uint32_t last = 63 - (uint32_t)__builtin_clzll(launches);
+         if (last < l)
+            give_root(graph, target, schedule, last, node);
+      }
+}

@@ -1,0 +1,25 @@
+/* Decisions that suit a product on tensor cores.  Pure functions; one thread a graph. */
+#ifndef RKB_GENERATOR_TENSOR_START_H
+#define RKB_GENERATOR_TENSOR_START_H
+
+#include "generator/schedule.h"
+#include "generator/target.h"
+
+/* Rows and columns of the output's tiles, terms of a sum, and products side by side, in the bench cases. */
+typedef struct rkb_extents {
+   double m, n, depth, groups;
+} rkb_extents_t;
+
+/* About how long a launch of mapping TENSOR takes, in nanoseconds. */
+double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *extents, const int64_t *decisions);
+/* Gives the launch the mapping TENSOR and decisions that suit.  Returns their estimate; HUGE_VAL, and leaves the launch alone: no
+ * tensor core of the target may multiply this. */
+double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents,
+                       rkb_launch_t *launch);
+/* Stores operands of products that their launches would compute from several stored values: an earlier launch that has one of them
+ * writes them instead, so that they are copied as they are.  Launches have their mappings from the partition still. */
+void rkb_schedule_store_operands(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule);
+/* The type that a target's tensor cores multiply fastest of those that are legal; 0: none. */
+int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product);
+
+#endif

@@ -1,0 +1,51 @@
+/* What a rewrite does to a text: replacements that are made at once, what is said about them, or why there are none.  One thread. */
+#ifndef RKB_LIFT_CHANGE_H
+#define RKB_LIFT_CHANGE_H
+
+#include "lift/tree.h"
+
+typedef struct lift_edit {
+   uint32_t start, end; /* bytes replaced; equal: an insertion */
+   char *text;          /* owned */
+} lift_edit_t;
+
+typedef struct lift_change {
+   lift_edit_t *edits;
+   uint32_t count, room;
+   char note[200];    /* what was done and where: "the loop in line 41 in 8 parts" */
+   char refusal[300]; /* the first condition that did not hold */
+   const char *first; /* the rewrite that has to be made before this one can, or NULL */
+} lift_change_t;
+
+/* What a name is written as instead: every use of the declaration. */
+typedef struct lift_swap {
+   uint32_t declaration;
+   const char *text;
+} lift_swap_t;
+
+void lift_change_free(lift_change_t *change); /* leaves it empty and usable */
+void lift_replace(lift_change_t *change, uint32_t start, uint32_t end, const char *fmt, ...) RKB_PRINTF(4, 5);
+static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *tree, uint32_t node, const char *text) {
+   lift_replace(change, tree->nodes[node].start, tree->nodes[node].end, "%s", text);
+}
+/* Keeps the first refusal that is said; returns false. */
+bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
+
+/* The text from start to end with the change's edits that lie inside; NULL in change: none.  Edits that overlap: nothing is added, false. */
+bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *change, uint32_t start, uint32_t end);
+/* The node's text with names swapped. */
+void lift_write_swapped(rkb_text_t *out, const lift_tree_t *tree, uint32_t node, const lift_swap_t *swaps, uint32_t count);
+static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uint32_t node) {
+   rkb_text_append(out, tree->text + tree->nodes[node].start, tree->nodes[node].end - tree->nodes[node].start);
+}
+/* First byte of the line that the byte stands in, if only white space stands before it there; else the byte itself. */
+uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
+/* The byte behind a statement, its semicolon included. */
+uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);
+/* How many spaces the line of the byte begins with. */
+int lift_indent(const lift_tree_t *tree, uint32_t at);
+
+/* The text with each line indented by its braces, and no empty lines; what has its own place (#pragma) begins its line. */
+void lift_indent_lines(rkb_text_t *text);
+
+#endif

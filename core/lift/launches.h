@@ -1,0 +1,49 @@
+/* The launches of a kernel and the manifest's lines: what a rewrite of the code means for them.  Pure; any thread. */
+#ifndef RKB_LIFT_LAUNCHES_H
+#define RKB_LIFT_LAUNCHES_H
+
+#include "kernel/manifest.h"
+#include "lift/change.h"
+
+enum { LIFT_MAX_LAUNCHES = 64, LIFT_MAX_LIST = 32, LIFT_MAX_EXPRESSION = 512 };
+
+/* Splits a list at its commas outside of parentheses and angle brackets; each entry trimmed.  The number of entries, 0 when there are too many. */
+typedef struct lift_list {
+   uint32_t count;
+   char entries[LIFT_MAX_LIST][LIFT_MAX_EXPRESSION];
+} lift_list_t;
+bool lift_list_split(const char *text, lift_list_t *list);
+
+/* A launch as it will be written; texts are the writer's own. */
+typedef struct lift_launch {
+   char kernel[LIFT_MAX_EXPRESSION], when[LIFT_MAX_EXPRESSION], grid[LIFT_MAX_EXPRESSION], block[LIFT_MAX_EXPRESSION];
+   char shared[LIFT_MAX_EXPRESSION], args[2 * LIFT_MAX_EXPRESSION];
+   bool is_else, cooperative;
+} lift_launch_t;
+
+typedef struct lift_launches {
+   uint32_t count;
+   lift_launch_t list[LIFT_MAX_LAUNCHES];
+} lift_launches_t;
+
+/* False, with the change's refusal, when a launch has what is not understood here (clusters, constants, very long expressions). */
+bool lift_launches_read(const manifest_t *manifest, lift_launches_t *launches, lift_change_t *change);
+/* Whether the launch runs the kernel; arguments receives its template arguments. */
+bool lift_launch_runs(const lift_launch_t *launch, const lift_tree_t *tree, uint32_t kernel, lift_list_t *arguments);
+/* The template parameter's argument in a launch, or NULL. */
+const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, const lift_list_t *arguments, uint32_t parameter);
+/* The expression of code in the manifest's words: template parameters replaced by the launch's arguments.  False when another name stands
+ * in it or it has more than + - * / %, numbers and parentheses. */
+bool lift_in_manifest(const lift_tree_t *tree, uint32_t expression, uint32_t kernel, const lift_list_t *arguments, rkb_text_t *out);
+/* No two pointers of a launch of this kernel name one buffer. */
+bool lift_no_alias(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t kernel);
+/* Whether two expressions are the same text but for blanks and outer parentheses. */
+bool lift_same_text(const char *one, const char *other);
+
+/* Edits of the manifest.  False, with a refusal, where it is not written one key a line. */
+bool lift_write_launches(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const lift_launches_t *launches);
+bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *entry);
+/* A name that stands nowhere in the text: wanted, or wanted with a number behind it. */
+void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+/* Loops, and what statements change: questions that several rewrites ask.  Pure; any thread. */
+#ifndef RKB_LIFT_LOOPS_H
+#define RKB_LIFT_LOOPS_H
+
+#include "lift/change.h"
+
+/* for (type variable = first; variable < last; variable += step), or variable++ where step is LIFT_NONE. */
+typedef struct lift_loop {
+   uint32_t node, variable, first, last, step, body;
+} lift_loop_t;
+
+/* False when the loop is not written so, or its body changes the variable. */
+bool lift_loop_read(const lift_tree_t *tree, uint32_t node, lift_loop_t *loop);
+/* Whether the subtree assigns to the declaration, its elements or what it points to. */
+bool lift_assigns(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
+/* Whether the subtree leaves the loop before its end: return, break of this loop, goto. */
+bool lift_leaves(const lift_tree_t *tree, uint32_t loop);
+/* Whether any name in the expression is declared as something that the subtree assigns to. */
+bool lift_changes_names_of(const lift_tree_t *tree, uint32_t subtree, uint32_t expression);
+/* The function of this name with a body; LIFT_NONE when there is none, or more than one. */
+uint32_t lift_function_named(const lift_tree_t *tree, const char *name);
+/* How often the text calls the function. */
+uint32_t lift_count_calls(const lift_tree_t *tree, const char *name);
+/* Parameter number index of a function, or LIFT_NONE. */
+uint32_t lift_parameter(const lift_tree_t *tree, uint32_t function, uint32_t index);
+/* A parameter through which a function can change what it was given. */
+bool lift_is_changeable(const lift_tree_t *tree, uint32_t parameter);
+/* Every method of this name changes nothing but its own variables. */
+bool lift_methods_are_pure(const lift_tree_t *tree, const char *name);
+
+/* What a statement changes beside what is declared in it: each place is asked for once. */
+typedef struct lift_effect {
+   uint32_t node;     /* the assignment or the call's argument */
+   uint32_t variable; /* LIFT_NONE: not known */
+   bool sum;          /* added to with += and nothing else */
+} lift_effect_t;
+/* The number of effects, or LIFT_NONE with the change's refusal where a statement does what is not understood (assembly, atomics, a call
+ * of something that is not known to be pure). */
+uint32_t lift_effects(const lift_tree_t *tree, uint32_t statement, lift_effect_t *out, uint32_t most, lift_change_t *change);
+
+#endif

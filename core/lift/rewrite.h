@@ -1,0 +1,45 @@
+/* The rewrites: each turns a kernel into one that computes the same in another way, where it can show on the syntax tree that this holds.
+ * A rewrite that cannot says by name which condition does not hold.  Blocks (a parser process a text); any thread but the loop's. */
+#ifndef RKB_LIFT_REWRITE_H
+#define RKB_LIFT_REWRITE_H
+
+#include <rkb/ext/random.h>
+#include "kernel/manifest.h"
+#include "lift/change.h"
+
+typedef struct lift_subject {
+   const lift_tree_t *tree;
+   const manifest_t *manifest;
+   rkb_random_t *stream; /* draws among places and numbers */
+} lift_subject_t;
+
+/* Makes the change at the first place that allows it, from a drawn place on.  False: nowhere, and change->refusal says why. */
+typedef bool (*lift_apply_t)(const lift_subject_t *subject, lift_change_t *change);
+
+typedef struct lift_rewrite {
+   const char *name;
+   const char *summary;
+   lift_apply_t apply;
+} lift_rewrite_t;
+
+extern const lift_rewrite_t LIFT_REWRITES[];
+extern const uint32_t LIFT_REWRITE_COUNT;
+
+bool lift_select_load(const lift_subject_t *subject, lift_change_t *change);     /* select_load.c */
+bool lift_uniform_exit(const lift_subject_t *subject, lift_change_t *change);    /* uniform_exit.c */
+bool lift_stage_tile(const lift_subject_t *subject, lift_change_t *change);      /* stage_tile.c */
+bool lift_register_tile(const lift_subject_t *subject, lift_change_t *change);   /* register_tile.c */
+bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change); /* split_reduction.c */
+bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);   /* warp_to_block.c */
+
+/* A place to begin at among count of them; 0 for none. */
+uint32_t lift_draw(const lift_subject_t *subject, uint32_t count);
+/* The kernels of the text; their number. */
+uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most);
+
+/* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": those that apply, one drawn.  A rewrite that needs
+ * another one first makes it first.  *changed is malloc'd.  RKB_ERR_UNAVAILABLE: no parser on this machine. */
+int lift_rewrite(const char *source, const char *name, rkb_random_t *stream, bool (*cancelled)(void *argument), void *argument,
+                 char **changed, char *note, size_t note_size, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,76 @@
+/* The syntax tree of one kernel's text, and what rewrites ask about it.  Immutable after reading; any thread.  Nodes are numbered in the
+ * order of the text, each behind the node around it; LIFT_NONE is no node.  Texts are lent from the kernel's text. */
+#ifndef RKB_LIFT_TREE_H
+#define RKB_LIFT_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/text.h"
+#include "lift/parser_protocol.h"
+
+#define LIFT_NONE UINT32_MAX
+
+typedef struct lift_node {
+   enum lift_kind kind;
+   uint32_t start, end;         /* bytes of the text */
+   uint32_t name;               /* first byte of a declared name or a member's */
+   uint32_t parent, next, last; /* node around it, next sibling, and the node behind its last descendant */
+   uint32_t declaration;        /* of a name: the node that declares it, or LIFT_NONE */
+   const char *type;            /* of a declaration, as C++ spells it; else "" */
+} lift_node_t;
+
+typedef struct lift_tree {
+   const char *text;
+   uint32_t bytes, count;
+   lift_node_t *nodes;
+   char **types;
+   uint32_t type_count;
+} lift_tree_t;
+
+/* Reads an answer of the parser; the bytes may be anything.  RKB_OK with *tree NULL: the parser refused, and refusal says why. */
+int lift_tree_read(const void *bytes, size_t length, const char *text, lift_tree_t **tree, char *refusal, size_t size, rkb_error_t *err);
+void lift_tree_free(lift_tree_t *tree); /* NULL is accepted */
+
+static inline const lift_node_t *lift_at(const lift_tree_t *tree, uint32_t node) { return &tree->nodes[node]; }
+static inline bool lift_is(const lift_tree_t *tree, uint32_t node, enum lift_kind kind) {
+   return node != LIFT_NONE && tree->nodes[node].kind == kind;
+}
+static inline bool lift_inside(const lift_tree_t *tree, uint32_t node, uint32_t around) {
+   return node >= around && node < tree->nodes[around].last;
+}
+
+uint32_t lift_child(const lift_tree_t *tree, uint32_t node, uint32_t index); /* LIFT_NONE past the last */
+uint32_t lift_children(const lift_tree_t *tree, uint32_t node);              /* how many */
+/* Through parentheses and casts to what they hold. */
+uint32_t lift_plain(const lift_tree_t *tree, uint32_t node);
+uint32_t lift_around(const lift_tree_t *tree, uint32_t node, enum lift_kind kind); /* the nearest such node around it */
+uint32_t lift_function_of(const lift_tree_t *tree, uint32_t node);
+uint32_t lift_body(const lift_tree_t *tree, uint32_t function); /* its compound statement */
+/* The statement of a block that holds the node; LIFT_NONE when block does not. */
+uint32_t lift_statement_in(const lift_tree_t *tree, uint32_t block, uint32_t node);
+
+bool lift_text_is(const lift_tree_t *tree, uint32_t node, const char *text);
+/* Declared name, or a name's own text, cut to size. */
+void lift_name(const lift_tree_t *tree, uint32_t node, char *out, size_t size);
+bool lift_named(const lift_tree_t *tree, uint32_t node, const char *name);
+/* The operator of a binary, an assignment or a unary expression: "+=", "<".  "" when it is none. */
+void lift_operator(const lift_tree_t *tree, uint32_t node, char out[4]);
+bool lift_operator_is(const lift_tree_t *tree, uint32_t node, const char *text);
+bool lift_is_assignment(const lift_tree_t *tree, uint32_t node);   /* =, += and the rest, ++, -- */
+uint32_t lift_assigned(const lift_tree_t *tree, uint32_t node);    /* what an assignment writes to */
+uint32_t lift_initialiser(const lift_tree_t *tree, uint32_t node); /* of a variable, or LIFT_NONE */
+/* The array lengths of a declared variable, in order; their number.  The text of each is theirs. */
+uint32_t lift_lengths(const lift_tree_t *tree, uint32_t variable, uint32_t *out, uint32_t most);
+/* The variable or parameter at the bottom of an access: `sum` of sum[i][j], `p` of *(p + i); LIFT_NONE when it is something else. */
+uint32_t lift_base(const lift_tree_t *tree, uint32_t expression);
+/* What a call calls: the name's text, cut to size. */
+void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size);
+/* Whether a name in the subtree is declared by the node. */
+bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
+/* Whether the word stands anywhere in the subtree as a name ("threadIdx"). */
+bool lift_mentions(const lift_tree_t *tree, uint32_t subtree, const char *word);
+/* Whether a call of that name stands in the subtree. */
+bool lift_calls(const lift_tree_t *tree, uint32_t subtree, const char *name);
+uint32_t lift_line(const lift_tree_t *tree, uint32_t node); /* in the text, from 1 */
+
+#endif

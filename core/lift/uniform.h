@@ -1,0 +1,13 @@
+/* Which values are the same for all threads of a block.  Pure; any thread. */
+#ifndef RKB_LIFT_UNIFORM_H
+#define RKB_LIFT_UNIFORM_H
+
+#include "lift/tree.h"
+
+/* Whether the expression has only numbers, parameters of the kernel, what is the same for a block, variables that begin so and are never
+ * changed, and the declarations given.  Loads and calls (but min and max) are not the same. */
+bool lift_is_uniform(const lift_tree_t *tree, uint32_t expression, const uint32_t *allowed, uint32_t allowed_count);
+/* A whole number, or an expression of template parameters, constants and numbers: known when the kernel is compiled. */
+bool lift_is_constant(const lift_tree_t *tree, uint32_t expression);
+
+#endif

@@ -1,0 +1,66 @@
+/* Writes the kernel of a task's suited schedule with other decisions.
+ * usage: write_schedule TASK DIRECTION LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word) */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "generator/generator.h"
+#include "generator/kernel_text.h"
+#include "generator/starts.h"
+
+static const rkb_target_t target = {.multiprocessors = 132,
+                                    .shared_bytes = 227 << 10,
+                                    .tensor = {0, 2361, 2361, 393, 4723, 4723}}; /* an H200 */
+
+static int64_t value_of(uint32_t decision, const char *text) {
+   for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {
+      const char *word = rkb_decision_word(decision, *v);
+      if (word && strcmp(word, text) == 0)
+         return *v;
+   }
+   return strtoll(text, NULL, 10);
+}
+
+/* False: it names no launch or no decision. */
+static bool decide(rkb_schedule_t *schedule, char *text) {
+   char *name = strchr(text, '.'), *value = strchr(text, '=');
+   bool found = false;
+   if (!name || !value)
+      return false;
+   *name++ = *value++ = '\0';
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+         if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(rkb_decision_name(d), name) == 0) {
+            schedule->launches[l].decisions[d] = value_of(d, value);
+            found = true;
+         }
+   return found;
+}
+
+int main(int argc, char **argv) {
+   rkb_problems_t problems;
+   rkb_error_t err = {0};
+   rkb_graph_t *graph = NULL;
+   char *text = NULL;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = argc > 2 ? rkb_task_load(argv[1], argv[2], 0, &problems) : NULL;
+   rkb_problems_free(&problems);
+   rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
+   if (!task || rkb_graph_open(task, &graph, &err) != RKB_OK)
+      return 2;
+   rkb_schedule_start(graph, &target, RKB_START_SUITED, schedule);
+   for (int a = 3; a < argc; a++)
+      if (!decide(schedule, argv[a])) {
+         fprintf(stderr, "%s names no decision of a launch\n", argv[a]);
+         return 2;
+      }
+   const bool good = rkb_kernel_write(graph, schedule, target.shared_bytes, &text, &err) == RKB_OK;
+   if (good)
+      fputs(text, stdout);
+   else
+      fprintf(stderr, "refused: %s\n", err.message);
+   free(text);
+   free(schedule);
+   rkb_graph_close(graph);
+   rkb_task_free(task);
+   return good ? 0 : 1;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# rewrites.txt has one case a line: KERNEL REWRITE holds [TUNE...], or KERNEL REWRITE refused MESSAGE.  KERNEL is a file below tasks/ or of
+# tests/lift/kernels.  What holds must give the same text twice and a kernel that `rkb check` accepts, with the tune values named.
+# usage: rewrites.sh SOURCE BUILD [PATTERN]
+set -f # messages have asterisks
+source=$1 build=$2 pattern=${3:-.}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+
+find_kernel() {
+   if [[ -e $source/tests/lift/kernels/$1 ]]; then echo "$source/tests/lift/kernels/$1"; else echo "$source/tasks/$1"; fi
+}
+
+one() { # number kernel rewrite outcome rest...
+   local number=$1 kernel=$2 rewrite=$3 outcome=$4 task
+   shift 4
+   local out=$work/$number.cu said=$work/$number.said options=()
+   "$build/bin/rkb-lift" "$(find_kernel "$kernel")" "$rewrite" >"$out" 2>"$said"
+   local status=$?
+   if [[ $outcome = refused ]]; then
+      [[ $status = 1 ]] && grep -qF -- "$*" "$said" && return 0
+      echo "$kernel: $rewrite must be refused: $*"; cat "$said"
+      return 1
+   fi
+   [[ $status = 0 ]] || { echo "$kernel: $rewrite does not hold"; cat "$said"; return 1; }
+   "$build/bin/rkb-lift" "$(find_kernel "$kernel")" "$rewrite" 2>/dev/null | cmp - "$out" || return 1
+   for value in "$@"; do options+=(--tune "$value"); done
+   task=$(sed -n 's/^task: //p' "$out")
+   "$build/bin/rkb" check "$out" --task "$source/tasks/$task" --secret "$(printf %064d 7)" "${options[@]}" >"$work/$number.check" 2>&1 && return 0
+   echo "$kernel: $rewrite writes a kernel that is not accepted"; cat "$work/$number.check"
+   return 1
+}
+
+number=0 failed=0 running=0
+while read -r kernel rewrite outcome rest; do
+   [[ -z $kernel || $kernel = \#* ]] && continue
+   number=$((number + 1))
+   [[ $kernel$rewrite =~ $pattern ]] || continue
+   # shellcheck disable=SC2086
+   one $number "$kernel" "$rewrite" "$outcome" $rest &
+   running=$((running + 1))
+   if [[ $running -ge 2 ]]; then wait -n || failed=1; running=$((running - 1)); fi
+done <"$source/tests/lift/rewrites.txt"
+while [[ $running -gt 0 ]]; do wait -n || failed=1; running=$((running - 1)); done
+[[ $number -gt 0 ]] || { echo "no cases"; exit 1; }
+exit $failed
