@@ -21,13 +21,14 @@ static void read_parents(const rkb_candidate_record_t *candidate, int64_t *paren
 }
 
 static json_t *step_of(const rkb_candidate_record_t *candidate, const char *objective, int64_t partner) {
-   char limiter[256] = "";
-   rkb_limiter_of_candidate(candidate, objective ? objective : "", limiter, sizeof limiter);
+   rkb_limiter_t limiter = {.sentence = ""};
+   rkb_limiter_of_slowest(candidate->measurements, candidate->measurement_count, objective ? objective : "",
+                          &limiter);
    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:s, s:o}", "number", (json_int_t)candidate->number,
                     "operator", candidate->operator_id, "note", candidate->note ? candidate->note : "",
                     "tune", candidate->tune, "standing", candidate->standing, "value",
                     candidate->has_objective ? json_real(candidate->objective) : json_null(), "limiter",
-                    limiter, "partner", partner ? json_integer(partner) : json_null());
+                    limiter.sentence, "partner", partner ? json_integer(partner) : json_null());
 }
 
 /* Each step's gain needs its parent's value, which is known once both are in the list. */

@@ -266,7 +266,7 @@ static void gather_facts(gathering_t *all) {
 
 static int gather_best(gathering_t *all, rkb_error_t *err) {
    rkb_candidate_record_t *best = NULL;
-   char limiter[256] = "";
+   rkb_limiter_t limiter = {.sentence = ""};
    int64_t number = 0;
    int status = rkb_best_candidate(all->archive, &number, err);
    json_object_set_new(all->report, "best", json_null());
@@ -276,11 +276,11 @@ static int gather_best(gathering_t *all, rkb_error_t *err) {
    status = rkb_archive_load_candidate(all->archive, number, &best, err);
    if (status != RKB_OK)
       return status;
-   rkb_limiter_of_candidate(best, all->objective, limiter, sizeof limiter);
+   rkb_limiter_of_slowest(best->measurements, best->measurement_count, all->objective, &limiter);
    json_object_set_new(all->report, "best",
                        json_pack("{s:I, s:f, s:f, s:f, s:s, s:b}", "number", (json_int_t)number, "value",
                                  best->objective, "first", all->first, "gain", all->first / best->objective,
-                                 "limiter", limiter, "verified_by_execution", rkb_was_executed(best)));
+                                 "limiter", limiter.sentence, "verified_by_execution", rkb_was_executed(best)));
    rkb_candidate_record_free(best);
    json_t *lineage = rkb_report_lineage(all->archive, number, all->objective, err);
    if (lineage)

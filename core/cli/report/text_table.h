@@ -1,0 +1,23 @@
+/* A table of texts that is printed aligned for people or as LaTeX.  The main thread alone. */
+#ifndef RKB_CLI_REPORT_TEXT_TABLE_H
+#define RKB_CLI_REPORT_TEXT_TABLE_H
+
+#include <stdint.h>
+#include "base/memory.h"
+
+typedef struct rkb_text_table {
+   const char *title;
+   uint32_t columns;
+   char **cells; /* row by row; the first row is the heading */
+   uint32_t count, room;
+} rkb_text_table_t;
+
+/* Columns are right-aligned but for the first.  title lives as long as the table. */
+void rkb_text_table_begin(rkb_text_table_t *table, const char *title, uint32_t columns,
+                          const char *const *headings);
+void rkb_text_table_add(rkb_text_table_t *table, const char *fmt, ...) RKB_PRINTF(2, 3);
+/* Prints on standard output and frees the cells. */
+void rkb_text_table_print(rkb_text_table_t *table);
+void rkb_text_table_print_latex(rkb_text_table_t *table);
+
+#endif
