@@ -28,17 +28,17 @@ fail() { say "$*"; exit 1; }
 
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev libssl-dev
                 libcurl4-openssl-dev libopenblas-dev)
-test_packages=(libcmocka-dev zlib1g-dev clang libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3)
-# For the vendors' own clients of language models; left alone where a Node with npm is there already, of any origin.
+test_packages=(libcmocka-dev zlib1g-dev clang libclang-dev libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3 chromium)
+# For the vendors' own clients of language models, and the charts of reports; left alone where a Node with npm is there already, of any origin.
 node_packages=(nodejs npm)
 # NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
 cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
+sanitized_areas='base;lift;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;lift;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=5
 
 # --- packages -----------------------------------------------------------------------------------------------------
@@ -255,6 +255,16 @@ run_tests() {
   ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
 }
 
+# The charting library of `rkb report --html` (core/web/README.md).  Without it everything else is built all the same.
+ensure_charts() {
+  if [[ -f core/web/node_modules/uplot/package.json ]]; then return 0; fi
+  if ! command -v npm >/dev/null; then
+    say "reports will have no charts: there is no npm (Debian: apt-get install npm)"
+  elif ! npm ci --prefix core/web --ignore-scripts --no-audit --no-fund >/dev/null 2>&1; then
+    say "reports will have no charts: 'npm ci --prefix core/web' failed"
+  fi
+}
+
 # --- bundle -------------------------------------------------------------------------------------------------------
 
 # What every Linux machine has, being glibc's; the rest of what a program loads goes along.
@@ -274,7 +284,7 @@ take_libraries() {
 
 make_bundle() {
   local folder=$PWD/build-bundle/rkb archive=$PWD/rkb-bundle.tar.xz bytes
-  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_STATIC_LIBRARIES=ON \
+  configure_and_build build-bundle release -B build-bundle -DBUILD_TESTING=OFF -DRKB_HTTP=OFF -DRKB_PARSER=OFF -DRKB_STATIC_LIBRARIES=ON \
     -DRKB_LIBRARIES_BESIDE=lib/beside -DCMAKE_INSTALL_LIBDIR=lib
   rm -rf "$folder"
   cmake --install build-bundle --prefix "$folder" --strip >/dev/null
@@ -310,6 +320,7 @@ case $mode in
   *) usage >&2; exit 2 ;;
 esac
 find_toolkit || offer_toolkit
+ensure_charts
 
 case $mode in
   demo)

@@ -292,6 +292,12 @@ void rkb_archive_rows_free(rkb_archive_rows_t *rows);
 /* Finds a measurement.  *found is false when there is none within the horizon.  detail as in <rkb/ext/archive.h>. */
 int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t candidate, const char *name,
                             bool *found, double *value, char *detail, size_t detail_size, rkb_error_t *err);
+/* The measurements of a candidate, as in <rkb/ext/archive.h>; an empty list when it is not within the horizon.  Owned. */
+int rkb_archive_measured(rkb_archive_t *archive, int64_t horizon, int64_t candidate,
+                         rkb_archive_measured_list_t **list, rkb_error_t *err);
+uint32_t rkb_archive_measured_count(const rkb_archive_measured_list_t *list);
+const rkb_archive_measured_t *rkb_archive_measured_at(const rkb_archive_measured_list_t *list, uint32_t index);
+void rkb_archive_measured_free(rkb_archive_measured_list_t *list);
 
 /* Calls visit for each request in order: propose first, then search, each by number.  Its arguments are valid until it returns. */
 int rkb_archive_each_request(rkb_archive_t *archive,

@@ -164,10 +164,6 @@ static char *copied(rkb_statement_t *statement, int column) {
    return rkb_column_null(statement, column) ? NULL : rkb_duplicate(rkb_column_text(statement, column));
 }
 
-static int64_t count_or_none(rkb_statement_t *statement, int column) {
-   return rkb_column_null(statement, column) ? -1 : rkb_column_int(statement, column);
-}
-
 static int read_call(rkb_connection_t *reader, uint32_t section, int64_t request, const char *stage,
                      int64_t child, const char *key, rkb_call_found_t *found, rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_FIND_CALL);
@@ -183,10 +179,10 @@ static int read_call(rkb_connection_t *reader, uint32_t section, int64_t request
       found->reply = copied(&statement, 2);
       found->outcome = copied(&statement, 3);
       found->error = copied(&statement, 4);
-      found->input_tokens = count_or_none(&statement, 5);
-      found->cached_tokens = count_or_none(&statement, 6);
-      found->output_tokens = count_or_none(&statement, 7);
-      found->reasoning_tokens = count_or_none(&statement, 8);
+      found->input_tokens = rkb_column_count(&statement, 5);
+      found->cached_tokens = rkb_column_count(&statement, 6);
+      found->output_tokens = rkb_column_count(&statement, 7);
+      found->reasoning_tokens = rkb_column_count(&statement, 8);
       found->worth_usd = rkb_column_real(&statement, 9);
       found->seconds = rkb_column_null(&statement, 10) ? -1 : rkb_column_real(&statement, 10);
       found->attempts = rkb_column_int(&statement, 11);

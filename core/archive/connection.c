@@ -248,3 +248,11 @@ double rkb_column_real(const rkb_statement_t *statement, int column) {
 bool rkb_column_null(const rkb_statement_t *statement, int column) {
    return sqlite3_column_type(statement->handle, column) == SQLITE_NULL;
 }
+
+int64_t rkb_column_count(const rkb_statement_t *statement, int column) {
+   return rkb_column_null(statement, column) ? -1 : rkb_column_int(statement, column);
+}
+
+const char *rkb_column_optional(const rkb_statement_t *statement, int column) {
+   return rkb_column_null(statement, column) ? NULL : rkb_column_text(statement, column);
+}

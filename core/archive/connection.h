@@ -50,6 +50,10 @@ void rkb_statement_reset(rkb_statement_t *statement);
 const char *rkb_column_text(const rkb_statement_t *statement, int column);
 int64_t rkb_column_int(const rkb_statement_t *statement, int column);
 double rkb_column_real(const rkb_statement_t *statement, int column);
+/* A count; -1 for null. */
+int64_t rkb_column_count(const rkb_statement_t *statement, int column);
+/* A text; NULL for null. */
+const char *rkb_column_optional(const rkb_statement_t *statement, int column);
 bool rkb_column_null(const rkb_statement_t *statement, int column);
 
 #endif

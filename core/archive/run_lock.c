@@ -80,6 +80,20 @@ close_file:
    return status;
 }
 
+int64_t rkb_lock_holder(const char *path) {
+   int64_t holder = 0;
+   int opened = open(path, O_RDONLY | O_CLOEXEC);
+   if (opened < 0)
+      return 0;
+   if (flock(opened, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      holder = read_pid(opened);
+      if (holder == 0)
+         holder = -1;
+   }
+   close(opened);
+   return holder;
+}
+
 void rkb_lock_give(int descriptor) {
    if (descriptor < 0)
       return;

@@ -64,6 +64,10 @@
       "SELECT m.value, m.detail FROM measurement m JOIN candidate c ON c.id = m.candidate JOIN request r ON r.id = "        \
       "c.request WHERE m.candidate = ? AND m.name = ? AND m.task_case = '' AND c.request <= ? AND r.state = "               \
       "'finished'")                                                                                                         \
+   XX(GET_MEASURED,                                                                                                         \
+      "SELECT m.name, m.task_case, m.unit, m.better, m.method, m.detail, m.value FROM measurement m JOIN candidate c ON "   \
+      "c.id = m.candidate JOIN request r ON r.id = c.request WHERE m.candidate = ? AND c.request <= ? AND r.state = "       \
+      "'finished' AND NOT m.shadow ORDER BY m.name, m.task_case")                                                           \
    XX(GET_CANDIDATES, "SELECT id FROM candidate ORDER BY id")                                                               \
    XX(GET_REQUEST_CANDIDATES, "SELECT id FROM candidate WHERE request = ? ORDER BY child")                                  \
    XX(GET_LAST_CANDIDATE, "SELECT coalesce(max(id), 0) FROM candidate")                                                     \
@@ -92,6 +96,14 @@
       "UPDATE call SET state = 'failed', cost_usd = reserved_usd, estimated = 1, outcome = 'abandoned', "                   \
       "error = 'the program ended before the reply came' WHERE state = 'reserved'")                                         \
    XX(GET_COST, "SELECT coalesce(sum(coalesce(cost_usd, reserved_usd)), 0) FROM call")                                      \
+   XX(GET_HISTORY, "SELECT id, request, standing, duplicate_of, objective FROM candidate ORDER BY id")                      \
+   XX(GET_COSTS,                                                                                                            \
+      "SELECT request, sum(coalesce(cost_usd, reserved_usd)) FROM call GROUP BY request ORDER BY (request >= 0), abs(request)")\
+   XX(GET_CALLS,                                                                                                            \
+      "SELECT c.id, c.request, c.child, c.stage, c.model, c.state, c.outcome, c.error, p.text, r.text, "                    \
+      "coalesce(c.cost_usd, c.reserved_usd), c.input_tokens, c.output_tokens, c.seconds, c.attempt, c.source FROM call c "  \
+      "LEFT JOIN document p ON p.hash = c.prompt_hash LEFT JOIN document r ON r.hash = c.reply_hash ORDER BY "              \
+      "(c.request >= 0), abs(c.request), c.id")                                                                             \
    XX(GET_REPLY,                                                                                                            \
       "SELECT d.text FROM call c JOIN document d ON d.hash = c.reply_hash WHERE c.request = ? AND c.stage = ? AND "         \
       "c.child = ? AND c.state = 'finished' ORDER BY c.id LIMIT 1")                                                         \
@@ -129,7 +141,8 @@
    "JOIN verdict v ON v.candidate = c.id AND v.stage = (SELECT w.stage FROM verdict w WHERE w.candidate = c.id AND " \
    "NOT w.shadow AND w.standing = c.standing AND w.reason = c.reason ORDER BY w.position DESC LIMIT 1) "             \
    "WHERE c.request <= ?1 AND r.state = 'finished' AND (?2 IS NULL OR c.source_hash = ?2) AND (?3 IS NULL OR "       \
-   "c.operator = ?3) AND (?4 IS NULL OR c.standing = ?4) "
+   "c.operator = ?3) AND (?4 IS NULL OR c.standing = ?4) AND (?6 = 0 OR EXISTS (SELECT 1 FROM parent p WHERE "         \
+   "p.child = c.id AND p.parent = ?6)) "
 
 enum rkb_sql {
 #define RKB_X(name, sql) RKB_SQL_##name,

@@ -49,6 +49,7 @@ static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archiv
    rkb_bind_text(&statement, query->operator_id);
    rkb_bind_text(&statement, query->standing);
    rkb_bind_int(&statement, query->limit);
+   rkb_bind_int(&statement, query->parent);
    for (row = rkb_statement_row(&statement, err); row == 1; row = rkb_statement_row(&statement, err)) {
       status = keep_row(rows, &statement, err);
       if (status != RKB_OK)
@@ -126,4 +127,59 @@ int rkb_archive_measurement(rkb_archive_t *archive, int64_t horizon, int64_t can
    rkb_statement_reset(&statement);
    rkb_archive_give_reader(archive, reader);
    return row < 0 ? row : RKB_OK;
+}
+
+struct rkb_archive_measured_list {
+   rkb_keeper_t keeper;
+   const void *list; /* of rkb_archive_measured_t */
+   uint32_t count;
+};
+
+static void keep_measured(rkb_keeper_t *keeper, const rkb_statement_t *statement, void *entry) {
+   const char *case_name = rkb_keep_word(keeper, statement, 1);
+   *(rkb_archive_measured_t *)entry = (rkb_archive_measured_t){.name = rkb_keep_word(keeper, statement, 0),
+                                                               .case_name = case_name[0] ? case_name : NULL,
+                                                               .unit = rkb_keep_word(keeper, statement, 2),
+                                                               .better = rkb_keep_word(keeper, statement, 3),
+                                                               .method = rkb_keep_word(keeper, statement, 4),
+                                                               .detail = rkb_keep_text(keeper, statement, 5),
+                                                               .value = rkb_column_real(statement, 6)};
+}
+
+int rkb_archive_measured(rkb_archive_t *archive, int64_t horizon, int64_t candidate,
+                         rkb_archive_measured_list_t **list, rkb_error_t *err) {
+   rkb_connection_t *reader;
+   int status = rkb_archive_take_reader(archive, &reader, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_archive_measured_list_t *filled = rkb_allocate(1, sizeof *filled);
+   filled->keeper.arena = rkb_arena_new(RKB_RECORD_LIMIT);
+   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_MEASURED);
+   rkb_bind_int(&statement, candidate);
+   rkb_bind_int(&statement, horizon < -1 ? -1 : horizon);
+   status = rkb_rows_list(&statement, &filled->keeper, sizeof(rkb_archive_measured_t), keep_measured,
+                          &filled->list, &filled->count, err);
+   rkb_archive_give_reader(archive, reader);
+   if (status != RKB_OK) {
+      rkb_archive_measured_free(filled);
+      return status;
+   }
+   *list = filled;
+   return RKB_OK;
+}
+
+uint32_t rkb_archive_measured_count(const rkb_archive_measured_list_t *list) {
+   return list->count;
+}
+
+const rkb_archive_measured_t *rkb_archive_measured_at(const rkb_archive_measured_list_t *list,
+                                                      uint32_t index) {
+   return index < list->count ? (const rkb_archive_measured_t *)list->list + index : NULL;
+}
+
+void rkb_archive_measured_free(rkb_archive_measured_list_t *list) {
+   if (!list)
+      return;
+   rkb_arena_free(list->keeper.arena);
+   free(list);
 }

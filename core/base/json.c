@@ -2,7 +2,10 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
 
 json_t *rkb_json_parse(const char *text, size_t length, rkb_error_t *err) {
    json_error_t problem;
@@ -17,6 +20,18 @@ json_t *rkb_json_parse(const char *text, size_t length, rkb_error_t *err) {
 
 char *rkb_json_canonical(const json_t *value) {
    return json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+}
+
+json_t *rkb_json_text(const char *text) {
+   json_t *value = text ? json_string(text) : json_null();
+   if (value)
+      return value;
+   rkb_text_t mended;
+   rkb_text_init(&mended, 3 * strlen(text) + 1); /* U+FFFD takes three bytes */
+   rkb_utf8_mend(text, strlen(text), &mended);
+   value = json_string(rkb_text_get(&mended));
+   rkb_text_free(&mended);
+   return value;
 }
 
 json_t *rkb_json_number(double value) {

@@ -35,3 +35,15 @@ size_t rkb_utf8_character(const char *text, size_t length) {
    }
    return bytes;
 }
+
+void rkb_utf8_mend(const char *text, size_t length, rkb_text_t *out) {
+   while (length) {
+      size_t bytes = rkb_utf8_character(text, length);
+      if (bytes)
+         rkb_text_append(out, text, bytes);
+      else
+         rkb_text_add(out, "\xef\xbf\xbd");
+      text += bytes ? bytes : 1;
+      length -= bytes ? bytes : 1;
+   }
+}

@@ -10,14 +10,15 @@
 #include <string.h>
 #include "base/nearest_name.h"
 #include "base/terminal.h"
+#include "cli/manual_page.h"
 
-enum { MAX_OPTIONS = 24, FIRST_VALUE = 256 };
+enum { MAX_OPTIONS = 24, OWN_OPTIONS = 2, FIRST_VALUE = 256 };
 
 static int count_options(const rkb_command_t *command) {
    int count = 0;
    while (command->options && command->options[count].name)
       count++;
-   assert(count < MAX_OPTIONS - 1);
+   assert(count < MAX_OPTIONS - OWN_OPTIONS);
    return count;
 }
 
@@ -81,10 +82,11 @@ static int add_value(const rkb_cli_option_t *option, const char ***list, const c
 
 static int parse(const rkb_command_t *command, const char *program, int count, char **argv,
                  rkb_arguments_t *arguments) {
-   struct option options[MAX_OPTIONS] = {{"help", no_argument, NULL, 'h'}};
+   struct option options[MAX_OPTIONS + 1] = {{"help", no_argument, NULL, 'h'},
+                                             {"man", no_argument, NULL, 'm'}};
    int known = count_options(command), code = RKB_EXIT_OK;
    for (int i = 0; i < known; i++)
-      options[i + 1] =
+      options[i + OWN_OPTIONS] =
          (struct option){command->options[i].name,
                          command->options[i].value ? required_argument : no_argument, NULL, FIRST_VALUE + i};
    opterr = 0;
@@ -96,6 +98,10 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
          break;
       if (found == 'h') {
          print_help(command, program);
+         return -1;
+      }
+      if (found == 'm') {
+         rkb_manual_page(command, program);
          return -1;
       }
       if (found == ':') {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "archive/history.h"
 #include "base/line_difference.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -76,6 +77,50 @@ static int print_difference(rkb_archive_t *archive, const rkb_candidate_record_t
    return RKB_EXIT_OK;
 }
 
+typedef struct talk {
+   int64_t request; /* key of the candidate's request */
+   uint32_t calls;
+   double usd;
+} talk_t;
+
+static void print_said(const char *who, const char *text) {
+   printf("--- %s\n%s%s", who, text ? text : "(none)\n",
+          text && text[0] && text[strlen(text) - 1] != '\n' ? "\n" : "");
+}
+
+static int print_call(void *argument, const rkb_call_history_t *call) {
+   talk_t *talk = argument;
+   if (call->request != talk->request)
+      return RKB_OK;
+   talk->calls++;
+   talk->usd += call->usd;
+   printf("\n%s asked %s: %s, %.4f USD", call->stage, call->model,
+          call->outcome ? call->outcome : call->state, call->usd);
+   if (call->input_tokens >= 0 && call->output_tokens >= 0)
+      printf(", %" PRId64 " tokens in and %" PRId64 " out", call->input_tokens, call->output_tokens);
+   printf("\n");
+   if (call->error && call->error[0])
+      printf("%s\n", call->error);
+   print_said("prompt", call->prompt);
+   print_said("reply", call->reply);
+   return RKB_OK;
+}
+
+/* What was said to language models for the request that the candidate came from. */
+static int print_conversation(rkb_archive_t *archive, const rkb_candidate_record_t *candidate) {
+   const int64_t key =
+      candidate->section == RKB_SECTION_PROPOSE ? -(candidate->request + 1) : candidate->request;
+   talk_t talk = {.request = key};
+   rkb_error_t err;
+   if (rkb_archive_each_call(archive, print_call, &talk, &err) != RKB_OK)
+      return rkb_say_error(&err);
+   if (talk.calls == 0)
+      printf("\nno language model was asked for its request\n");
+   else
+      printf("\n%u calls for its request, %.4f USD\n", talk.calls, talk.usd);
+   return RKB_EXIT_OK;
+}
+
 static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *arguments) {
    rkb_error_t err;
    rkb_candidate_record_t *candidate = NULL;
@@ -100,6 +145,8 @@ static int show_candidate(rkb_archive_t *archive, const rkb_arguments_t *argumen
       free(objective);
       if (rkb_argument_given(arguments, "diff"))
          code = print_difference(archive, candidate);
+      if (code == RKB_EXIT_OK && rkb_argument_given(arguments, "conversation"))
+         code = print_conversation(archive, candidate);
    }
    free(replay);
    rkb_candidate_record_free(candidate);
@@ -161,6 +208,9 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    {"source", NULL, "Also print the candidate's source text.", false},
    {"diff", NULL, "Also print how its text differs from its first parent's.", false},
+   {"conversation", NULL,
+    "Also print what language models were asked for its request, what they replied, and what it cost.",
+    false},
    {"json", NULL, "Print JSON, one object a line.", false},
    {NULL, NULL, NULL, false},
 };

@@ -1,4 +1,4 @@
-/* rkb validate: checks a pipeline file without running it, and lists what its matrix expands to.  The main thread alone. */
+/* rkb validate: checks a pipeline file without running it, and lists the cells of a sweep.  The main thread alone. */
 #include <stdio.h>
 #include "cli/commands.h"
 #include "cli/confined.h"
@@ -9,16 +9,16 @@ static int run(const rkb_arguments_t *arguments) {
    if (rkb_look_confined(&code))
       return code;
    rkb_pipeline_t *pipeline = rkb_open_pipeline(arguments, rkb_positional(arguments, 0));
-   uint32_t variants;
+   uint32_t cells;
    if (!pipeline)
       return RKB_EXIT_USAGE;
-   variants = rkb_pipeline_variants(pipeline);
+   cells = rkb_pipeline_cell_count(pipeline);
    if (rkb_argument_given(arguments, "resolved"))
       fputs(rkb_pipeline_text(pipeline), stdout);
    else
-      printf("%s is valid%s\n", rkb_pipeline_path(pipeline), variants ? "; its matrix gives" : "");
-   for (uint32_t i = 0; i < variants && !rkb_argument_given(arguments, "resolved"); i++)
-      printf("%4u  %s\n", i + 1, rkb_pipeline_variant(pipeline, i));
+      printf("%s is valid%s\n", rkb_pipeline_path(pipeline), cells ? "; its sweep runs" : "");
+   for (uint32_t i = 0; i < cells && !rkb_argument_given(arguments, "resolved"); i++)
+      printf("%4u  %s\n", i + 1, rkb_pipeline_cell(pipeline, i)->name);
    rkb_pipeline_free(pipeline);
    return RKB_EXIT_OK;
 }

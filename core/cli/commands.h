@@ -14,6 +14,8 @@ extern const rkb_command_t rkb_command_doctor;
 extern const rkb_command_t rkb_command_expected;
 extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
+extern const rkb_command_t rkb_command_judge;
+extern const rkb_command_t rkb_command_pipelines;
 extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_replay;
 extern const rkb_command_t rkb_command_report;

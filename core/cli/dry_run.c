@@ -94,6 +94,8 @@ int rkb_dry_run(const rkb_pipeline_t *pipeline) {
           facts.task[0] ? facts.task : "no task", facts.direction, facts.target[0] ? " on " : "",
           facts.target, facts.seed, facts.objective[0] ? facts.objective : "nothing");
    print_graph(pipeline);
+   for (uint32_t i = 0; i < rkb_pipeline_cell_count(pipeline); i++)
+      printf("%s  %s\n", i == 0 ? "runs of the sweep\n" : "", rkb_pipeline_cell(pipeline, i)->name);
    if (facts.window > 0)
       printf("  %u requests in flight\n", facts.window);
    if (facts.promote_of > 0)

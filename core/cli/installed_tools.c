@@ -12,6 +12,9 @@
 #include "base/private_folder.h"
 #include "pipeline/pipeline.h"
 #include "kernel/kernel.h"
+#include "lift/parse.h"
+#include "stage/confined/confined.h"
+#include "system/process.h"
 #include "task/python.h"
 
 static void look_for_compiler(rkb_tool_report_t *report) {
@@ -30,31 +33,47 @@ static void look_for_compiler(rkb_tool_report_t *report) {
    rkb_compilers_close(compilers);
 }
 
+/* layers: "capabilities no-landlock seccomp".  Found when none is missing. */
+static void tell_layers(const char *layers, rkb_tool_report_t *report) {
+   static const char *const names[] = {"capabilities", "landlock", "seccomp"};
+   char absent[32];
+   rkb_text_t missing;
+   rkb_text_init(&missing, sizeof report->detail);
+   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+      snprintf(absent, sizeof absent, "no-%s", names[i]);
+      if (strstr(layers, absent))
+         rkb_text_format(&missing, "%s%s", missing.length ? ", " : "it goes without ", names[i]);
+   }
+   report->found = missing.length == 0;
+   snprintf(report->detail, sizeof report->detail, "%s", report->found ? layers : rkb_text_get(&missing));
+   rkb_text_free(&missing);
+}
+
 /* A compiler process says what holds it. */
 static void look_for_sandbox(rkb_tool_report_t *report) {
-   static const char *const layers[] = {"capabilities", "landlock", "seccomp", NULL};
    const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
    rkb_compilers_t *compilers = NULL;
    rkb_error_t err;
-   char version[64], path[256], absent[32];
-   rkb_text_t detail;
-   rkb_text_init(&detail, sizeof report->detail);
+   char version[64], path[256];
    int status = rkb_compilers_open(&config, &compilers, &err);
    if (status == RKB_OK)
       status = rkb_compilers_toolkit(compilers, version, sizeof version, path, sizeof path, &err);
-   report->found = status == RKB_OK;
-   for (int i = 0; status == RKB_OK && layers[i]; i++) {
-      snprintf(absent, sizeof absent, "no-%s", layers[i]);
-      if (strstr(rkb_compilers_layers(compilers), absent))
-         rkb_text_format(&detail, "%s%s", report->found ? "it goes without " : ", ", layers[i]);
-      report->found = report->found && !strstr(rkb_compilers_layers(compilers), absent);
-   }
-   snprintf(report->detail, sizeof report->detail, "%s",
-            status != RKB_OK ? "not known without a compiler"
-            : report->found  ? rkb_compilers_layers(compilers)
-                             : rkb_text_get(&detail));
-   rkb_text_free(&detail);
+   if (status == RKB_OK)
+      tell_layers(rkb_compilers_layers(compilers), report);
+   else
+      snprintf(report->detail, sizeof report->detail, "not known without a compiler");
    rkb_compilers_close(compilers);
+}
+
+static void look_for_machine_sandbox(rkb_tool_report_t *report) {
+   rkb_text_t layers;
+   rkb_text_init(&layers, 256);
+   if (rkb_confined_layers(&layers))
+      tell_layers(rkb_text_get(&layers), report);
+   else
+      snprintf(report->detail, sizeof report->detail, "not known: no process could be made: %s",
+               strerror(errno));
+   rkb_text_free(&layers);
 }
 
 /* The devices that this process can open: the driver names them nvidia0, nvidia1, ... */
@@ -138,6 +157,22 @@ static void look_for_cache(rkb_tool_report_t *report) {
    free(path);
 }
 
+/* Started, since its libclang may have gone. */
+static void look_for_parser(rkb_tool_report_t *report) {
+   char *path = lift_parser_path();
+   const char *arguments[] = {path, "--version", NULL};
+   const rkb_process_spec_t spec = {.size = sizeof spec, .arguments = arguments, .output_limit = 4096, .deadline_ns = 10000000000u};
+   rkb_process_result_t *result = NULL;
+   rkb_error_t err;
+   report->found = path && rkb_process_run(&spec, NULL, NULL, &result, &err) == RKB_OK && result->exit_code == 0 && result->signal == 0;
+   if (report->found)
+      snprintf(report->detail, sizeof report->detail, "%.*s, %s", (int)strcspn(result->output, "\n"), result->output, path);
+   else
+      snprintf(report->detail, sizeof report->detail, "%s", path ? "rkb-parser does not start; libclang is missing" : "rkb-parser was not built");
+   rkb_process_result_free(result);
+   free(path);
+}
+
 static void look_for_pytorch(rkb_tool_report_t *report) {
    const char *python = rkb_python_find();
    char line[128];
@@ -148,6 +183,9 @@ static void look_for_pytorch(rkb_tool_report_t *report) {
       snprintf(report->detail, sizeof report->detail, "%s cannot import torch", python);
 }
 
+static const char layers_remedy[] =
+   "a kernel from 5.13 on with Landlock, and a container that allows landlock(7) and seccomp(2)";
+
 static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
    [RKB_TOOL_COMPILER] = {.name = "CUDA compiler (NVRTC)",
                           .disables = "building candidates: rkb-run, rkb check, rkb build",
@@ -155,7 +193,11 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
                              "./bootstrap.sh demo --yes, or set CUDA_HOME to a toolkit from 12.4 to 13.x"},
    [RKB_TOOL_SANDBOX] = {.name = "compiler's sandbox",
                          .disables = "nothing, but a candidate that takes over its compiler is held by less",
-                         .remedy = "a kernel from 5.13 on with Landlock, and a container that allows landlock(7) and seccomp(2)"},
+                         .remedy = layers_remedy},
+   [RKB_TOOL_MACHINE_SANDBOX] =
+      {.name = "machine's sandbox",
+       .disables = "nothing, but a candidate that takes over the checking machine's process is held by less",
+       .remedy = layers_remedy},
    [RKB_TOOL_DRIVER] = {.name = "GPU driver",
                         .disables = "stages that run on a GPU; screening works without",
                         .remedy = "install NVIDIA's driver, and give a container its devices"},
@@ -171,6 +213,9 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
    [RKB_TOOL_CACHE] = {.name = "build cache",
                        .disables = "nothing, but every run compiles everything again",
                        .remedy = "set XDG_CACHE_HOME to a directory of your own that can be written"},
+   [RKB_TOOL_PARSER] = {.name = "parser of kernels",
+                        .disables = "rkb.mutator.lift, structural edits of kernels that have no schedule",
+                        .remedy = "apt-get install libclang-dev, and build rkb again"},
    [RKB_TOOL_PYTORCH] =
       {.name = "PyTorch",
        .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
@@ -186,6 +231,9 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
    case RKB_TOOL_SANDBOX:
       look_for_sandbox(report);
       break;
+   case RKB_TOOL_MACHINE_SANDBOX:
+      look_for_machine_sandbox(report);
+      break;
    case RKB_TOOL_DRIVER:
       look_for_driver(report);
       break;
@@ -200,6 +248,9 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
       break;
    case RKB_TOOL_CACHE:
       look_for_cache(report);
+      break;
+   case RKB_TOOL_PARSER:
+      look_for_parser(report);
       break;
    default:
       look_for_pytorch(report);

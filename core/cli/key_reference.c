@@ -28,6 +28,8 @@ static const char *pipeline_prefix(const rkb_key_t *key) {
       return "promote.";
    case RKB_KEYS_SEARCH:
       return "search.";
+   case RKB_KEYS_WORKER:
+      return "workers.";
    case RKB_KEYS_INSERT:
       return "insert.";
    default:

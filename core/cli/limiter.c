@@ -5,36 +5,45 @@
 #include <string.h>
 #include "base/json.h"
 
-bool rkb_limiter_of(const char *detail, char *kernel, size_t kernel_size, char *sentence,
-                    size_t sentence_size) {
+static void copy_text(char *out, size_t size, const json_t *value) {
+   const char *text = json_string_value(value);
+   snprintf(out, size, "%s", text ? text : "");
+}
+
+static void read_launch(const json_t *launch, rkb_limiter_t *limiter) {
+   const json_t *advice = json_object_get(launch, "advice"), *moves = json_object_get(advice, "moves");
+   copy_text(limiter->kernel, sizeof limiter->kernel, json_object_get(launch, "kernel"));
+   copy_text(limiter->sentence, sizeof limiter->sentence, json_object_get(launch, "sentence"));
+   copy_text(limiter->bottleneck, sizeof limiter->bottleneck, json_object_get(advice, "bottleneck"));
+   for (size_t i = 0; i < 2; i++)
+      copy_text(limiter->moves[i], sizeof limiter->moves[i], json_array_get(moves, i));
+}
+
+bool rkb_limiter_of(const char *detail, rkb_limiter_t *limiter) {
    rkb_error_t err;
    double longest = -1;
    size_t index;
    const json_t *launch;
    json_t *value = detail ? rkb_json_parse(detail, strlen(detail), &err) : NULL;
    json_array_foreach(json_object_get(value, "launches"), index, launch) {
-      const char *said = json_string_value(json_object_get(launch, "sentence"));
-      const char *name = json_string_value(json_object_get(launch, "kernel"));
       double us = json_number_value(json_object_get(launch, "us"));
-      if (!said || us <= longest)
+      if (!json_is_string(json_object_get(launch, "sentence")) || us <= longest)
          continue;
       longest = us;
-      snprintf(kernel, kernel_size, "%s", name ? name : "");
-      snprintf(sentence, sentence_size, "%s", said);
+      read_launch(launch, limiter);
    }
    json_decref(value);
    return longest >= 0;
 }
 
-bool rkb_limiter_of_candidate(const rkb_candidate_record_t *candidate, const char *name, char *sentence,
-                              size_t size) {
+bool rkb_limiter_of_slowest(const rkb_measurement_record_t *measurements, uint32_t count, const char *name,
+                            rkb_limiter_t *limiter) {
    const rkb_measurement_record_t *longest = NULL;
-   char kernel[8];
-   for (uint32_t i = 0; i < candidate->measurement_count; i++) {
-      const rkb_measurement_record_t *measurement = &candidate->measurements[i];
-      if (measurement->case_name && measurement->detail && strcmp(measurement->name, name) == 0 &&
+   for (uint32_t i = 0; i < count; i++) {
+      const rkb_measurement_record_t *measurement = &measurements[i];
+      if (measurement->case_name && measurement->detail && (!name || strcmp(measurement->name, name) == 0) &&
           (!longest || measurement->value > longest->value))
          longest = measurement;
    }
-   return longest && rkb_limiter_of(longest->detail, kernel, sizeof kernel, sentence, size);
+   return longest && rkb_limiter_of(longest->detail, limiter);
 }

@@ -6,12 +6,17 @@
 #include <stdbool.h>
 #include "archive/archive.h"
 
-/* From a measurement's detail, finds what limits the launch that takes longest ("global memory, 70 % of its time at peak") and that
- * launch's kernel.  False when the detail does not say. */
-bool rkb_limiter_of(const char *detail, char *kernel, size_t kernel_size, char *sentence,
-                    size_t sentence_size);
-/* The same for the slowest case among the candidate's measurements of that name. */
-bool rkb_limiter_of_candidate(const rkb_candidate_record_t *candidate, const char *name, char *sentence,
-                              size_t size);
+typedef struct rkb_limiter {
+   char kernel[160];     /* of the launch that takes longest */
+   char sentence[256];   /* "global memory, 70 % of its time at peak" */
+   char bottleneck[64];  /* "uncoalesced access", or "" where the profiler names none */
+   char moves[2][320];   /* what treats it, or "" */
+} rkb_limiter_t;
+
+/* From a measurement's detail, finds what limits the launch that takes longest.  False when the detail does not say. */
+bool rkb_limiter_of(const char *detail, rkb_limiter_t *limiter);
+/* The same for the slowest case among the candidate's measurements of that name; NULL: of any name. */
+bool rkb_limiter_of_slowest(const rkb_measurement_record_t *measurements, uint32_t count, const char *name,
+                            rkb_limiter_t *limiter);
 
 #endif

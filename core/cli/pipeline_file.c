@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/shipped_files.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -41,32 +42,46 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
                                 rkb_argument(arguments, "direction"));
 }
 
+/* The assignments of --set and then of --workers, NULL-terminated.  *workers is to be freed after them. */
+static const char **list_assignments(const rkb_arguments_t *arguments, char **workers) {
+   const char *const *set = rkb_argument_list(arguments, "set");
+   const bool given = rkb_argument_known(arguments, "workers") && rkb_argument_given(arguments, "workers");
+   size_t count = 0;
+   while (set && set[count])
+      count++;
+   const char **list = rkb_allocate(count + 2, sizeof *list);
+   for (size_t i = 0; i < count; i++)
+      list[i] = set[i];
+   *workers = given ? rkb_format("workers=%s", rkb_argument(arguments, "workers")) : NULL;
+   list[count] = *workers;
+   return list;
+}
+
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction) {
-   char *found = rkb_find_named("pipelines", path);
+   char *found = rkb_find_named("pipelines", path), *workers;
+   const char **set = list_assignments(arguments, &workers);
    const rkb_pipeline_options_t options = {.path = found ? found : path,
                                            .task = task,
                                            .direction = direction,
                                            .target = rkb_argument(arguments, "target"),
-                                           .set = rkb_argument_list(arguments, "set"),
+                                           .set = set,
                                            .plugin_paths = rkb_argument_list(arguments, "plugin-path")};
    rkb_problems_t problems;
-   rkb_pipeline_t *pipeline;
+   rkb_pipeline_t *pipeline = NULL;
    rkb_problems_init(&problems);
    if (!rkb_path_exists(options.path)) {
       rkb_say_absent("pipelines", options.path);
-      free(found);
-      return NULL;
-   }
-   if (is_run(options.path)) {
+   } else if (is_run(options.path)) {
       fprintf(stderr,
               "%s is a run's directory, and a pipeline is a file; go on with the run with --resume %s\n",
               options.path, options.path);
-      free(found);
-      return NULL;
+   } else {
+      pipeline = rkb_pipeline_open(&options, &problems);
+      rkb_say_problems(&problems);
    }
-   pipeline = rkb_pipeline_open(&options, &problems);
-   rkb_say_problems(&problems);
+   free(set);
+   free(workers);
    free(found);
    return pipeline;
 }

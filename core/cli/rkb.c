@@ -3,13 +3,14 @@
 #include <string.h>
 #include "base/nearest_name.h"
 #include "cli/commands.h"
+#include "cli/manual_page.h"
 
 static const rkb_command_t *const commands[] = {
-   &rkb_command_bench,    &rkb_command_best, &rkb_command_build,   &rkb_command_cases,
-   &rkb_command_check,    &rkb_command_diff, &rkb_command_doctor,  &rkb_command_expected,
-   &rkb_command_export,   &rkb_command_help, &rkb_command_plugins, &rkb_command_replay,
-   &rkb_command_report,   &rkb_command_show, &rkb_command_task,    &rkb_command_tasks,
-   &rkb_command_validate,
+   &rkb_command_bench,   &rkb_command_best,   &rkb_command_build,    &rkb_command_cases,
+   &rkb_command_check,   &rkb_command_diff,   &rkb_command_doctor,   &rkb_command_expected,
+   &rkb_command_export,  &rkb_command_help,   &rkb_command_judge,    &rkb_command_pipelines,
+   &rkb_command_plugins, &rkb_command_replay, &rkb_command_report,   &rkb_command_show,
+   &rkb_command_task,    &rkb_command_tasks,  &rkb_command_validate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -49,6 +50,10 @@ int main(int count, char **argv) {
    }
    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
       print_commands(stdout);
+      return rkb_flush_result(RKB_EXIT_OK);
+   }
+   if (strcmp(argv[1], "--man") == 0) {
+      rkb_manual_overview(commands, COMMAND_COUNT);
       return rkb_flush_result(RKB_EXIT_OK);
    }
    if (strcmp(argv[1], "--version") == 0) {

@@ -18,7 +18,9 @@
 #include "cli/progress.h"
 #include "cli/run_archive.h"
 #include "cli/run_directory.h"
+#include "cli/run_sweep.h"
 #include "cli/secret_argument.h"
+#include "sweep/sweep_plan.h"
 
 enum { MAX_JOBS = 1024 };
 
@@ -28,7 +30,7 @@ typedef struct command_line {
    int64_t jobs;
    rkb_secret_t secret;
    const rkb_secret_t *given_secret; /* or NULL */
-   bool quiet, json;
+   bool quiet, json, until_input_ends;
 } command_line_t;
 
 static bool holds_a_run(const char *directory) {
@@ -50,7 +52,8 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    const char *pipeline = rkb_positional(arguments, 0);
    *line = (command_line_t){.resume = rkb_argument(arguments, "resume"),
                             .quiet = rkb_argument_given(arguments, "quiet"),
-                            .json = rkb_argument_given(arguments, "json")};
+                            .json = rkb_argument_given(arguments, "json"),
+                            .until_input_ends = rkb_argument_given(arguments, "until-input-ends")};
    if (jobs && (!rkb_parse_int(jobs, &line->jobs) || line->jobs < 1 || line->jobs > MAX_JOBS)) {
       fprintf(stderr, "--jobs wants a number from 1 to %d, not '%s'\n", MAX_JOBS, jobs);
       return RKB_EXIT_USAGE;
@@ -63,7 +66,7 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
       fprintf(stderr, "--resume continues in the run's own directory; leave out --out\n");
       return RKB_EXIT_USAGE;
    }
-   if (line->resume && !holds_a_run(line->resume))
+   if (line->resume && !rkb_is_sweep(line->resume) && !holds_a_run(line->resume))
       return RKB_EXIT_USAGE;
    if (rkb_secret_argument(arguments, &line->secret, &line->given_secret) != RKB_EXIT_OK)
       return RKB_EXIT_USAGE;
@@ -140,6 +143,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
                                       .secret = line->given_secret,
                                       .log = log,
                                       .catch_signals = true,
+                                      .until_input_ends = line->until_input_ends,
                                       .observe = progress ? rkb_progress_observe : NULL,
                                       .argument = progress};
    status = rkb_run(pipeline, &options, &outcome, &err);
@@ -182,14 +186,22 @@ static int run(const rkb_arguments_t *arguments) {
    code = read_command_line(arguments, &line);
    if (code != RKB_EXIT_OK)
       return code;
+   if (line.resume && rkb_is_sweep(line.resume)) {
+      free(line.pipeline_path);
+      return rkb_run_old_sweep(arguments, line.resume);
+   }
    pipeline = rkb_open_pipeline(arguments, line.pipeline_path);
    free(line.pipeline_path);
    if (!pipeline)
       return RKB_EXIT_USAGE;
    if (rkb_argument_given(arguments, "dry-run"))
       code = rkb_dry_run(pipeline);
+   else if (!rkb_compiler_present(pipeline))
+      code = RKB_EXIT_BROKEN;
+   else if (rkb_argument_given(arguments, "sweep"))
+      code = rkb_run_new_sweep(arguments, pipeline, line.given_secret);
    else
-      code = rkb_compiler_present(pipeline) ? run_pipeline(pipeline, arguments, &line) : RKB_EXIT_BROKEN;
+      code = run_pipeline(pipeline, arguments, &line);
    rkb_pipeline_free(pipeline);
    return code;
 }
@@ -197,9 +209,13 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    RKB_PIPELINE_OPTIONS,
    {"out", "DIR", "The run's directory (default: runs/<name>-<time>).", false},
-   {"resume", "DIR", "Continue the run in this directory.", false},
+   {"resume", "DIR", "Continue the run or the sweep in this directory.", false},
+   {"sweep", NULL, "Run every combination of the pipeline's seeds:, arms: and matrix:, each as a run.", false},
+   {"cells", "N", "Runs of a sweep at the same time (default: 1).", false},
    RKB_SECRET_OPTION,
-   {"jobs", "N", "Worker threads (default: one a core).", false},
+   {"workers", "LIST", "Machines whose GPUs to measure on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
+   {"jobs", "N", "Worker threads (default: one a core; in a sweep, the cores divided among its runs).", false},
+   {"until-input-ends", NULL, "End as by ^C when standard input ends, for programs that start runs.", false},
    {"dry-run", NULL, "Show what a run would do, what is missing, and what it can cost at most.", false},
    {"quiet", NULL, "Print the result, no progress.", false},
    {"json", NULL, "Print the result as one JSON object, and the log as JSON lines.", false},
@@ -213,8 +229,10 @@ static const rkb_command_t command = {
       "Run a pipeline: propose candidate kernels, screen, measure and store them, and continue from the best.",
    .details =
       "The result goes to standard output, everything else to standard error.  ^C ends a run; --resume continues it.\n"
-      "When you resume a run, you may change only limits, --jobs and the output.  Without --secret a run draws one, stores\n"
+      "When you resume a run, you may change only limits, workers, --jobs and the output.  Without --secret a run draws one, stores\n"
       "it in its archive and prints it at the end: with the same seed and secret a run gives the same archive.\n"
+      "A sweep's runs lie in directories below its own, each with its archive; 'rkb report DIR' compares them.  It exits with\n"
+      "0 when every run has ended, whatever was found, and with 3 when one could not.\n"
       "Exit: 0 found, 1 ended with no accepted candidate (or none verified by execution), 2 usage, 3 a broken tool,\n"
       "130 interrupted and resumable.\n",
    .options = options,

@@ -66,7 +66,7 @@ void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_s
 
 /* Without a better-direction it is a feature for searches, numbered for machines: --json has it. */
 static void print_measurement(const rkb_measurement_record_t *measurement) {
-   char kernel[160] = "", sentence[256] = "";
+   rkb_limiter_t limiter;
    if (!measurement->better[0])
       return;
    printf("  %-28s %12.6g%s%s", measurement->name, measurement->value,
@@ -75,9 +75,19 @@ static void print_measurement(const rkb_measurement_record_t *measurement) {
       printf(" +- %.3g", measurement->spread);
    if (measurement->case_name)
       printf("  %s", measurement->case_name);
-   if (rkb_limiter_of(measurement->detail, kernel, sizeof kernel, sentence, sizeof sentence))
-      printf(": %s", sentence);
+   if (rkb_limiter_of(measurement->detail, &limiter))
+      printf(": %s", limiter.sentence);
    printf("\n");
+}
+
+/* What the slowest case is bound by, and what treats that. */
+static void print_advice(const rkb_measurement_record_t *measurements, uint32_t count) {
+   rkb_limiter_t limiter;
+   if (!rkb_limiter_of_slowest(measurements, count, NULL, &limiter) || !limiter.bottleneck[0])
+      return;
+   printf("  bottleneck: %s, in %s\n", limiter.bottleneck, limiter.kernel);
+   for (size_t i = 0; i < 2; i++)
+      printf("  %s %s\n", i ? "   or" : "  try", limiter.moves[i]);
 }
 
 void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32_t count) {
@@ -87,6 +97,7 @@ void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32
    for (uint32_t i = 0; i < count; i++)
       if (measurements[i].case_name)
          print_measurement(&measurements[i]);
+   print_advice(measurements, count);
 }
 
 json_t *rkb_embedded_json(const char *text) {

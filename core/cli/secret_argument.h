@@ -8,7 +8,7 @@
 #define RKB_SECRET_OPTION                                                                                    \
    {                                                                                                         \
       "secret", "HEX",                                                                                       \
-         "What decides which blocks, inputs and shapes are sampled: 64 hex digits (default: drawn).", false  \
+         "What decides which blocks, inputs and shapes are sampled: 64 hex digits, or @FILE that holds them (default: drawn).", false  \
    }
 
 /* Reads the option into room.  *secret is room, or NULL when it was not given.  Prints what is wrong; returns enum rkb_exit. */

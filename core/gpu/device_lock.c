@@ -34,7 +34,8 @@ static int lock_file(const char *path, const rkb_patience_t *patience, int *file
 
 /* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile, so a program that releases the
  * device and wants it again at once comes after those that have waited (core/tools/baseline/protocol.py does the same). */
-int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
+int rkb_device_lock(const char *greeting, const char *place, const rkb_patience_t *patience, int *file,
+                    rkb_error_t *err) {
    char *folder = NULL, path[4096], next[sizeof path + 8], bus[40] = "0";
    const char *named = strstr(greeting, "bus=");
    int turnstile = -1;
@@ -43,7 +44,7 @@ int rkb_device_lock(const char *greeting, const rkb_patience_t *patience, int *f
    int status = rkb_cache_path("locks", &folder, err);
    if (status == RKB_OK)
       status = rkb_private_folder(folder, err);
-   snprintf(path, sizeof path, "%s/gpu-%s.lock", folder ? folder : "", bus);
+   snprintf(path, sizeof path, "%s/gpu-%s%s%s.lock", folder ? folder : "", place, place[0] ? "-" : "", bus);
    snprintf(next, sizeof next, "%s.next", path);
    free(folder);
    if (status == RKB_OK)

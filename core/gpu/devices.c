@@ -1,243 +1,35 @@
-/* Shares GPUs between jobs and between programs, and starts and stops the workers.  Owns the workers and the lock files.  Any thread. */
+/* Sessions: what a job asks of the worker that it holds.  device_pool.c has the workers.  Any thread; a session belongs to the thread that
+ * began it. */
 #include "gpu/devices.h"
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include "base/file.h"
 #include "base/memory.h"
-#include "kernel/kernel.h"
-#include "gpu/device_lock.h"
+#include "gpu/device_pool.h"
 #include "gpu/device_worker.h"
+#include "kernel/kernel.h"
+#include "system/loop.h"
 
-enum { MAX_DEVICES = 16, MAX_COMMAND = 32, WAIT_MS = 20 };
-
-/* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
-#define START_NS (60ull * 1000000000ull)
 /* Moving 256 MiB takes 0.1 s. */
 #define REQUEST_NS (60ull * 1000000000ull)
 
-typedef struct device {
-   rkb_device_worker_t worker, spare;
-   bool busy;
-   int lock; /* file held while busy; -1 when not */
-   char number[12];
-} device_t;
-
-struct rkb_devices {
-   pthread_mutex_t mutex;
-   pthread_cond_t freed;
-   device_t list[MAX_DEVICES];
-   uint32_t count;
-   char *command[MAX_COMMAND + 2];
-   uint32_t words;
-   char greeting[1024];
-   char visible[256]; /* "CUDA_VISIBLE_DEVICES=...", or "" */
-};
-
 struct rkb_session {
    rkb_devices_t *devices;
-   device_t *device;
+   rkb_pooled_device_t *device;
    bool (*cancelled)(void *);
    void *argument;
    uint32_t buffers[RKB_WORKER_MAX_INSTANCES]; /* of each instance's plan */
 };
 
-static uint64_t now_ns(void) {
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int launch_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
-                         rkb_error_t *err) {
-   /* CUDA_VISIBLE_DEVICES is passed on: the user decides which GPU is the first. */
-   const char *const environment[] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin",
-                                      devices->visible[0] ? devices->visible : NULL, NULL};
-   devices->command[devices->words] = device->number;
-   devices->command[devices->words + 1] = NULL;
-   return rkb_device_worker_launch(worker, (const char *const *)devices->command, environment, err);
-}
-
-/* Waits until a launched worker has its driver and its context. */
-static int greet_worker(rkb_device_worker_t *worker, rkb_error_t *err) {
-   rkb_patience_t patience = {.deadline_ns = now_ns() + START_NS};
-   return worker->greeting[0] ? RKB_OK : rkb_device_worker_greet(worker, &patience, err);
-}
-
-static int start_worker(rkb_devices_t *devices, device_t *device, rkb_device_worker_t *worker,
-                        rkb_error_t *err) {
-   int status = launch_worker(devices, device, worker, err);
-   return status == RKB_OK ? greet_worker(worker, err) : status;
-}
-
-/* Finds the worker's command: RKB_WORKER's words, or the program beside this one. */
-static bool find_command(rkb_devices_t *devices) {
-   const char *at = getenv("RKB_WORKER");
-   if (!at || !*at) {
-      devices->command[0] = rkb_find_program("rkb-worker");
-      devices->words = 1;
-      return devices->command[0] != NULL;
-   }
-   while (*(at += strspn(at, " ")) && devices->words < MAX_COMMAND) {
-      const size_t length = strcspn(at, " ");
-      devices->command[devices->words++] = rkb_duplicate_part(at, length);
-      at += length;
-   }
-   return devices->words > 0 && !*at;
-}
-
-static bool copy_command(rkb_devices_t *devices, const char *const *worker) {
-   if (!worker)
-      return find_command(devices);
-   while (worker[devices->words] && devices->words < MAX_COMMAND) {
-      devices->command[devices->words] = rkb_duplicate(worker[devices->words]);
-      devices->words++;
-   }
-   return devices->words > 0 && !worker[devices->words];
-}
-
-/* Adds the command to the message, because the standard error of ssh and similar programs is not shown. */
-static void tell_command(const rkb_devices_t *devices, rkb_error_t *err) {
-   const rkb_error_t why = *err;
-   rkb_fail(err, why.status, "%s; RKB_WORKER starts it with '%s', by hand it may say more", why.message,
-            devices->command[0]);
-}
-
-int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **out, rkb_error_t *err) {
-   rkb_devices_t *devices = rkb_allocate(1, sizeof *devices);
-   pthread_mutex_init(&devices->mutex, NULL);
-   pthread_cond_init(&devices->freed, NULL);
-   devices->count = count > MAX_DEVICES ? MAX_DEVICES : count;
-   if (getenv("CUDA_VISIBLE_DEVICES"))
-      snprintf(devices->visible, sizeof devices->visible, "CUDA_VISIBLE_DEVICES=%s",
-               getenv("CUDA_VISIBLE_DEVICES"));
-   for (uint32_t i = 0; i < devices->count; i++) {
-      devices->list[i].lock = -1;
-      devices->list[i].worker.child = devices->list[i].spare.child = (rkb_peer_t){.in = -1, .out = -1};
-      snprintf(devices->list[i].number, sizeof devices->list[i].number, "%u", i);
-   }
-   int status =
-      copy_command(devices, worker)
-         ? RKB_OK
-         : rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
-   if (status == RKB_OK)
-      status = start_worker(devices, &devices->list[0], &devices->list[0].worker, err);
-   if (status != RKB_OK) {
-      if (!worker && devices->words > 1)
-         tell_command(devices, err);
-      rkb_devices_close(devices);
-      return status;
-   }
-   snprintf(devices->greeting, sizeof devices->greeting, "%s", devices->list[0].worker.greeting);
-   *out = devices;
-   return RKB_OK;
-}
-
-void rkb_devices_close(rkb_devices_t *devices) {
-   if (!devices)
-      return;
-   for (uint32_t i = 0; i < devices->count; i++) {
-      rkb_device_worker_stop(&devices->list[i].worker);
-      rkb_device_worker_stop(&devices->list[i].spare);
-      if (devices->list[i].lock >= 0)
-         close(devices->list[i].lock);
-   }
-   devices->command[devices->words] = NULL; /* the device number, which is not malloc'd */
-   for (uint32_t i = 0; i < devices->words; i++)
-      free(devices->command[i]);
-   pthread_cond_destroy(&devices->freed);
-   pthread_mutex_destroy(&devices->mutex);
-   free(devices);
-}
-
-const char *rkb_devices_describe(const rkb_devices_t *devices) {
-   return devices->greeting;
-}
-
-/* Takes a free device of this program.  NULL when the deadline passed or the wait was cancelled. */
-static device_t *take_device(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *),
-                             void *argument) {
-   device_t *taken = NULL;
-   pthread_mutex_lock(&devices->mutex);
-   for (;;) {
-      for (uint32_t i = 0; i < devices->count && !taken; i++)
-         if (!devices->list[i].busy)
-            taken = &devices->list[i];
-      if (taken || (cancelled && cancelled(argument)) || (deadline_ns && now_ns() > deadline_ns))
-         break;
-      struct timespec until;
-      clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += WAIT_MS * 1000000;
-      until.tv_sec += until.tv_nsec / 1000000000;
-      until.tv_nsec %= 1000000000;
-      pthread_cond_timedwait(&devices->freed, &devices->mutex, &until);
-   }
-   if (taken)
-      taken->busy = true;
-   pthread_mutex_unlock(&devices->mutex);
-   return taken;
-}
-
-static void give_device(rkb_devices_t *devices, device_t *device) {
-   if (device->lock >= 0)
-      close(device->lock); /* also releases the lock */
-   device->lock = -1;
-   pthread_mutex_lock(&devices->mutex);
-   device->busy = false;
-   pthread_cond_signal(&devices->freed);
-   pthread_mutex_unlock(&devices->mutex);
-}
-
-/* Makes sure that a worker is alive: the old one, the spare, or a new one.  Then starts a spare, which comes up while the worker works. */
-static int ready_worker(rkb_devices_t *devices, device_t *device, rkb_error_t *err) {
-   rkb_error_t ignored;
-   int status = RKB_OK;
-   if (!rkb_device_worker_alive(&device->worker)) {
-      device->worker = device->spare;
-      device->spare = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
-      if (rkb_device_worker_alive(&device->worker))
-         greet_worker(&device->worker, &ignored); /* stops the worker when it does not answer */
-   }
-   if (!rkb_device_worker_alive(&device->worker))
-      status = start_worker(devices, device, &device->worker, err);
-   if (status == RKB_OK && !rkb_device_worker_alive(&device->spare))
-      launch_worker(devices, device, &device->spare, &ignored);
-   return status;
-}
-
-/* Waits until the spare's context is made.  Making one slows other contexts on the device, so nothing is timed or run against a deadline
- * meanwhile. */
-static void settle_spare(device_t *device) {
-   rkb_error_t ignored;
-   if (rkb_device_worker_alive(&device->spare))
-      greet_worker(&device->spare, &ignored);
-}
-
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
                       rkb_session_t **out, rkb_error_t *err) {
+   const rkb_patience_t patience = {deadline_ns, cancelled, argument};
+   rkb_pooled_device_t *device = NULL;
+   int status = rkb_device_take(devices, &patience, &device, err);
+   if (status != RKB_OK)
+      return status;
    rkb_session_t *session = rkb_allocate(1, sizeof *session);
    *session =
-      (rkb_session_t){.devices = devices,
-                      .device = take_device(devices, deadline_ns, cancelled, argument),
-                      .cancelled = cancelled,
-                      .argument = argument};
-   if (!session->device) {
-      free(session);
-      return rkb_fail(err, RKB_ERR_TIMEOUT, "no GPU was free until the deadline");
-   }
-   int status = ready_worker(devices, session->device, err);
-   if (status == RKB_OK)
-      status =
-         rkb_device_lock(session->device->worker.greeting,
-                         &(rkb_patience_t){deadline_ns, cancelled, argument}, &session->device->lock, err);
-   if (status != RKB_OK) {
-      give_device(devices, session->device);
-      free(session);
-      return status;
-   }
+      (rkb_session_t){.devices = devices, .device = device, .cancelled = cancelled, .argument = argument};
    *out = session;
    return RKB_OK;
 }
@@ -251,7 +43,7 @@ void rkb_session_end(rkb_session_t *session) {
    if (rkb_device_worker_alive(&session->device->worker) &&
        rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK)
       rkb_device_worker_stop(&session->device->worker);
-   give_device(session->devices, session->device);
+   rkb_device_give(session->devices, session->device);
    free(session);
 }
 
@@ -261,7 +53,7 @@ const char *rkb_session_describe(const rkb_session_t *session) {
 
 static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
                size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
-   rkb_patience_t patience = {now_ns() + wait_ns, s->cancelled, s->argument};
+   rkb_patience_t patience = {rkb_now_ns() + wait_ns, s->cancelled, s->argument};
    int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length,
                                       &patience, refusal, err);
    /* Most errors of the driver persist in the context, so later results from it cannot be trusted. */
@@ -273,7 +65,8 @@ static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint3
 /* A worker may be another machine's, or what a kernel has made of it: what it claims must be something that can be. */
 static int disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err) {
    rkb_device_worker_stop(&s->device->worker);
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker claims %s, which cannot be; it was stopped", what);
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker claims %s, which cannot be; it was stopped",
+                   what);
 }
 
 /* A refusal that says nothing about the candidate. */
@@ -369,7 +162,7 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
                     rkb_run_outcome_t *outcome, rkb_error_t *err) {
    rkb_worker_run_t head = {.instance = instance, .set = set, .deadline_ms = deadline_ms};
    rkb_worker_ran_t ran = {0};
-   settle_spare(s->device);
+   rkb_device_settle(s->device);
    int refusal, status = ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
                              REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
    if (status != RKB_OK || refusal)
@@ -378,7 +171,8 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
    if (ran.outcome > RKB_RAN_CANARY || ran.before > 1 ||
        (ran.outcome != RKB_RAN_LATE && fails != (ran.outcome == RKB_RAN_FAULT)))
       return disbelieve(s, "an end of a run that there is not", err);
-   if (ran.outcome == RKB_RAN_CANARY && (instance >= RKB_WORKER_MAX_INSTANCES || ran.buffer >= s->buffers[instance]))
+   if (ran.outcome == RKB_RAN_CANARY &&
+       (instance >= RKB_WORKER_MAX_INSTANCES || ran.buffer >= s->buffers[instance]))
       return disbelieve(s, "damage beside a buffer that the plan has not", err);
    *outcome = (rkb_run_outcome_t){.outcome = ran.outcome,
                                   .driver_error = ran.driver_error,
@@ -439,7 +233,7 @@ int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, 
                      float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
    rkb_worker_time_t head = {count, deadline_ms};
-   settle_spare(s->device);
+   rkb_device_settle(s->device);
    rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
    int refusal, status = ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
                              REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
@@ -492,5 +286,5 @@ int rkb_session_take(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint
 
 int rkb_session_restart(rkb_session_t *s, rkb_error_t *err) {
    rkb_device_worker_stop(&s->device->worker);
-   return ready_worker(s->devices, s->device, err);
+   return rkb_device_ready(s->devices, s->device, err);
 }

@@ -1,6 +1,6 @@
-/* The GPUs of this machine: who may use one, and the worker processes.  One worker serves a session.  A spare worker is started in
- * advance, so a kernel that kills its worker costs milliseconds instead of a driver start.  Any thread may call; a session belongs
- * to the thread that began it. */
+/* The GPUs that a run measures on, of this machine and of others: who may use one, and the worker processes.  One worker serves a
+ * session.  A spare worker is started in advance, so a kernel that kills its worker costs milliseconds instead of a driver start.  Any
+ * thread may call; a session belongs to the thread that began it. */
 #ifndef RKB_GPU_DEVICES_H
 #define RKB_GPU_DEVICES_H
 
@@ -8,13 +8,38 @@
 
 typedef struct rkb_devices rkb_devices_t;
 
-/* worker is the command that starts rkb-worker (NULL-terminated; a device number is appended).  If it is NULL, the command is the words
- * of RKB_WORKER in the environment (ssh, srun, docker run), or else the rkb-worker beside this program.  The command gets the same
- * small environment as a worker.  count: use devices 0 .. count-1.  RKB_ERR_UNAVAILABLE, with the reason, when device 0 cannot be
- * used. */
+enum { RKB_MAX_DEVICES = 256, RKB_MAX_WORKER_ADDRESSES = 64 };
+
+/* A machine with GPUs: how its workers are started. */
+typedef struct rkb_worker_address {
+   /* Words that start rkb-worker (ssh, srun, docker run), NULL-terminated; a device number is appended.  NULL: this machine, by the
+    * words of RKB_WORKER in the environment, or else the rkb-worker beside this program. */
+   const char *const *command;
+   uint32_t count; /* use devices 0 .. count-1; 0: all that the machine has */
+   const char *const
+      *environment; /* names of variables that its command gets besides the few of every worker, or NULL */
+} rkb_worker_address_t;
+
+typedef struct rkb_devices_options {
+   const rkb_worker_address_t *addresses;
+   uint32_t count; /* 1 to RKB_MAX_WORKER_ADDRESSES */
+   void (*note)(void *argument,
+                const char *text); /* a worker that is left out, and why; from any thread; or NULL */
+   void *argument;
+} rkb_devices_options_t;
+
+/* Opens every machine whose first device answers within a minute; the others are noted, left out, and tried again later.  All devices are of
+ * the class of the first that answers: one of another class is noted and never used.  RKB_ERR_UNAVAILABLE, with the reason of the
+ * first, when none answers. */
+int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **devices, rkb_error_t *err);
+/* The same for one machine: worker as an address's command. */
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **devices, rkb_error_t *err);
 void rkb_devices_close(rkb_devices_t *devices);
-/* The greeting of device 0's worker: "device=NVIDIA H200\n...". */
+/* How many devices may be used at the same time. */
+uint32_t rkb_devices_count(const rkb_devices_t *devices);
+/* The name that all of them have: "NVIDIA H200". */
+const char *rkb_devices_class(const rkb_devices_t *devices);
+/* The greeting of the first device's worker: "device=NVIDIA H200\n...". */
 const char *rkb_devices_describe(const rkb_devices_t *devices);
 
 /* As in <rkb/ext/device.h>.  cancelled, or NULL, is called while it waits. */

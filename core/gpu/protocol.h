@@ -36,7 +36,7 @@ enum rkb_worker_status {
 };
 
 enum rkb_worker_message {
-   RKB_WORKER_HELLO = 1, /* no body.  Reply: text, "name=value" a line: device, driver, memory, layers, ... */
+   RKB_WORKER_HELLO = 1, /* no body.  Reply: text, "name=value" a line: device, devices (how many there are), memory, layers, ... */
    RKB_WORKER_MODULE,    /* rkb_worker_module_t, then the cubin */
    RKB_WORKER_STAGE,     /* rkb_worker_stage_t, then bytes: input values to keep on the device */
    RKB_WORKER_INSTANCE,  /* rkb_worker_instance_t, then a plan (docs/plan-format.md) */

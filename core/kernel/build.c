@@ -228,8 +228,15 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
 }
 
 /* NVRTC crashes on bytes that are no character, even in a comment. */
-static bool check_characters(const rkb_source_t *source, rkb_finding_t *finding) {
+bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding) {
    uint32_t line = 1, column = 1;
+   rkb_finding_t ignored;
+   finding = finding ? finding : &ignored;
+   if (source->bytes > MAX_SOURCE) {
+      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed",
+                      source->bytes, MAX_SOURCE);
+      return false;
+   }
    for (size_t at = 0, taken; at < source->bytes; at += taken) {
       taken = rkb_utf8_character(source->text + at, source->bytes - at);
       if (taken == 0) {
@@ -247,10 +254,7 @@ static bool check_characters(const rkb_source_t *source, rkb_finding_t *finding)
 static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *finding) {
    uint32_t count;
    const rkb_token_t *list = rkb_tokens_at(source->tokens, &count);
-   if (source->bytes > MAX_SOURCE) {
-      rkb_finding_set(finding, "build.error", 0, 0, "the source has %zu bytes; at most %d are allowed",
-                      source->bytes, MAX_SOURCE);
-   } else if (!check_characters(source, finding)) {
+   if (!rkb_source_is_text(source, finding)) {
       return false;
    } else if (!source->manifest) {
       rkb_finding_from_problems(finding, &source->problems);

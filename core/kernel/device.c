@@ -64,7 +64,11 @@ static const field_t fields[] = {INTEGER(multiprocessors),
                                  REAL(load_store_per_clock),
                                  REAL(convert_per_clock),
                                  REAL(issue_latency_clocks),
-                                 REAL(barrier_clocks)};
+                                 REAL(barrier_clocks),
+                                 REAL(tensor_fp8),
+                                 REAL(tensor_int8),
+                                 REAL(tensor_mma_share),
+                                 REAL(tensor_latency_clocks)};
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 typedef struct reader {

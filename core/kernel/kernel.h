@@ -33,6 +33,9 @@ typedef struct rkb_source {
 rkb_source_t *rkb_source_read(const char *text);
 void rkb_source_free(rkb_source_t *source);
 void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rkb_tokens_hash of the text */
+/* build.c: whether a compiler may be given the bytes: UTF-8, and not too many of them.  Comments count, so of two texts with equal
+ * tokens one may be refused.  finding says why it is; NULL when nobody asks. */
+bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
 
 /* device.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);

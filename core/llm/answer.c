@@ -5,25 +5,13 @@
 #include "base/utf8.h"
 #include "llm/asking.h"
 
-static void append_clean(rkb_text_t *out, const char *text, size_t length) {
-   while (length) {
-      size_t bytes = rkb_utf8_character(text, length);
-      if (bytes)
-         rkb_text_append(out, text, bytes);
-      else
-         rkb_text_add(out, "\xef\xbf\xbd"); /* U+FFFD replaces invalid UTF-8 */
-      text += bytes ? bytes : 1;
-      length -= bytes ? bytes : 1;
-   }
-}
-
 rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
                                     const char *message) {
    rkb_llm_answer_t *answer = rkb_allocate(1, sizeof *answer);
    rkb_text_t clean;
    rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
    if (text)
-      append_clean(&clean, rkb_text_get(text), text->length);
+      rkb_utf8_mend(rkb_text_get(text), text->length, &clean);
    char *copy = rkb_text_take(&clean), *said = rkb_duplicate(message ? message : "");
    rkb_keys_strip(asking->llm->keys, said, strlen(said));
    rkb_keys_strip(asking->llm->keys, copy, strlen(copy));

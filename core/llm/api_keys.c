@@ -64,32 +64,44 @@ static int read_key(const rkb_model_t *model, char **out, rkb_error_t *err) {
    return refuse(model, "it is not a line of 6 or more printable characters", "", err);
 }
 
+/* Reads the key of one model, if it sends any. */
+static int open_key(const rkb_model_t *model, bool *protected, char **out, rkb_error_t *err) {
+   if (model->replay || model->unused)
+      return RKB_OK;
+   if (!model->key.environment && !model->key.file) {
+      if (model->provider->takes_key && model->base_url == model->provider->base_url)
+         return rkb_fail(err, RKB_ERR_INVALID,
+                         "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
+                         model->place.file ? model->place.file : "", model->place.line, model->place.column,
+                         model->face.name);
+      return RKB_OK;
+   }
+   int status = *protected ? RKB_OK : protect(err);
+   *protected = true;
+   return status == RKB_OK ? read_key(model, out, err) : status;
+}
+
+/* Joins the messages of several models, so that a user mends all of them at once. */
+static void add_message(rkb_error_t *all, const rkb_error_t *one) {
+   size_t used = strlen(all->message);
+   all->status = one->status;
+   snprintf(all->message + used, sizeof all->message - used, "%s%s", used ? "\n" : "", one->message);
+}
+
 int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **out, rkb_error_t *err) {
    rkb_keys_t *keys = rkb_allocate(1, sizeof *keys + (models->count + 1) * sizeof keys->list[0]);
-   int status = RKB_OK;
+   rkb_error_t all = {0};
    bool protected = false;
-   for (uint32_t i = 0; status == RKB_OK && i < models->count; i++) {
-      const rkb_model_t *model = &models->list[i];
-      keys->count = models->count;
-      if (model->replay)
-         continue; /* a replayed model sends nothing */
-      if (!model->key.environment && !model->key.file) {
-         if (model->provider->takes_key && model->base_url == model->provider->base_url)
-            status = rkb_fail(err, RKB_ERR_INVALID,
-                              "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
-                              model->place.file ? model->place.file : "", model->place.line,
-                              model->place.column, model->face.name);
-         continue;
-      }
-      if (!protected)
-         status = protect(err);
-      protected = true;
-      if (status == RKB_OK)
-         status = read_key(model, &keys->list[i], err);
+   keys->count = models->count;
+   for (uint32_t i = 0; i < models->count; i++) {
+      rkb_error_t one = {0};
+      if (open_key(&models->list[i], &protected, &keys->list[i], &one) != RKB_OK)
+         add_message(&all, &one);
    }
-   if (status != RKB_OK) {
+   if (all.status != RKB_OK) {
       rkb_keys_close(keys);
-      return status;
+      *err = all;
+      return all.status;
    }
    *out = keys;
    return RKB_OK;

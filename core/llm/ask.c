@@ -239,6 +239,9 @@ int rkb_llm_ask(rkb_llm_t *llm, const rkb_llm_asker_t *asker, const rkb_llm_ques
    if (!asking.model)
       return rkb_fail(err, RKB_ERR_INVALID, "the pipeline lists no model '%.100s'",
                       question->model ? question->model : "");
+   if (asking.model->unused)
+      return rkb_fail(err, RKB_ERR_INVALID, "no option of type model names '%.100s', so its key was not read",
+                      question->model);
    if (!question->user)
       return rkb_fail(err, RKB_ERR_INVALID, "a question needs a text");
    int status = write_question(&asking, err);

@@ -17,8 +17,9 @@ typedef struct rkb_llm rkb_llm_t;
 
 /* Reads "models:" (NULL or a null node: no models).  Everything lives in the arena.  Adds all problems; if money is limited
  * (cost_limit 0 or more), a model without a price or an output limit is a problem too.  Keys are named, not read.  If depends is
- * not NULL, it receives the hashes of files that the entries refer to (cassettes, the price table). */
-rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, double cost_limit,
+ * not NULL, it receives the hashes of files that the entries refer to (cassettes, the price table).  used: for each entry of
+ * yaml, whether a stage names it; the others need no key and cannot be asked.  NULL: all are used. */
+rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, const bool *used, double cost_limit,
                               void (*depends)(void *argument, const char *hash), void *argument,
                               rkb_problems_t *problems);
 uint32_t rkb_models_count(const rkb_models_t *models); /* 0 for NULL */

@@ -282,7 +282,7 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    read_replay(reader, map, model);
 }
 
-rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, double cost_limit,
+rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, const bool *used, double cost_limit,
                               void (*depends)(void *argument, const char *hash), void *argument,
                               rkb_problems_t *problems) {
    reader_t reader = {.arena = arena,
@@ -304,6 +304,7 @@ rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, double
       rkb_model_t *model = &models->list[models->count++];
       read_model(&reader, yaml->items[i], yaml->keys[i]->text, model);
       model->index = i;
+      model->unused = used && !used[i];
    }
    return models;
 }
@@ -332,7 +333,7 @@ uint32_t rkb_models_concurrency(const rkb_models_t *models) {
 
 bool rkb_models_need_http(const rkb_models_t *models) {
    for (uint32_t i = 0; models && i < models->count; i++)
-      if (models->list[i].base_url && !models->list[i].replay)
+      if (models->list[i].base_url && !models->list[i].replay && !models->list[i].unused)
          return true;
    return false;
 }

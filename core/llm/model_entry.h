@@ -42,6 +42,7 @@ typedef struct rkb_model {
    const struct rkb_cassette *replay; /* answers instead of the provider; or NULL */
    const char *record;                /* file to which exchanges are written; or NULL */
    uint32_t index;
+   bool unused; /* no stage names it: it needs no key and cannot be asked */
    rkb_place_t place;
 } rkb_model_t;
 

@@ -1,4 +1,4 @@
-/* Opens a pipeline (file, parents, overrides, plugins, entries, wiring, matrix, task and device) and answers questions about it.  Loop
+/* Opens a pipeline (file, parents, overrides, plugins, entries, wiring, cells of a sweep, task and device) and answers questions about it.  Loop
  * thread. */
 #include "pipeline/pipeline_parts.h"
 
@@ -84,6 +84,7 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    if (entries)
       rkb_pipeline_goal(pipeline, problems);
    rkb_pipeline_limits(pipeline, problems);
+   rkb_pipeline_workers_read(pipeline, problems);
    return problems->errors == before;
 }
 
@@ -102,7 +103,21 @@ static bool spell_out(rkb_pipeline_t *pipeline) {
    return true;
 }
 
-/* Hashes everything that must be the same on resume: all except limits and the matrix. */
+bool rkb_pipeline_resolve(rkb_pipeline_t *pipeline) {
+   if (!spell_out(pipeline))
+      return false;
+   rkb_tree_write(pipeline->root, &pipeline->text);
+   return true;
+}
+
+/* Takes a key's value out of the tree; NULL when there is none. */
+static const rkb_yaml_t *take_key(rkb_yaml_t *root, const char *key) {
+   const rkb_yaml_t *value = rkb_yaml_get(root, key);
+   rkb_tree_remove_key(root, key);
+   return rkb_yaml_is_null(value) ? NULL : value;
+}
+
+/* Hashes everything that must be the same on resume: all except limits and workers. */
 static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_text_t text;
    rkb_text_init(&text, MAX_TEXT);
@@ -110,6 +125,7 @@ static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_arena_t *scratch = rkb_arena_new(0);
    rkb_yaml_t *copy = rkb_tree_copy(scratch, &fixed);
    rkb_tree_remove_key(copy, "limits");
+   rkb_tree_remove_key(copy, "workers");
    rkb_tree_write(copy, &text);
    rkb_text_add(&text, rkb_text_get(&pipeline->depends));
    rkb_hash_text(rkb_text_get(&text), text.length, pipeline->hash);
@@ -135,20 +151,18 @@ rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_pro
    apply_options(pipeline, options, problems);
    if (rkb_arena_refused(pipeline->arena))
       goto failed;
-   pipeline->matrix = rkb_yaml_get(pipeline->root, "matrix");
-   rkb_tree_remove_key(pipeline->root, "matrix");
+   pipeline->seeds = take_key(pipeline->root, "seeds");
+   pipeline->arms = take_key(pipeline->root, "arms");
+   pipeline->matrix = take_key(pipeline->root, "matrix");
    if (!open_registry(pipeline, options->plugin_paths, problems))
       goto failed;
    rkb_pipeline_read(pipeline, problems);
-   if (problems->errors == before)
-      rkb_subject_load(pipeline, problems);
+   if (problems->errors == before && (pipeline->task_path || !rkb_pipeline_is_sweep(pipeline)))
+      rkb_subject_load(pipeline, problems); /* a sweep may leave the task to its cells */
    if (problems->errors == before)
       rkb_pipeline_expand(pipeline, problems);
-   if (problems->errors != before)
+   if (problems->errors != before || !rkb_pipeline_resolve(pipeline))
       goto failed;
-   if (!spell_out(pipeline))
-      goto failed;
-   rkb_tree_write(pipeline->root, &pipeline->text);
    hash_pipeline(pipeline);
    return pipeline;
 failed:
@@ -165,9 +179,7 @@ void rkb_pipeline_close(rkb_pipeline_t *pipeline) {
    if (!pipeline)
       return;
    rkb_subject_free(pipeline);
-   for (uint32_t i = 0; i < pipeline->variant_count; i++)
-      free(pipeline->variants[i]);
-   free(pipeline->variants);
+   rkb_pipeline_cells_free(pipeline);
    if (!pipeline->borrowed_registry)
       rkb_registry_free(pipeline->registry);
    rkb_text_free(&pipeline->text);
@@ -197,12 +209,16 @@ const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline) {
    return pipeline->hash;
 }
 
-uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline) {
-   return pipeline->variant_count;
+bool rkb_pipeline_is_sweep(const rkb_pipeline_t *pipeline) {
+   return pipeline->seeds || pipeline->arms || pipeline->matrix;
 }
 
-const char *rkb_pipeline_variant(const rkb_pipeline_t *pipeline, uint32_t index) {
-   return index < pipeline->variant_count ? pipeline->variants[index] : NULL;
+uint32_t rkb_pipeline_cell_count(const rkb_pipeline_t *pipeline) {
+   return pipeline->cell_count;
+}
+
+const rkb_pipeline_cell_t *rkb_pipeline_cell(const rkb_pipeline_t *pipeline, uint32_t index) {
+   return index < pipeline->cell_count ? &pipeline->cells[index] : NULL;
 }
 
 uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline) {

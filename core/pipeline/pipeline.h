@@ -31,10 +31,28 @@ const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
 /* 64 hex digits of SHA-256 over the resolved form without what may change on resume (limits). */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
 
-/* The number of combinations of matrix:, each validated when the pipeline was opened; 0 without a matrix. */
-uint32_t rkb_pipeline_variants(const rkb_pipeline_t *pipeline);
-/* "seed=1 screen.machine.with.trials=4" */
-const char *rkb_pipeline_variant(const rkb_pipeline_t *pipeline, uint32_t index);
+/* A machine whose GPUs a run measures on.  Lists are NULL-terminated and live as long as the pipeline. */
+typedef struct rkb_pipeline_worker {
+   const char *const *command;     /* starts rkb-worker there; NULL: this machine */
+   const char *const *environment; /* names of variables that the command gets; NULL: none */
+   uint32_t count;                 /* devices; 0: all */
+} rkb_pipeline_worker_t;
+
+/* Whether the file describes a sweep (seeds:, arms:, matrix:) and not one run. */
+bool rkb_pipeline_is_sweep(const rkb_pipeline_t *pipeline);
+
+/* One pipeline of a sweep.  Everything is owned by the pipeline that lists it. */
+typedef struct rkb_pipeline_cell {
+   char *name;                      /* "narrow search.window=4 task=softmax seed=1" */
+   char *arm;                       /* what is compared: the name without task, direction, target and seed */
+   char *text;                      /* its resolved form: opens to this cell's pipeline */
+   char *task, *direction, *target; /* "" when absent; task: its name */
+   uint64_t seed;
+} rkb_pipeline_cell_t;
+/* The cells of a sweep, each validated when the pipeline was opened, the seeds slowest; 0 for a pipeline that is one run. */
+uint32_t rkb_pipeline_cell_count(const rkb_pipeline_t *pipeline);
+/* NULL past the end. */
+const rkb_pipeline_cell_t *rkb_pipeline_cell(const rkb_pipeline_t *pipeline, uint32_t index);
 
 typedef struct rkb_pipeline_facts {
    const char *objective; /* the measurement that will be minimised, or "" when none can be produced */

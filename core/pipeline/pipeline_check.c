@@ -222,7 +222,7 @@ bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
    pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"),
-                                      pipeline->limit_cost_usd, add_depends, &pipeline->depends, problems);
+                                      pipeline->models_used, pipeline->limit_cost_usd, add_depends, &pipeline->depends, problems);
    if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations &&
        !pipeline->limit_stale && !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,

@@ -108,6 +108,7 @@ static void read_config(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_
                         uint32_t count, size_t config_size, rkb_problems_t *problems) {
    rkb_options_context_t context = {.arena = pipeline->arena,
                                     .models = rkb_yaml_get(pipeline->root, "models"),
+                                    .models_used = pipeline->models_used,
                                     .stage = entry->node.use,
                                     .depends = add_depends,
                                     .argument = &pipeline->depends};
@@ -199,8 +200,8 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
    whole(rkb_yaml_get(yaml, "requests"), "requests", 1, RKB_MAX_REQUESTS, &entry->requests, problems);
    const rkb_yaml_t *weight = rkb_yaml_get(yaml, "weight");
    if (!rkb_yaml_is_null(weight) && rkb_yaml_real(weight, "weight", &entry->node.weight, problems) &&
-       !(entry->node.weight > 0))
-      rkb_problem(problems, weight->place, "weight must be above 0");
+       !(entry->node.weight >= 0))
+      rkb_problem(problems, weight->place, "weight must be 0 or more");
    if (!find_stage(pipeline, section, entry, use, problems)) {
       entry->stage = NULL;
       entry->strategy = NULL;
@@ -216,6 +217,8 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
       read_config(pipeline, entry, entry->strategy->options, entry->strategy->option_count,
                   entry->strategy->config_size, problems);
    }
+   if (section->section == RKB_IN_OPERATORS && entry->node.weight == 0)
+      pipeline->entry_count--; /* checked like the others, then left out, so that no strategy can ask it */
 }
 
 static void read_list(rkb_pipeline_t *pipeline, const section_t *section, const rkb_yaml_t *list,
@@ -227,7 +230,7 @@ static void read_list(rkb_pipeline_t *pipeline, const section_t *section, const 
 }
 
 static void read_search(rkb_pipeline_t *pipeline, rkb_yaml_t *search, rkb_problems_t *problems) {
-   uint32_t at = pipeline->entry_count;
+   uint32_t at = pipeline->entry_count, before = problems->errors;
    pipeline->strategy = -1;
    pipeline->first_operator = at;
    pipeline->window = 0;
@@ -245,6 +248,8 @@ static void read_search(rkb_pipeline_t *pipeline, rkb_yaml_t *search, rkb_proble
    pipeline->operator_count = pipeline->entry_count - pipeline->first_operator;
    if (rkb_yaml_is_null(operators) || !operators->count)
       rkb_problem(problems, search->place, "search needs operators: a list of mutators or translators");
+   else if (!pipeline->operator_count && problems->errors == before)
+      rkb_problem(problems, operators->place, "every operator has weight 0; one must be above 0");
 }
 
 static void list_operators(rkb_pipeline_t *pipeline) {
@@ -261,6 +266,10 @@ static void list_operators(rkb_pipeline_t *pipeline) {
 
 bool rkb_pipeline_entries(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
+   const rkb_yaml_t *models = rkb_yaml_get(pipeline->root, "models");
+   if (models && models->kind == RKB_YAML_MAP)
+      pipeline->models_used =
+         rkb_arena_array(pipeline->arena, models->count + 1, sizeof *pipeline->models_used);
    read_list(pipeline, &SECTIONS[0], rkb_yaml_get(pipeline->root, "propose"), problems);
    pipeline->propose_count = pipeline->entry_count;
    read_list(pipeline, &SECTIONS[1], rkb_yaml_get(pipeline->root, "screen"), problems);

@@ -15,7 +15,8 @@ enum rkb_pipeline_map {
    RKB_KEYS_INSERT = 32,
    RKB_KEYS_PROPOSED = 64, /* an entry of propose */
    RKB_KEYS_STAGE = 128,   /* of screen or evaluate */
-   RKB_KEYS_OPERATOR = 256 /* of search.operators */
+   RKB_KEYS_OPERATOR = 256, /* of search.operators */
+   RKB_KEYS_WORKER = 512    /* of workers */
 };
 #define RKB_KEYS_ENTRY (RKB_KEYS_PROPOSED | RKB_KEYS_STAGE | RKB_KEYS_OPERATOR)
 

@@ -1,6 +1,6 @@
 /* The resolved pipeline: the merged files with plugins, options, task and device.  It does not change once open.  pipeline.c opens it,
  * pipeline_extends.c merges files, pipeline_keys.c knows every key, pipeline_entries.c reads entries, pipeline_check.c reads the
- * rest, pipeline_wiring.c wires the entries, pipeline_matrix.c expands the matrix. */
+ * rest, pipeline_wiring.c wires the entries, pipeline_cells.c opens the cells of a sweep. */
 #ifndef RKB_PIPELINE_PIPELINE_PARTS_H
 #define RKB_PIPELINE_PIPELINE_PARTS_H
 
@@ -39,8 +39,8 @@ typedef struct rkb_pipeline {
    char *path;
    rkb_registry_t *registry; /* owned unless borrowed_registry */
    bool borrowed_registry;
-   rkb_yaml_t *root;         /* resolved; without extends, set, remove, insert, matrix */
-   const rkb_yaml_t *matrix; /* or NULL */
+   rkb_yaml_t *root; /* resolved; without extends, set, remove, insert, and what makes a sweep: */
+   const rkb_yaml_t *seeds, *arms, *matrix; /* each NULL when absent */
    rkb_text_t text;          /* canonical form */
    char hash[RKB_HASH_TEXT];
    rkb_text_t depends; /* hashes of files that the values refer to, one a line */
@@ -52,6 +52,9 @@ typedef struct rkb_pipeline {
    uint64_t limit_execute_ns, limit_execute_bytes; /* of one job in a process of its own; bytes a thread */
    double limit_cost_usd;     /* negative: none */
    struct rkb_models *models; /* or NULL: none are listed */
+   rkb_pipeline_worker_t *workers; /* worker_count; none: this machine's GPUs */
+   uint32_t worker_count;
+   bool *models_used;         /* one for each of models: a stage's option names it; or NULL */
 
    uint32_t entry_count;
    bool too_many;                        /* the excess of entries was reported */
@@ -73,8 +76,8 @@ typedef struct rkb_pipeline {
 
    struct rkb_task *task;
    struct rkb_device *device;
-   char **variants;
-   uint32_t variant_count;
+   rkb_pipeline_cell_t *cells;
+   uint32_t cell_count;
 } rkb_pipeline_t;
 
 enum rkb_combine { RKB_COMBINE_GEOMEAN, RKB_COMBINE_MEAN, RKB_COMBINE_MAX, RKB_COMBINE_SUM };
@@ -96,12 +99,18 @@ bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 bool rkb_pipeline_goal(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
-/* pipeline_matrix.c: checks every combination and lists them. */
+/* pipeline_workers.c */
+bool rkb_pipeline_workers_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+
+/* pipeline_cells.c: opens every cell of a sweep and keeps it. */
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+void rkb_pipeline_cells_free(rkb_pipeline_t *pipeline);
 
 /* pipeline.c: an empty one, and everything from a merged tree on but for task and device. */
 rkb_pipeline_t *rkb_pipeline_new(const char *path);
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
+/* Spells defaults out and writes the resolved form; false past the arena's limit. */
+bool rkb_pipeline_resolve(rkb_pipeline_t *pipeline);
 void rkb_pipeline_close(rkb_pipeline_t *pipeline);
 
 /* Index of the entry with this id, or -1. */

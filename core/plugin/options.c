@@ -216,6 +216,8 @@ static bool read_model(reader_t *reader, const rkb_option_t *option, rkb_yaml_t 
    for (uint32_t i = 0; models && models->kind == RKB_YAML_MAP && i < models->count && count < 64; i++) {
       names[count++] = models->keys[i]->text;
       if (strcmp(names[count - 1], text) == 0) {
+         if (reader->context->models_used)
+            reader->context->models_used[i] = true;
          *(const char **)at = rkb_arena_text(reader->context->arena, text, strlen(text));
          return true;
       }

@@ -10,6 +10,7 @@
 typedef struct rkb_options_context {
    rkb_arena_t *arena;       /* config, texts: they live as long as it does */
    const rkb_yaml_t *models; /* the pipeline's "models:", or NULL */
+   bool *models_used;        /* one for each of models, set where an option names it; or NULL */
    const char *stage;        /* whose options these are, for messages */
    /* Called for whatever the values alone do not show, to become part of the pipeline's hash: a prompt's text. */
    void (*depends)(void *argument, const char *hash);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "reference/dtype.h"
+#include "reference/noise.h"
 #include "reference/operations/convert.h"
 
 #define MOST_DEPTH 400u /* operations between an output and an input, when points are computed */
@@ -273,11 +274,12 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
 
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **out) {
    const rkb_program_value_t *info = &reader->program->values[value];
+   const uint64_t most = info->elements < LOAD_CHUNK ? info->elements : LOAD_CHUNK;
    double *data = rkb_try_uncleared(info->elements, sizeof *data, NULL);
-   int64_t *index = rkb_try_uncleared(LOAD_CHUNK, sizeof *index, NULL);
+   int64_t *index = rkb_try_uncleared(most, sizeof *index, NULL);
    int status = data && index ? RKB_OK : RKB_ERR_NOMEM;
-   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += LOAD_CHUNK) {
-      uint64_t piece = info->elements - first < LOAD_CHUNK ? info->elements - first : LOAD_CHUNK;
+   for (uint64_t first = 0; status == RKB_OK && first < info->elements; first += most) {
+      uint64_t piece = info->elements - first < most ? info->elements - first : most;
       for (uint64_t i = 0; i < piece; i++)
          index[i] = (int64_t)(first + i);
       status =
@@ -326,6 +328,8 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
       rkb_block_free(&block);
       return status;
    }
+   if (reader->precision->passes > 0)
+      rkb_noise_apply(node, node->output, reader->pass, elements, &block);
    reader->stored[node->output] = block;
    return RKB_OK;
 }
@@ -387,14 +391,9 @@ static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) 
    return RKB_OK;
 }
 
-int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *precision,
-                       const rkb_source_t *source, uint64_t budget, rkb_block_t *outputs, rkb_error_t *err) {
-   uint64_t peak = rkb_evaluate_peak(program);
-   if (peak > budget)
-      return rkb_fail(err, RKB_ERR_LIMIT,
-                      "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
-                      (double)peak / 0x1p20, (double)budget / 0x1p20);
-   rkb_reader_t reader = {.program = program, .precision = precision, .source = *source};
+static int evaluate_pass(const rkb_program_t *program, const rkb_precision_t *precision, uint32_t pass,
+                         const rkb_source_t *source, rkb_block_t *outputs, rkb_error_t *err) {
+   rkb_reader_t reader = {.program = program, .precision = precision, .source = *source, .pass = pass};
    int64_t *last = last_uses(program);
    reader.stored = rkb_allocate(program->value_count + 1, sizeof *reader.stored);
    int status = evaluate_all(&reader, last);
@@ -425,4 +424,57 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
       return rkb_fail(err, status, "the reference could not be evaluated: internal error");
    }
    return RKB_OK;
+}
+
+static void free_outputs(const rkb_program_t *program, rkb_block_t *outputs) {
+   for (uint32_t i = 0; outputs && i < program->tensor_count; i++)
+      rkb_block_free(&outputs[i]);
+}
+
+/* Bounds of a deep graph: the outputs of several passes beside the exact ones (noise.c). */
+static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t *precision, const rkb_source_t *source,
+                            rkb_block_t *outputs, rkb_error_t *err) {
+   const uint32_t count = program->tensor_count;
+   rkb_block_t *noisy = rkb_allocate(count + 1, sizeof *noisy);
+   double **squares = rkb_allocate(count + 1, sizeof *squares);
+   uint8_t **flags = rkb_allocate(count + 1, sizeof *flags);
+   int status = RKB_OK;
+   for (uint32_t i = 0; i < count; i++)
+      if (outputs[i].value) {
+         const uint64_t elements = program->values[program->outputs[i]].elements;
+         squares[i] = rkb_allocate(elements + 1, sizeof **squares);
+         flags[i] = rkb_allocate(elements + 1, sizeof **flags);
+      }
+   for (uint32_t pass = 1; status == RKB_OK && pass <= precision->passes; pass++) {
+      status = evaluate_pass(program, precision, pass, source, noisy, err);
+      for (uint32_t i = 0; status == RKB_OK && i < count; i++)
+         if (squares[i])
+            rkb_noise_gather(&outputs[i], &noisy[i], program->values[program->outputs[i]].elements, squares[i], flags[i]);
+      free_outputs(program, noisy);
+   }
+   for (uint32_t i = 0; i < count; i++) {
+      if (status == RKB_OK && squares[i])
+         rkb_noise_conclude(program->values[program->outputs[i]].elements, precision->passes, squares[i], flags[i], &outputs[i]);
+      free(squares[i]);
+      free(flags[i]);
+   }
+   free(noisy);
+   free(squares);
+   free(flags);
+   return status;
+}
+
+int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *precision,
+                       const rkb_source_t *source, uint64_t budget, rkb_block_t *outputs, rkb_error_t *err) {
+   uint64_t peak = rkb_evaluate_peak(program);
+   if (peak > budget)
+      return rkb_fail(err, RKB_ERR_LIMIT,
+                      "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
+                      (double)peak / 0x1p20, (double)budget / 0x1p20);
+   int status = evaluate_pass(program, precision, 0, source, outputs, err);
+   if (status == RKB_OK && precision->passes > 0)
+      status = add_noise_bounds(program, precision, source, outputs, err);
+   if (status != RKB_OK)
+      free_outputs(program, outputs);
+   return status;
 }

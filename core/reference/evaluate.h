@@ -24,6 +24,7 @@ struct rkb_reader {
    rkb_memory_t *memory;   /* when only points are computed; otherwise NULL */
    rkb_block_t spare;      /* whole tensors: a freed tensor of the next tensor's size */
    uint64_t spare_elements;
+   uint32_t pass;  /* of a deep graph, whose bounds come from several (noise.h) */
    uint32_t depth; /* points: operations that are being computed, one for another */
    double work, most_work; /* points: elements read and products formed so far, and the limit; 0: no limit */
 };

@@ -3,7 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "reference/dtype.h"
 #include "reference/operation.h"
 #include "reference/operations/convert.h"
@@ -158,6 +160,20 @@ void rkb_program_prune(rkb_program_t *program) {
       if (program->guards[i] != RKB_NO_VALUE && needed[program->guards[i]])
          program->guards[kept++] = program->guards[i];
    program->guard_count = kept;
+}
+
+uint32_t rkb_program_product_depth(const rkb_program_t *program) {
+   uint32_t *depth = rkb_allocate(program->value_count + 1, sizeof *depth), most = 0;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      uint32_t before = 0;
+      for (uint32_t j = 0; j < node->input_count; j++)
+         before = depth[node->inputs[j]] > before ? depth[node->inputs[j]] : before;
+      depth[node->output] = before + (node->operation->depth != NULL);
+      most = depth[node->output] > most ? depth[node->output] : most;
+   }
+   free(depth);
+   return most;
 }
 
 double rkb_program_operations(const rkb_program_t *program) {

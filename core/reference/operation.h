@@ -25,6 +25,9 @@ typedef struct rkb_precision {
       eighth; /* unit of a sum of products whose factors are both 8-bit floats; unit, where there is no such rule */
    double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
    double largest; /* overflow threshold of intermediates */
+   /* For graphs so deep that bounds carried along say nothing: how many evaluations with random errors their bounds come from
+    * (noise.h); 0 for all others. */
+   uint32_t passes;
 } rkb_precision_t;
 
 typedef struct rkb_point {

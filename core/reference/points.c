@@ -151,7 +151,8 @@ int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *pre
                           .source = *source,
                           .stored = memory->stored,
                           .memory = memory};
-   int status = rkb_points_pass_limit(program, memory, most_work, value, count, index)
+   /* The bounds of a deep graph come from whole evaluations. */
+   int status = precision->passes > 0 || rkb_points_pass_limit(program, memory, most_work, value, count, index)
                    ? RKB_ERR_LIMIT
                    : rkb_read(&reader, value, count, index, out);
    rkb_memory_free_spare(memory);

@@ -15,8 +15,9 @@ struct rkb_interrupts {
    rkb_run_t *run;
    int pipe[2]; /* -1: none */
    uv_poll_t poll;
+   uv_poll_t input;
    uv_signal_t signals[2];
-   bool polling, signalling;
+   bool polling, signalling, reading;
 };
 
 void rkb_interrupt(int handle) {
@@ -58,6 +59,29 @@ static int listen_to_pipe(rkb_interrupts_t *interrupts, uv_loop_t *loop, rkb_err
    return RKB_OK;
 }
 
+/* What is written to standard input means nothing; its end does. */
+static void input_came(uv_poll_t *poll, int status, int events) {
+   rkb_interrupts_t *interrupts = poll->data;
+   char bytes[256];
+   (void)events;
+   ssize_t length = status == 0 ? read(STDIN_FILENO, bytes, sizeof bytes) : 0;
+   if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
+      return;
+   uv_poll_stop(poll);
+   rkb_run_cut(interrupts->run, RKB_ENDED_INTERRUPTED, "interrupted");
+}
+
+static int listen_to_input(rkb_interrupts_t *interrupts, uv_loop_t *loop, rkb_error_t *err) {
+   int number = uv_poll_init(loop, &interrupts->input, STDIN_FILENO);
+   if (number != 0)
+      return rkb_fail(err, RKB_ERR_INVALID, "cannot wait for the end of standard input, which is no pipe: %s",
+                      uv_strerror(number));
+   interrupts->reading = true;
+   interrupts->input.data = interrupts;
+   uv_poll_start(&interrupts->input, UV_READABLE, input_came);
+   return RKB_OK;
+}
+
 static void listen_to_signals(rkb_interrupts_t *interrupts, uv_loop_t *loop) {
    static const int numbers[] = {SIGINT, SIGTERM};
    interrupts->signalling = true;
@@ -75,6 +99,8 @@ int rkb_interrupts_open(rkb_run_t *run, rkb_interrupts_t **out, rkb_error_t *err
    interrupts->run = run;
    interrupts->pipe[0] = interrupts->pipe[1] = -1;
    int status = run->options.interrupt_handle ? listen_to_pipe(interrupts, loop, err) : RKB_OK;
+   if (status == RKB_OK && run->options.until_input_ends)
+      status = listen_to_input(interrupts, loop, err);
    if (status == RKB_OK && run->options.catch_signals)
       listen_to_signals(interrupts, loop);
    return status;
@@ -87,6 +113,8 @@ void rkb_interrupts_close(rkb_interrupts_t *interrupts) {
       *interrupts->run->options.interrupt_handle = -1;
    if (interrupts->polling)
       uv_close((uv_handle_t *)&interrupts->poll, NULL);
+   if (interrupts->reading)
+      uv_close((uv_handle_t *)&interrupts->input, NULL);
    for (int i = 0; interrupts->signalling && i < 2; i++)
       uv_close((uv_handle_t *)&interrupts->signals[i], NULL);
 }

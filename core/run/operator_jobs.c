@@ -122,7 +122,9 @@ static void operator_began(rkb_work_t *work) {
 
 void rkb_operator_jobs_serve(rkb_run_t *run, rkb_run_request_t *request) {
    rkb_event_request(run, RKB_EVENT_REQUEST, request);
-   if (!request->operator_entry || rkb_resume_restore(run, request)) {
+   /* One without an operator (the strategy waited, or was done) is in the archive too, and must not be stored twice. */
+   const bool restored = rkb_resume_restore(run, request);
+   if (restored || !request->operator_entry) {
       request->state = RKB_GENERATED;
       return;
    }

@@ -105,6 +105,22 @@ static int open_compilers(rkb_run_t *run, rkb_error_t *err) {
    return rkb_compilers_open(&config, &run->runtime.compilers, err);
 }
 
+/* Times of different devices cannot be compared: a run that measured on one does not go on with another. */
+static int check_device(rkb_run_t *run, rkb_error_t *err) {
+   const char *class = rkb_runtime_device_class(&run->runtime);
+   if (!class || !run->archive)
+      return RKB_OK;
+   char *before = rkb_archive_get_fact(run->archive, "device");
+   int status = RKB_OK;
+   if (!before)
+      status = rkb_archive_set_fact(run->archive, "device", class, err);
+   else if (strcmp(before, class) != 0)
+      status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: the run measured on a %.100s, and the GPUs here are a %.100s",
+                        before, class);
+   free(before);
+   return status;
+}
+
 static int run_open(rkb_run_t *run, rkb_error_t *err) {
    rkb_numbered_open(&run->numbered);
    int status = rkb_runtime_open(&run->runtime, run->pipeline, run->options.log, run->options.jobs, err);
@@ -131,6 +147,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
       status = open_compilers(run, err);
    if (status == RKB_OK)
       status = rkb_runtime_start(&run->runtime, ~0ull, err);
+   if (status == RKB_OK)
+      status = check_device(run, err);
    if (status == RKB_OK)
       status = rkb_search_open(run, err);
    return status;
@@ -209,11 +227,11 @@ static rkb_run_t *run_new(rkb_pipeline_t *pipeline, const rkb_run_options_t *opt
 int rkb_run(rkb_pipeline_t *pipeline, const rkb_run_options_t *options, rkb_run_result_t *outcome,
             rkb_error_t *err) {
    memset(outcome, 0, sizeof *outcome);
-   if (pipeline->matrix)
+   if (rkb_pipeline_is_sweep(pipeline))
       return rkb_fail(
          err, RKB_ERR_INVALID,
-         "a pipeline with a matrix is not one run; 'rkb validate' lists its %u combinations, --set makes one",
-         pipeline->variant_count);
+         "a pipeline with seeds, arms or a matrix is not one run; 'rkb-run --sweep' runs its %u combinations, 'rkb validate' lists them",
+         pipeline->cell_count);
    if (options->interrupt_handle)
       *options->interrupt_handle = -1; /* until the run listens */
    rkb_interrupts_t *interrupts = NULL;

@@ -53,6 +53,7 @@ typedef struct rkb_run_options {
    const rkb_secret_t *secret; /* NULL: the archive's on resume, else drawn */
    rkb_log_t *log;        /* not NULL */
    bool catch_signals;    /* SIGINT and SIGTERM end the run cleanly; a second one kills it at once */
+   bool until_input_ends; /* the end of standard input, which must be a pipe or a terminal, ends the run as SIGINT does */
    void (*observe)(void *argument, const rkb_event_t *event); /* on the loop, must be quick; or NULL */
    void *argument;
    int *interrupt_handle; /* receives what rkb_interrupt takes while the run lasts, or NULL */

@@ -126,9 +126,9 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
       rkb_end_without_memory(0);
    rkb_candidate_find_tune_space(pipeline, candidate);
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
-   if (read)
+   if (read && rkb_source_is_text(read, NULL))
       rkb_source_hash(read, tokens);
-   else
+   else /* what the compiler refuses for a comment's bytes is no duplicate of a text that it takes */
       memcpy(tokens, candidate->source_hash, sizeof tokens);
    hash_pair(candidate->source_hash, candidate->tune, candidate->hash);
    hash_pair(tokens, candidate->tune, candidate->token_hash);

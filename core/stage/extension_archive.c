@@ -2,6 +2,8 @@
 #include "stage/extensions.h"
 #include "stage/instance.h"
 
+#include <stddef.h>
+
 /* False when the job's request sees nothing at all: those of the propose section see no results. */
 static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, rkb_error_t *err,
                        int *status) {
@@ -26,7 +28,7 @@ static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_
    int status;
    rkb_archive_query_t own;
    *rows = NULL;
-   if (rkb_versioned_read(&own, sizeof own, query, sizeof own, "rkb_archive_query_t", err) != RKB_OK)
+   if (rkb_versioned_read(&own, sizeof own, query, offsetof(rkb_archive_query_t, parent), "rkb_archive_query_t", err) != RKB_OK)
       return RKB_ERR_CONTRACT;
    if (!horizon_of(host, job, &horizon, err, &status))
       return status;
@@ -68,10 +70,36 @@ static int64_t horizon(const rkb_host_t *host, rkb_job_t job, int64_t *window) {
    return horizon_of(host, job, &last, &err, &status) ? last : -1;
 }
 
+static int measured(const rkb_host_t *host, rkb_job_t job, int64_t candidate,
+                    rkb_archive_measured_list_t **list, rkb_error_t *err) {
+   int64_t horizon;
+   int status;
+   *list = NULL;
+   if (!horizon_of(host, job, &horizon, err, &status))
+      return status;
+   return rkb_archive_measured(rkb_owner_of(host)->runtime->archive, horizon, candidate, list, err);
+}
+
+static uint32_t measured_count(const rkb_archive_measured_list_t *list) {
+   return list ? rkb_archive_measured_count(list) : 0;
+}
+
+static const rkb_archive_measured_t *measured_at(const rkb_archive_measured_list_t *list, uint32_t index) {
+   return list ? rkb_archive_measured_at(list, index) : NULL;
+}
+
+static void measured_free(rkb_archive_measured_list_t *list) {
+   rkb_archive_measured_free(list);
+}
+
 const rkb_archive_api_t RKB_ARCHIVE_API = {.size = sizeof RKB_ARCHIVE_API,
                                            .query = query,
                                            .rows_count = rows_count,
                                            .rows_at = rows_at,
                                            .rows_free = rows_free,
                                            .measurement = measurement,
-                                           .horizon = horizon};
+                                           .horizon = horizon,
+                                           .measured = measured,
+                                           .measured_count = measured_count,
+                                           .measured_at = measured_at,
+                                           .measured_free = measured_free};

@@ -6,7 +6,17 @@
 
 static rkb_generator_t generator_of(const rkb_host_t *host) {
    const rkb_pipeline_t *pipeline = rkb_owner_of(host)->runtime->pipeline;
-   return (rkb_generator_t){pipeline->task, pipeline->device->multiprocessors};
+   const rkb_device_t *device = pipeline->device;
+   const double share = device->tensor_mma_share / (2e9 * (double)device->multiprocessors);
+   /* tf32x3 makes three products of one. */
+   return (rkb_generator_t){pipeline->task,
+                            {.multiprocessors = device->multiprocessors,
+                             .shared_bytes = device->shared_per_block_optin,
+                             .tensor = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * share,
+                                        [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * share,
+                                        [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * share,
+                                        [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * share,
+                                        [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share}}};
 }
 
 static int start(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err) {
@@ -31,6 +41,12 @@ static int cross(const rkb_host_t *host, rkb_random_t *stream, const char *first
    return rkb_generator_cross(&generator, stream, first, second, child, note, note_size, err);
 }
 
+static int step(const rkb_host_t *host, const char *source, uint32_t limit, uint32_t slot, uint32_t slots, bool (*known)(void *, const char *),
+                void *context, char **changed, char *note, size_t note_size, rkb_error_t *err) {
+   const rkb_generator_t generator = generator_of(host);
+   return rkb_generator_step(&generator, source, limit, slot, slots, known, context, changed, note, note_size, err);
+}
+
 static void free_text(char *text) {
    free(text);
 }
@@ -40,4 +56,5 @@ const rkb_schedule_api_t RKB_SCHEDULE_API = {.size = sizeof RKB_SCHEDULE_API,
                                              .draw = draw,
                                              .change = change,
                                              .cross = cross,
-                                             .free_text = free_text};
+                                             .free_text = free_text,
+                                             .step = step};

@@ -1,7 +1,9 @@
 /* Which extensions a run offers, and where.  Constant data; what is offered does not change while stages live.  Any thread. */
 #include "stage/extensions.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "lift/parse.h"
 
 typedef struct offer {
    const char *id;
@@ -34,6 +36,13 @@ static bool has_http(const rkb_runtime_t *runtime) {
    return runtime->http != NULL;
 }
 
+static bool has_parser(const rkb_runtime_t *runtime) {
+   char *path = lift_parser_path();
+   (void)runtime;
+   free(path);
+   return path != NULL;
+}
+
 static const offer_t OFFERS[] = {
    {RKB_EXT_RANDOM, &RKB_RANDOM_API, NULL, NULL},
    {RKB_EXT_PROMPT, &RKB_PROMPT_API, NULL, NULL},
@@ -42,6 +51,8 @@ static const offer_t OFFERS[] = {
    {RKB_EXT_ARCHIVE, &RKB_ARCHIVE_API, has_archive, "nothing is archived here; use this stage in rkb-run"},
    {RKB_EXT_TASK, &RKB_TASK_API, has_task, "the pipeline has no task; write task: or give --task"},
    {RKB_EXT_SCHEDULE, &RKB_SCHEDULE_API, has_target, "the pipeline has no task; write task: or give --task"},
+   {RKB_EXT_LIFT, &RKB_LIFT_API, has_parser,
+    "rkb-parser was not built, for want of libclang; apt-get install libclang-dev and build rkb again, or leave this stage out"},
    {RKB_EXT_KERNEL, &RKB_KERNEL_API, has_target, "the pipeline has no task; write task: or give --task"},
    {RKB_EXT_DEVICE, &RKB_DEVICE_API, has_gpu,
     "no usable GPU on this machine (rkb doctor says why); leave this stage out"},

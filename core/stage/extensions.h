@@ -9,6 +9,7 @@
 #include <rkb/ext/confined.h>
 #include <rkb/ext/device.h>
 #include <rkb/ext/kernel.h>
+#include <rkb/ext/lift.h>
 #include <rkb/ext/llm.h>
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/random.h>
@@ -28,6 +29,7 @@ extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
 extern const rkb_schedule_api_t RKB_SCHEDULE_API;
+extern const rkb_lift_api_t RKB_LIFT_API;
 extern const rkb_workers_api_t RKB_WORKERS_API;
 extern const rkb_confined_api_t RKB_CONFINED_API;
 extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;

@@ -58,6 +58,26 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    return RKB_OK;
 }
 
+static void note_worker(void *argument, const char *text) {
+   const rkb_runtime_t *runtime = argument;
+   rkb_log_printf(runtime->log, RKB_LOG_WARN, "workers", "%s", text);
+}
+
+/* The machines of workers:, or this one. */
+static int open_workers(rkb_runtime_t *runtime, rkb_error_t *err) {
+   const rkb_pipeline_t *pipeline = runtime->pipeline;
+   rkb_worker_address_t addresses[RKB_MAX_WORKER_ADDRESSES] = {{.command = NULL}};
+   const rkb_devices_options_t options = {.addresses = addresses,
+                                          .count = pipeline->worker_count ? pipeline->worker_count : 1,
+                                          .note = note_worker,
+                                          .argument = runtime};
+   for (uint32_t i = 0; i < pipeline->worker_count && i < RKB_MAX_WORKER_ADDRESSES; i++)
+      addresses[i] = (rkb_worker_address_t){.command = pipeline->workers[i].command,
+                                            .count = pipeline->workers[i].count,
+                                            .environment = pipeline->workers[i].environment};
+   return rkb_devices_open_all(&options, &runtime->devices, err);
+}
+
 /* A GPU is looked for only when a stage asks for one; that stage says what its absence means. */
 static void open_devices(rkb_runtime_t *runtime, uint64_t entries) {
    rkb_error_t err = {0};
@@ -66,9 +86,16 @@ static void open_devices(rkb_runtime_t *runtime, uint64_t entries) {
       const rkb_stage_t *stage = runtime->pipeline->entries[i].stage;
       wanted |= (entries & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
    }
-   if (wanted && !runtime->devices &&
-       rkb_devices_open(NULL, runtime->device_leases, &runtime->devices, &err) != RKB_OK)
+   if (!wanted || runtime->devices)
+      return;
+   if (open_workers(runtime, &err) == RKB_OK)
+      runtime->device_leases = rkb_devices_count(runtime->devices);
+   else
       rkb_log_printf(runtime->log, RKB_LOG_WARN, "engine", "no GPU can be used: %s", err.message);
+}
+
+const char *rkb_runtime_device_class(const rkb_runtime_t *runtime) {
+   return runtime->devices ? rkb_devices_class(runtime->devices) : NULL;
 }
 
 static void tell_over_budget(void *argument) {
@@ -99,7 +126,8 @@ static int open_models(rkb_runtime_t *runtime, rkb_error_t *err) {
                                 .cost_limit = pipeline->limit_cost_usd,
                                 .over_budget = over_budget,
                                 .argument = runtime};
-   int status = rkb_workers_open(rkb_models_concurrency(pipeline->models), QUEUE_LIMIT, &runtime->waiters, err);
+   int status =
+      rkb_workers_open(rkb_models_concurrency(pipeline->models), QUEUE_LIMIT, &runtime->waiters, err);
    return status == RKB_OK ? rkb_llm_open(&options, &runtime->llm, err) : status;
 }
 

@@ -63,6 +63,8 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
                   rkb_error_t *err);
 /* Makes and starts an instance for every stage of the pipeline in entries (a set); blocks until all have started. */
 int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err);
+/* The name of the GPUs that it measures on; NULL when it has opened none. */
+const char *rkb_runtime_device_class(const rkb_runtime_t *runtime);
 /* Ends what runs, stops and frees all instances, then the rest.  What hung stays in memory. */
 void rkb_runtime_close(rkb_runtime_t *runtime);
 /* Gives work to the entry's stage. */

@@ -58,6 +58,9 @@ static const query_case_t cases[] = {
    {9, {BY_NUMBER, .limit = 10, .operator_id = "tune"}, "3 5 7"},
    {9, {BY_NUMBER, .limit = 10, .standing = "reject"}, "2"},
    {9, {BY_NUMBER, .limit = 10, .source_hash = "no such source"}, ""},
+   {9, {BY_NUMBER, .limit = 10, .parent = 3}, "4"}, /* of the samples each is the parent of the next */
+   {0, {BY_NUMBER, .limit = 10, .parent = 3}, ""},
+   {9, {BY_OBJECTIVE, .limit = 10, .parent = 2}, "3"},
    {9, {BY_OBJECTIVE, .limit = 10}, "5 1 3 4"},
    {1, {BY_OBJECTIVE, .limit = 10}, "1 3 4"},
    {9, {BY_OBJECTIVE, .limit = 1}, "5"},
@@ -99,6 +102,7 @@ static void rows_tell_what_decided(void **state) {
    bool found = false;
    double value = 0;
    char detail[8] = "old";
+   rkb_archive_measured_list_t *measured = NULL;
    char *directory = sample_directory("rows");
    (void)state;
    assert_ok(rkb_archive_create(directory, &identity, &archive, &err));
@@ -118,6 +122,17 @@ static void rows_tell_what_decided(void **state) {
    assert_string_equal(detail, "");
    assert_ok(rkb_archive_measurement(archive, -1, 3, "model.predicted_us", &found, &value, NULL, 0, &err));
    assert_false(found);
+   assert_ok(rkb_archive_measured(archive, 0, 3, &measured, &err));
+   assert_int_equal(rkb_archive_measured_count(measured), SAMPLE_MEASUREMENTS);
+   assert_string_equal(rkb_archive_measured_at(measured, 0)->name, "build.registers");
+   assert_string_equal(rkb_archive_measured_at(measured, 5)->name, "model.predicted_us");
+   assert_true(rkb_archive_measured_at(measured, 5)->value == value);
+   assert_null(rkb_archive_measured_at(measured, 5)->case_name);
+   assert_null(rkb_archive_measured_at(measured, SAMPLE_MEASUREMENTS));
+   rkb_archive_measured_free(measured);
+   assert_ok(rkb_archive_measured(archive, -1, 3, &measured, &err));
+   assert_int_equal(rkb_archive_measured_count(measured), 0);
+   rkb_archive_measured_free(measured);
    wrong.limit = 0;
    assert_int_equal(rkb_archive_query(archive, 0, &wrong, &rows, &err), RKB_ERR_INVALID);
    wrong.limit = 5000;

@@ -57,12 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
          abort();
    if (pipeline) {
       char *text = strdup(rkb_pipeline_text(pipeline));
-      uint32_t variants = rkb_pipeline_variants(pipeline);
-      for (uint32_t i = 0; i < variants; i++)
-         if (!rkb_pipeline_variant(pipeline, i))
+      uint32_t cells = rkb_pipeline_cell_count(pipeline);
+      for (uint32_t i = 0; i < cells; i++)
+         if (!rkb_pipeline_cell(pipeline, i))
             abort();
       rkb_pipeline_free(pipeline);
-      if (text && variants == 0)
+      if (text && cells == 0)
          read_again(text);
       free(text);
    }

@@ -5,6 +5,7 @@
 For each file: whether it was imported without any option, and how long that took with PyTorch loaded; how the graph compares with the
 model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
 check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault.  Without --rkb and --dump only the import.
+Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
 """
 
 import argparse
@@ -117,6 +118,15 @@ def files_of(options):
     return found[:: options.every]
 
 
+def rows_before(path):
+    """What a run that was cut off left."""
+    if not path or not os.path.exists(path):
+        return []
+    with open(path) as file:
+        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return [dict(zip(COLUMNS, line)) for line in lines[1:] if len(line) == len(COLUMNS)]
+
+
 def summary(rows):
     lines = []
     for level in sorted({row["level"] for row in rows}):
@@ -144,11 +154,13 @@ def main():
     options = parser.parse_args()
     import torch
 
-    jobs = [(path, level, options) for path, level in files_of(options)]
-    out = open(options.out, "w") if options.out else sys.stdout
-    print("# PyTorch %s" % torch.__version__, file=out)
-    print("\t".join(COLUMNS), file=out, flush=True)
-    rows = []
+    rows = rows_before(options.out)
+    known = {(row["level"], row["file"]) for row in rows}
+    jobs = [(path, level, options) for path, level in files_of(options) if (str(level), os.path.basename(path)) not in known]
+    out = open(options.out, "a") if options.out else sys.stdout
+    if not rows:
+        print("# PyTorch %s" % torch.__version__, file=out)
+        print("\t".join(COLUMNS), file=out, flush=True)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
         for row in pool.imap(row_of, jobs):
             rows.append(row)

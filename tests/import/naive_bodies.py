@@ -132,7 +132,8 @@ def loss(node):
     if kind == "none":
         return put(node, pair % (node.spread(0), node.spread(1)), formula)
     node.add("float s = 0.0f;")
-    coordinates = loops(node, 0, range(node.rank(0)), ["0"] * node.rank(0))
+    rows = kind == "rows"  # one thread a row
+    coordinates = loops(node, 0, range(rows, node.rank(0)), ["c0" if rows else "0"] * node.rank(0))
     node.add("{ %s s += %s; }" % (pair % (node.at(0, coordinates), node.at(1, coordinates)), formula))
     count = " * ".join(node.size(0, d) for d in range(node.rank(0)))
     divisor = {"mean": count, "batchmean": node.size(0, 0)}.get(kind)
@@ -247,6 +248,20 @@ def joined(node):
             node.add("place -= %s;" % node.size(k, dim))
         else:
             put(node, at)
+
+
+def rows_total(node):
+    node.add("float s = 0.0f;")
+    node.add("for (long long k = 0; k < d0_0; k++) s += p0[k];")
+    put(node, "s / (float)(%s)" % node.integer("divisor"))
+
+
+def joined_part(node):
+    """One operand of a cat: the elements of the result that lie in it."""
+    dim, c = node.literal("dim"), node.coordinates()
+    node.add("const long long place = c%d - %s;" % (dim, node.integer("start")))
+    node.add("if (place < 0 || place >= %s) return;" % node.size(0, dim))
+    put(node, node.at(0, c[:dim] + ["place"] + c[dim + 1 :]))
 
 
 def padded(node):
@@ -576,6 +591,8 @@ BODIES = [
     (("reshape", "view", "flatten", "squeeze", "unsqueeze", "contiguous", "detach", "expand", "transpose", "permute", "narrow", "slice",
       "select", "flip", "tril", "triu", "causal_mask"), moved),
     (("cat",), joined),
+    (("cat_part",), joined_part),
+    (("rows_total",), rows_total),
     (("pad",), padded),
     (("full", "arange"), made),
     (("gather", "embedding"), picked),

@@ -19,6 +19,7 @@ import naive_bodies
 CTYPES = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "uint8": "unsigned char"}
 ALIASES = {"reshape", "view", "flatten", "squeeze", "unsqueeze", "contiguous", "detach"}
 BLOCK = 128
+MOST_JOINED = 8  # operands of one launch
 
 
 class Unwritten(Exception):
@@ -55,7 +56,7 @@ class Node:
     """One node, with what its body needs: coordinates, elements of operands, loops."""
 
     def __init__(self, number, entry, operands, outputs):
-        self.name = "node%d" % number
+        self.name = "node%s" % number
         self.op = entry["op"]
         self.attributes = entry.get("attr") or {}
         self.operands = operands
@@ -200,6 +201,7 @@ class Graph:
                 self.values[name] = Value(name, tensor["dtype"], shape)
         self.scratch = []
         self.nodes = [node for entry in self.graph["nodes"] for node in self.read(entry)]
+        self.share_scratch()
 
     def read(self, entry):
         operands = [self.values[name] for name in entry.get("in") or []]
@@ -218,7 +220,61 @@ class Graph:
             return []
         if entry["op"] in naive_bodies.RECURRENT:
             return self.recurrent(entry, operands, outputs)
+        if self.sums_all(entry, operands):
+            return self.in_rows(entry, operands, outputs)
+        if entry["op"] == "cat" and len(operands) > MOST_JOINED:
+            return self.joined(entry, operands, outputs)
         return [Node(len(self.values), entry, operands, outputs)]
+
+    def sums_all(self, entry, operands):
+        """Whether the node adds up a whole tensor, which one thread would not do in a lifetime at published sizes."""
+        reduced = (entry.get("attr") or {}).get("reduction", "mean") != "none"
+        rank = len(operands[0].shape) if operands else 0
+        return reduced and (entry["op"] in naive_bodies.LOSSES and rank > 1 or entry["op"] in ("cross_entropy", "nll_loss") and rank == 2)
+
+    def in_rows(self, entry, operands, outputs):
+        """The sum of each row by a thread of its own, then the sum of the rows."""
+        attributes = dict(entry.get("attr") or {})
+        kind, first = attributes.get("reduction", "mean"), operands[0].shape[0]
+        rows = Value("l_" + entry["out"][0]["name"], "float32", [first])
+        self.scratch.append(rows)
+        apart = entry["op"] in naive_bodies.LOSSES
+        count = " * ".join("(%s)" % size for size in (operands[0].shape if apart and kind == "mean" else [first]))
+        attributes["reduction"] = "rows" if apart else "none"
+        total = {"op": "rows_total", "attr": {"divisor": "1" if kind == "sum" else count}}
+        return [Node("%d_rows" % len(self.values), dict(entry, attr=attributes), operands, [rows]),
+                Node(len(self.values), total, [rows], outputs)]  # fmt: skip
+
+    def joined(self, entry, operands, outputs):
+        """One launch an operand, for a launch takes only so many arguments."""
+        dim = int(str((entry.get("attr") or {}).get("dim", 0))) % len(outputs[0].shape)
+        nodes = []
+        for k, operand in enumerate(operands):
+            start = " + ".join("(%s)" % before.shape[dim] for before in operands[:k]) or "0"
+            part = {"op": "cat_part", "attr": {"dim": dim, "start": start}}
+            nodes.append(Node("%d_%d" % (len(self.values), k), part, [operand], outputs))
+        return nodes
+
+    def share_scratch(self):
+        """Gives values that are not needed at one time, and are alike, one buffer."""
+        own = {value.name: value for value in self.scratch}
+        last = {value.name: i for i, node in enumerate(self.nodes) for value in node.operands + node.outputs}
+        free, shared, kept = {}, {}, []
+        for i, node in enumerate(self.nodes):
+            names = [value.name for value in node.operands + node.outputs if value.name in own]
+            for name in names:
+                value = own[name]
+                kind = (value.dtype, tuple(value.shape))
+                if name not in shared:
+                    shared[name] = free[kind].pop() if free.get(kind) else name
+                    if shared[name] == name:
+                        kept.append(value)
+            for name in dict.fromkeys(names):
+                if last[name] == i:
+                    free.setdefault((own[name].dtype, tuple(own[name].shape)), []).append(shared[name])
+        for value in {id(value): value for node in self.nodes for value in node.operands + node.outputs}.values():
+            value.name = shared.get(value.name, value.name)
+        self.scratch = kept
 
     def recurrent(self, entry, operands, outputs):
         """One thread a sequence computes all states, which the gates read back; the last states are copied from what it wrote."""

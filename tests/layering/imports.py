@@ -16,26 +16,31 @@ ROOMS = {
     "generator": ["task", "reference", "base"],
     "kernel": ["system", "base"],
     "machine": [],
+    "lift": ["kernel", "system", "base"],
     "prompt": ["base"],
+    "web": [],
+    "statistics": ["base"],
     "archive": ["system", "base"],
     "llm": ["archive", "system", "base"],
     "gpu": ["kernel", "system", "base"],
     "plugin": ["prompt", "base"],
     "pipeline": ["plugin", "llm", "kernel", "task", "base"],
-    "stage": ["generator", "pipeline", "plugin", "gpu", "llm", "archive", "prompt", "kernel", "task", "system", "base"],
+    "stage": ["generator", "lift", "pipeline", "plugin", "gpu", "llm", "archive", "prompt", "kernel", "task", "system", "base"],
     "run": ["stage", "pipeline", "llm", "archive", "kernel", "task", "system", "base"],
-    "cli": ["run", "pipeline", "plugin", "gpu", "llm", "archive", "kernel", "task", "system", "base"],
-    "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "kernel", "task", "base"],
+    "sweep": ["pipeline", "archive", "system", "base"],
+    "cli": ["sweep", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "lift", "llm", "archive", "kernel", "task", "system", "base"],
+    "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "lift", "kernel", "task", "base"],
     "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }
 
 # Libraries that belong to one part: (pattern of the header, rooms that may use it).  Plugins may use none of them: two copies of an
 # event loop or of curl in one process do not work together.
 OWNED = [
-    (re.compile(r"^uv\.h$"), {"system", "stage", "run", "llm", "gpu", "cli", "bench"}),
+    (re.compile(r"^uv\.h$"), {"system", "stage", "run", "sweep", "llm", "gpu", "cli", "bench"}),
     (re.compile(r"^curl/"), {"system"}),
     (re.compile(r"^sqlite3\.h$"), {"archive"}),
     (re.compile(r"^yaml\.h$"), {"base"}),
+    (re.compile(r"^clang-c/"), {"lift"}),
 ]
 
 # Rooms that a plugin may see besides the public headers.

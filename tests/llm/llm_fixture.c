@@ -106,7 +106,7 @@ void service_open(service_t *service, const char *models, double cost_limit, con
    const rkb_yaml_t *yaml =
       rkb_yaml_parse(service->arena, "models.yaml", models, strlen(models), 1, 1, &service->problems);
    service->models =
-      yaml ? rkb_models_read(service->arena, yaml, cost_limit, NULL, NULL, &service->problems) : NULL;
+      yaml ? rkb_models_read(service->arena, yaml, NULL, cost_limit, NULL, NULL, &service->problems) : NULL;
    if (service->problems.errors) {
       rkb_text_t text;
       rkb_text_init(&text, 1 << 16);

@@ -347,7 +347,7 @@ static void entries_are_checked(void **state) {
       rkb_text_init(&text, 1 << 16);
       const rkb_yaml_t *yaml =
          rkb_yaml_parse(arena, "p.yaml", ENTRIES[i].models, strlen(ENTRIES[i].models), 1, 1, &problems);
-      rkb_models_read(arena, yaml, ENTRIES[i].cost_limit, NULL, NULL, &problems);
+      rkb_models_read(arena, yaml, NULL, ENTRIES[i].cost_limit, NULL, NULL, &problems);
       rkb_problems_write(&problems, &text);
       if (!problems.errors || !strstr(rkb_text_get(&text), ENTRIES[i].says) ||
           !strstr(rkb_text_get(&text), "p.yaml:1:"))
@@ -380,7 +380,7 @@ static void shipped_prices_have_a_source(void **state) {
                   table->keys[i]->text, table->items[i]->keys[j]->text);
          const rkb_yaml_t *yaml = rkb_yaml_parse(arena, "p.yaml", models, strlen(models), 1, 1, &problems);
          const rkb_llm_model_t *model =
-            rkb_models_at(rkb_models_read(arena, yaml, 1, NULL, NULL, &problems), 0);
+            rkb_models_at(rkb_models_read(arena, yaml, NULL, 1, NULL, NULL, &problems), 0);
          assert_int_equal(problems.errors, 0);
          assert_true(model->input_usd > 0 && model->cached_usd <= model->input_usd &&
                      model->output_usd > model->input_usd);

@@ -60,6 +60,32 @@ static void the_whole_way(void **state) {
                                    "IS NULL OR source <> 'cassette'") == 0);
 }
 
+/* How many questions of that stage show the text in their prompt. */
+static double prompts_with(const char *run, const char *stage, const char *text) {
+   char sql[512];
+   snprintf(sql, sizeof sql,
+            "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage = '%s' AND "
+            "c.child < 64 AND instr(d.text, '%s')",
+            stage, text);
+   return service_number(run, sql);
+}
+
+/* A model that is to improve a kernel reads what limits it in each case, what treats that, what the compiler reported and what
+ * was tried before. */
+static void prompts_show_what_limits_the_parent(void **state) {
+   static const char *const shown[] = {"case ", "; limited by ", "; bottleneck: ", "; what treats it: ",
+                                       "build.registers = ", "model.occupancy = "};
+   char run[256];
+   (void)state;
+   path_of(run, sizeof run, "whole");
+   double questions = prompts_with(run, "improve", "");
+   assert_true(questions >= 1);
+   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+      if (prompts_with(run, "improve", shown[i]) != questions)
+         fail_msg("%g of %g prompts show '%s'", prompts_with(run, "improve", shown[i]), questions, shown[i]);
+   assert_true(prompts_with(run, "improve", "times as good as its parent") >= 1);
+}
+
 /* stock-llm itself: the machine decides, and judges hear a sampled share in the shadow, wrong kernels among it. */
 static void a_sampled_share_calibrates(void **state) {
    char run[256], command[1024], *report = NULL;
@@ -215,6 +241,12 @@ static void judges_are_calibrated(void **state) {
       service_number(
          run,
          "SELECT count(*) FROM verdict WHERE stage = 'machine' AND standing = 'reject' AND shadow = 1") >= 1);
+   /* Each verdict that a model gave has its numbers, and they rank. */
+   assert_true(service_number(run, "SELECT count(*) FROM measurement WHERE name = 'judge_numbers.confidence' "
+                                   "AND value BETWEEN 0 AND 1") ==
+               service_number(run, "SELECT count(*) FROM verdict WHERE stage = 'judge_numbers' AND reason <> "
+                                   "'tool.model'"));
+   assert_true(service_number(run, "SELECT max(value) FROM measurement WHERE name = 'judge_numbers.severity'") > 0);
    snprintf(command, sizeof command, "%s report %s > %s", DIFF, run, report);
    assert_int_equal(system(command), 0);
    assert_int_equal(rkb_file_read(report, 1 << 20, &text, &length, &err), RKB_OK);
@@ -319,7 +351,7 @@ static int stop(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_whole_way),
+      cmocka_unit_test(the_whole_way), cmocka_unit_test(prompts_show_what_limits_the_parent),
       cmocka_unit_test(a_sampled_share_calibrates),
       cmocka_unit_test(lessons_are_distilled_and_seen),
       cmocka_unit_test(without_a_scratchpad_there_are_no_lessons),

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include "base/random.h"
 #include "llm/vote.h"
@@ -122,6 +123,16 @@ static void votes_are_read_and_counted(void **state) {
    assert_int_equal(vote_count(votes, 3, false, 0.8).verdict, VOTE_WRONG); /* the doubtful two abstain */
    assert_int_equal(vote_count(votes, 3, false, 0.95).verdict, VOTE_ABSTAINS);
    assert_int_equal(vote_count(votes + 1, 2, false, 0.5).verdict, VOTE_ABSTAINS); /* a draw */
+   double probability = 0, severity = 0;
+   assert_true(vote_numbers(votes, 3, &probability, &severity)); /* (0.6 + 0.6 + 2 * 0.1) / 4 */
+   assert_true(fabs(probability - 0.35) < 1e-12 && severity == 0);
+   votes[2].severity = 0.5;
+   votes[0] = (vote_t){.weight = 0}; /* no answer */
+   assert_true(vote_numbers(votes, 3, &probability, &severity));
+   assert_true(fabs(probability - 0.8 / 3) < 1e-12 && fabs(severity - 1.0 / 3) < 1e-12);
+   assert_false(vote_numbers(votes, 1, &probability, &severity));
+   static const char named[] = "{\"verdict\": \"wrong\", \"confidence\": 1, \"severity\": 0.25}";
+   assert_true(vote_read(named, strlen(named), &vote) && vote.severity == 0.25);
    assert_int_equal(vote_line("a\n  b = 1;\nc\n", " b = 1;\n"), 2);
    assert_int_equal(vote_line("a\n", "zzz"), 0);
 }

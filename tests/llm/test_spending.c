@@ -181,7 +181,7 @@ static void a_bandit_prefers_what_pays(void **state) {
          "  poor: {provider: command, command: [sh, %s/poor.sh], env: [PATH], cost_per_call: 0.05}\n"
          "  good: {provider: command, command: [sh, %s/good.sh], env: [PATH], cost_per_call: 0.01}\n"
          "propose:\n  - {use: rkb.translator.llm, with: {models: [{model: good}]}}\n"
-         "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.verifier.machine, with: {trials: 1}}\n"
+         "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.verifier.machine, with: {families: 1, shapes: 0}}\n"
          "  - {use: rkb.profiler.model}\n"
          "search:\n  use: rkb.strategy.best_of_n\n  window: 2\n  operators:\n"
          "    - {use: rkb.mutator.llm, id: improve, with: {mode: improve, choice: %s, models: [{model: poor}, "

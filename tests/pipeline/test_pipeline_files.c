@@ -48,8 +48,11 @@ static char *describe(const char *path) {
       rkb_text_add(&out, "--- graph\n");
       for (uint32_t i = 0; i < rkb_pipeline_node_count(pipeline); i++)
          describe_node(rkb_pipeline_node(pipeline, i), &out);
-      for (uint32_t i = 0; i < rkb_pipeline_variants(pipeline); i++)
-         rkb_text_format(&out, "variant %s\n", rkb_pipeline_variant(pipeline, i));
+      for (uint32_t i = 0; i < rkb_pipeline_cell_count(pipeline); i++) {
+         const rkb_pipeline_cell_t *cell = rkb_pipeline_cell(pipeline, i);
+         rkb_text_format(&out, "cell %s (arm %s, seed %llu)\n", cell->name, cell->arm,
+                         (unsigned long long)cell->seed);
+      }
       rkb_pipeline_free(pipeline);
    }
    rkb_text_free(&said);

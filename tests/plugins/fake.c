@@ -14,7 +14,10 @@ static fake_t *fake_of(const rkb_host_t *host) {
 /* Host ----------------------------------------------------------------------------------------- */
 
 static void fake_log(const rkb_host_t *host, int level, const char *file, int line, const char *text) {
-   (void)host, (void)level, (void)file, (void)line, (void)text;
+   fake_t *fake = fake_of(host);
+   const size_t held = strlen(fake->logged);
+   (void)level, (void)file, (void)line;
+   snprintf(fake->logged + held, sizeof fake->logged - held, "%s\n", text);
 }
 
 static void fake_emit(const rkb_host_t *host, rkb_job_t job, rkb_item_t *item) {

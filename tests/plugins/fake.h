@@ -29,7 +29,8 @@ typedef struct fake {
    int64_t number; /* of the running request: keys the streams */
    rkb_item_t *emitted[FAKE_EMITTED];
    uint32_t emitted_count;
-   rkb_error_t error; /* of the last call */
+   rkb_error_t error;  /* of the last call */
+   char logged[4096]; /* warnings, one a line; what is more is cut */
 } fake_t;
 
 /* plugin: "mutator/tune".  settings: NULL or a NULL-terminated list of "name=value"; what it leaves out has

@@ -365,6 +365,8 @@ def hold(options, task, direction):
         return comparison.result()
     except subprocess.CalledProcessError:
         return 0, float("nan"), float("nan"), "the evaluator failed"
+    except RuntimeError as error:  # this PyTorch has no such kernel for the type
+        return 0, float("nan"), float("nan"), "PyTorch: %s" % str(error).splitlines()[0][:150]
 
 
 def directions_of(task):

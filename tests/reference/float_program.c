@@ -84,6 +84,10 @@ static void run_node(float_run_t *run, const rkb_program_node_t *node, double *o
       float_softmax_rows(run, node, out);
    else if (strncmp(name, "cumulative_", 11) == 0)
       float_scan_rows(run, node, out);
+   else if (IS("recurrence"))
+      float_recurrence_rows(run, node, out);
+   else if (IS("search_sorted"))
+      float_search_rows(run, node, out);
    else if (IS("log_sum_exp"))
       float_log_sum_rows(run, node, out);
    else if (IS("matmul"))

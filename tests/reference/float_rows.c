@@ -91,6 +91,42 @@ void float_scan_rows(float_run_t *run, const rkb_program_node_t *node, double *o
    free(y);
 }
 
+/* Linear recurrences, step by step; where sums are taken in one pass, in pieces of four that are joined: the products of a piece's factors
+ * multiply the state that came before it. */
+void float_recurrence_rows(float_run_t *run, const rkb_program_node_t *node, double *out) {
+   rkb_rows_t rows = rkb_rows_of(rkb_program_shape(run->program, node->output), UINT64_C(1) << node->integers[0]);
+   const uint64_t piece = run->mode->one_pass ? 4 : 1;
+   int64_t *index = malloc((rows.length + 1) * sizeof *index);
+   assert(index);
+   for (uint64_t row = 0; row < rows.count; row++) {
+      float before = 0, own = 0, product = 1;
+      rkb_rows_index(&rows, row, 0, rows.length, index);
+      for (uint64_t i = 0; i < rows.length; i++) {
+         const float a = (float)float_operand(run, node, 0)[index[i]], b = (float)float_operand(run, node, 1)[index[i]];
+         own = i % piece == 0 ? b : float_add_product(run, b, a, own);
+         product = float_flushed(run, i % piece == 0 ? a : a * product);
+         const float state = float_flushed(run, i < piece ? own : float_add_product(run, own, product, before));
+         out[index[i]] = state;
+         before = i % piece == piece - 1 ? state : before;
+      }
+   }
+   free(index);
+}
+
+/* The places of numbers in sorted rows: the first element that is greater. */
+void float_search_rows(float_run_t *run, const rkb_program_node_t *node, double *out) {
+   const rkb_shape_t *sorted = rkb_program_shape(run->program, node->inputs[0]),
+                     *values = rkb_program_shape(run->program, node->inputs[1]);
+   const uint64_t length = (uint64_t)sorted->size[sorted->rank - 1], each = (uint64_t)values->size[values->rank - 1];
+   for (uint64_t i = 0; i < run->program->values[node->output].elements; i++) {
+      const double *row = float_operand(run, node, 0) + i / each * length, wanted = float_operand(run, node, 1)[i];
+      uint64_t place = 0;
+      while (place < length && (node->integers[0] ? row[place] <= wanted : row[place] < wanted))
+         place++;
+      out[i] = (double)place;
+   }
+}
+
 void float_log_sum_rows(float_run_t *run, const rkb_program_node_t *node, double *out) {
    rkb_rows_t rows =
       rkb_rows_of(rkb_program_shape(run->program, node->inputs[0]), (uint64_t)node->integers[0]);

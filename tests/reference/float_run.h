@@ -46,6 +46,8 @@ void float_elementwise(float_run_t *run, const rkb_program_node_t *node, double 
 /* float_rows.c */
 void float_reduce_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
 void float_scan_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
+void float_recurrence_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
+void float_search_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
 void float_log_sum_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
 void float_softmax_rows(float_run_t *run, const rkb_program_node_t *node, double *out);
 void float_matrix_product(float_run_t *run, const rkb_program_node_t *node, double *out);

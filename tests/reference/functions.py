@@ -92,6 +92,14 @@ def ranked(tensors, attr):
     return torch.topk(tensors[0], count, attr["dim"], attr.get("largest", attr.get("descending", False)) if "k" not in attr else attr.get("largest", True))[0]
 
 
+def linear_scan(tensors, attr):
+    factors, addends = [tensor.unbind(attr["dim"]) for tensor in tensors]
+    states = [addends[0]]
+    for factor, addend in zip(factors[1:], addends[1:]):
+        states.append(factor * states[-1] + addend)
+    return torch.stack(states, attr["dim"])
+
+
 def recurrent(function, states):
     """One layer of torch's own, on the weights given."""
 
@@ -108,6 +116,8 @@ SPECIAL = {
     "detach": lambda t, a: t[0].detach() + 0 * t[0],
     "topk": ranked,
     "sort": ranked,
+    "linear_scan": linear_scan,
+    "searchsorted": lambda t, a: torch.searchsorted(t[0].contiguous(), t[1].contiguous(), right=a.get("right", False)),
     "scatter": lambda t, a: t[0].scatter(a["dim"], t[1], t[2]),
     "scatter_add": lambda t, a: t[0].scatter_add(a["dim"], t[1], t[2]),
     "rnn_tanh": recurrent(torch.rnn_tanh, 1),

@@ -155,6 +155,32 @@ static void test_shorter_run_is_a_prefix(void **state) {
    scratch_remove(scratch);
 }
 
+/* A run that ended, resumed: nothing is left to do, and it holds what it held. */
+static void end_and_resume(const char *const *set, uint32_t ending) {
+   char *scratch = scratch_make();
+   char *whole = rkb_path_join(scratch, "whole"), *directory = rkb_path_join(scratch, "again");
+   for (int n = 0; n < 3; n++) {
+      rkb_pipeline_t *pipeline = open_pipeline(CLIMB, set);
+      assert_int_equal(run_pipeline(pipeline, n == 0 ? whole : directory, 2, n == 2).ending, ending);
+      rkb_pipeline_free(pipeline);
+   }
+   assert_same_runs(whole, directory);
+   free(whole);
+   free(directory);
+   scratch_remove(scratch);
+}
+
+/* Requests without an operator: the strategy says that it is done, or waits, and empty ones fill the promote group. */
+static void test_ended_runs_can_be_resumed(void **state) {
+   static const char *const done[] = {"search.with.done_after=33", NULL};
+   static const char *const done_in_a_group[] = {"search.with.done_after=36", NULL};
+   static const char *const waits[] = {"search.with.wait_every=3", NULL};
+   (void)state;
+   end_and_resume(done, RKB_ENDED_DONE);
+   end_and_resume(done_in_a_group, RKB_ENDED_DONE);
+   end_and_resume(waits, RKB_ENDED_LIMIT);
+}
+
 static void test_changed_pipeline_is_refused(void **state) {
    static const char *const other[] = {"screen.divide.with.by=5", NULL};
    char *scratch = scratch_make();
@@ -180,6 +206,7 @@ int main(void) {
       cmocka_unit_test(test_killed_runs_end_the_same),
       cmocka_unit_test(test_killed_runs_without_promises_end_the_same),
       cmocka_unit_test(test_shorter_run_is_a_prefix),
+      cmocka_unit_test(test_ended_runs_can_be_resumed),
       cmocka_unit_test(test_changed_pipeline_is_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

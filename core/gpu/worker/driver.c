@@ -64,6 +64,7 @@ bool rkb_driver_open(rkb_driver_t *d, int ordinal, char *message, size_t size) {
    if (status != CUDA_SUCCESS)
       return say(message, size, "no CUDA device number %d: %s", ordinal, rkb_driver_error(d, status));
    d->cuDriverGetVersion(&d->version);
+   d->cuDeviceGetCount(&d->devices);
    d->cuDeviceGetName(d->name, sizeof d->name, d->device);
    d->cuDeviceGetPCIBusId(d->bus, sizeof d->bus, d->device);
    d->cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, d->device);

@@ -10,6 +10,7 @@
 #define RKB_DRIVER_FUNCTIONS(X)                                                                              \
    X(cuInit)                                                                                                 \
    X(cuDriverGetVersion)                                                                                     \
+   X(cuDeviceGetCount)                                                                                       \
    X(cuDeviceGet)                                                                                            \
    X(cuDeviceGetName) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId)  \
       X(cuCtxSynchronize) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxResetPersistingL2Cache)      \
@@ -36,6 +37,7 @@ typedef struct rkb_driver {
    char name[96];
    char bus[32];
    int version; /* of the driver's API: 13000 */
+   int devices; /* that the driver shows to this process */
    void *nvml;  /* library handle, or NULL */
    void *nvml_device;
 } rkb_driver_t;

@@ -104,8 +104,8 @@ static int hello(struct worker *w, int ordinal, char *out, size_t size) {
    w->values.most_bytes = bytes / 4;
    snprintf(
       out, size,
-      "device=%s\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
-      w->driver.name, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes,
+      "device=%s\ndevices=%d\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
+      w->driver.name, w->driver.devices, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes,
       w->driver.granularity, w->layers);
    return RKB_WORKER_OK;
 }

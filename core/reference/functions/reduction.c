@@ -5,8 +5,10 @@
 #include "reference/operations/layout.h"
 #include "reference/operations/pool.h"
 #include "reference/operations/rank.h"
+#include "reference/operations/recurrence.h"
 #include "reference/operations/reduce.h"
 #include "reference/operations/scan.h"
+#include "reference/operations/search.h"
 
 static void build_reduce(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_reduce(call->program, call->function->operation, call->inputs[0],
@@ -119,6 +121,15 @@ static void build_sort(const rkb_call_t *call, uint32_t *outputs) {
    ranked(call, dim < shape->rank ? shape->size[dim] : 0, rkb_call_true(call, "descending"), outputs);
 }
 
+static void build_search(const rkb_call_t *call, uint32_t *outputs) {
+   outputs[0] = rkb_make_search(call->program, call->inputs[0], call->inputs[1], rkb_call_true(call, "right"));
+}
+
+static void build_recurrence(const rkb_call_t *call, uint32_t *outputs) {
+   outputs[0] = rkb_make_recurrence(call->program, call->inputs[0], call->inputs[1],
+                                    rkb_call_dim(call, "dim", call->inputs[1]));
+}
+
 #define ALONG                                                                                                \
    {"dim", RKB_ATTRIBUTE_INT, NULL, NULL}, {                                                                 \
       "keepdim", RKB_ATTRIBUTE_BOOL, "false", NULL                                                           \
@@ -174,6 +185,8 @@ const rkb_function_t rkb_functions_reduction[] = {
     NULL},
    {"cumsum", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_sum"},
    {"cumprod", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_product"},
+   {"linear_scan", "factor, addend", 2, 2, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_recurrence, NULL},
+   {"searchsorted", "sorted, values", 2, 2, {{"right", RKB_ATTRIBUTE_BOOL, "false", NULL}}, build_search, NULL},
    {"softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "softmax"},
    {"log_softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "log_softmax"},
    {0},

@@ -3,7 +3,8 @@
  *
  * A value's bound: the k-th largest of numbers that each lie within their bounds lies between the k-th largest of the lower ends and
  * that of the upper ends.  A place is in doubt where another element may take its turn, also where two are equal: PyTorch promises no
- * order there. */
+ * order there, and the bound reaches to the farthest of the equals.  It is ambiguous where rounding decides, which is not so among exact
+ * operands: a row of equal numbers is no reason to refuse a comparison. */
 #include "reference/operations/rank.h"
 
 #include <math.h>
@@ -85,20 +86,23 @@ static rkb_point_t ranked_value(const row_t *row, uint64_t turn, bool descending
    return (rkb_point_t){descending ? entry->value : -entry->value, hard, row->variance, row->flags};
 }
 
+/* How far the place of another element lies, where that may take the turn. */
+static void compare_turns(const entry_t *own, const entry_t *other, double *apart, bool *rounding) {
+   const double doubt = other->hard + own->hard;
+   if (fabs(other->value - own->value) > doubt)
+      return;
+   *apart = fmax(*apart, fabs((double)other->place - (double)own->place));
+   *rounding |= doubt > 0;
+}
+
 static rkb_point_t ranked_place(const row_t *row, uint64_t turn) {
    const entry_t *own = &row->entries[turn];
    double apart = 0;
-   for (uint64_t step = 1; step <= turn; step++) {
-      const entry_t *other = &row->entries[turn - step];
-      if (other->value - own->value <= other->hard + own->hard)
-         apart = fmax(apart, fabs((double)other->place - (double)own->place));
-   }
-   for (uint64_t next = turn + 1; next < row->length; next++) {
-      const entry_t *other = &row->entries[next];
-      if (own->value - other->value <= other->hard + own->hard)
-         apart = fmax(apart, fabs((double)other->place - (double)own->place));
-   }
-   return (rkb_point_t){(double)own->place, apart, apart * apart, row->flags | (apart > 0 ? RKB_POINT_AMBIGUOUS : 0)};
+   bool rounding = false;
+   for (uint64_t i = 0; i < row->length; i++)
+      if (i != turn)
+         compare_turns(own, &row->entries[i], &apart, &rounding);
+   return (rkb_point_t){(double)own->place, apart, apart * apart, row->flags | (rounding ? RKB_POINT_AMBIGUOUS : 0)};
 }
 
 static int rank(rkb_reader_t *reader, const rkb_program_node_t *node, bool places, uint64_t count,

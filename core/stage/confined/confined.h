@@ -22,6 +22,10 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
 /* Ends all of them.  NULL is accepted.  [loop] */
 void rkb_confined_close(rkb_confined_t *confined);
 
+/* Which layers hold a job's process here, found by a process that gives up the same: "capabilities landlock seccomp", each with "no-" before
+ * it where the kernel does not give it.  False when no process could be made.  [before there are other threads] */
+bool rkb_confined_layers(rkb_text_t *layers);
+
 /* As the stage's run, in a process of its own.  [worker] */
 int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 

@@ -7,22 +7,21 @@
 #include "base/call_filter.h"
 #include "base/confine.h"
 
-void confined_sandbox_enter(void) {
+void confined_sandbox_enter(confined_layers_t *layers) {
    const struct rlimit none = {0, 0};
    uint64_t held;
-   rkb_drop_capabilities();
+   layers->capabilities = rkb_drop_capabilities();
    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
    const int rules = rkb_landlock_begin(&held);
-   if (rules >= 0)
-      rkb_landlock_enter(rules); /* no path is allowed again */
+   layers->landlock = rules >= 0 && rkb_landlock_enter(rules); /* no path is allowed again */
 }
 
 #if defined(AUDIT_ARCHITECTURE) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Reading and writing what is open, memory that is never executable, threads, time: no file is opened, no process made, no signal sent but
  * to itself.  memfd_create is for memory that is mapped more than once.  A sanitizer opens files of its own. */
-static void allow_computing(void) {
+static bool allow_computing(void) {
    const uint32_t own = (uint32_t)getpid();
    struct sock_filter code[] = {
       FILTER_BEGINS,
@@ -37,16 +36,17 @@ static void allow_computing(void) {
       MAY_WITHOUT(mmap, 2, PROT_EXEC, EPERM), MAY_WITHOUT(mprotect, 2, PROT_EXEC, EPERM),
       MAY_FOR(prctl, 0, PR_SET_NAME, PR_SET_VMA), MAY_FOR(tgkill, 0, own, own), MAY_WITH(clone, 0, CLONE_THREAD, EPERM),
       FILTER_ENDS};
-   rkb_filter_install(code, sizeof code / sizeof *code);
+   return rkb_filter_install(code, sizeof code / sizeof *code);
 }
 #else
-static void allow_computing(void) {
+static bool allow_computing(void) {
+   return false;
 }
 #endif
 
-void confined_sandbox_close(uint64_t processor_s) {
+void confined_sandbox_close(uint64_t processor_s, confined_layers_t *layers) {
    /* SIGXCPU first, whose meaning is clear, and SIGKILL for a process that does not heed it. */
    const struct rlimit processor = {processor_s, processor_s + 2};
    setrlimit(RLIMIT_CPU, &processor);
-   allow_computing();
+   layers->seccomp = allow_computing();
 }

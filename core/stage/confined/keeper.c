@@ -66,7 +66,8 @@ static _Noreturn void become_job(const server_t *server, const confined_start_t 
       _exit(1);
    signal(SIGCHLD, SIG_DFL);
    sigprocmask(SIG_SETMASK, &none, NULL);
-   confined_sandbox_close(start->processor_s);
+   confined_layers_t ignored;
+   confined_sandbox_close(start->processor_s, &ignored); /* `rkb doctor` tells of them */
    _exit(confined_job_serve(server->runtime, start->entry, start->threads, CHANNEL) ? 0 : 1);
 }
 
@@ -136,7 +137,8 @@ static _Noreturn void serve(rkb_runtime_t *runtime) {
    sigaddset(&children, SIGCHLD);
    sigprocmask(SIG_BLOCK, &children, &waiting);
    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = child_ended}, NULL);
-   confined_sandbox_enter();
+   confined_layers_t ignored;
+   confined_sandbox_enter(&ignored);
    rkb_task_use_threads(1); /* a fork has no threads but those that it makes */
    confined_job_open(runtime);
    for (bool more = true; more;) {

@@ -20,6 +20,9 @@ enum { RUN_ELEMENTS = 32 }; /* neighbours in a run */
 #define ALL_FRESH (UINT64_C(1) << 22)
 /* Operations of a reference that is cheaper to evaluate whole than by elements. */
 #define WHOLE_OPERATIONS 2e8
+/* Bytes of a case that a whole evaluation has memory for: each element takes 25 bytes, and is 2 to 4 in the case.  A gather's gradient
+ * takes few operations for a large table. */
+#define WHOLE_BYTES 100e6
 /* Bytes of a case that takes a good part of a second to be put on the device, in all its sets. */
 #define FEW_SETS_BYTES 64e6
 #define HUGE_BYTES 1e9
@@ -49,7 +52,7 @@ static uint64_t now_ns(void) {
 }
 
 static bool is_whole(const rkb_case_t *c) {
-   return c->operations <= WHOLE_OPERATIONS;
+   return c->operations <= WHOLE_OPERATIONS && (double)c->bytes <= WHOLE_BYTES;
 }
 
 /* The first elements, the last ones, then runs from anywhere. */

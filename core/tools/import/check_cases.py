@@ -4,18 +4,82 @@ import math
 
 CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
 CHECK_WORK = 4e6  # operations of its reference
+SETTLED_NORMS = 3  # from so many norms one after another
+SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are
+SETTLED_WIDTH = 16
+LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
+GROWING = (8, 16, 33, 47, 64, 97, 128, 193, 257)
 PRODUCTS = {"linear": -1, "matmul": -1, "bmm": -1}
 
 
-def work_of(lowering, tensor_names):
-    """About how many operations the graph takes."""
+def highest(values, published):
+    """A dim reaches to what was published; one that is small there, further."""
+    return published if published > LEAST_PUBLISHED else max(values + [published])
+
+
+def with_shapes(lowering, tensor_names):
+    """Each node, and the shapes of all tensors up to its own."""
     shapes = {tensor_names[key]: tuple(shape) for key, shape in lowering.shapes.items()}
     shapes.update({name: tensor["shape"] for name, tensor in lowering.extra.items()})
-    total = 0.0
     for node in lowering.nodes:
         shapes[node["out"]] = tuple(node["shape"])
         for extra, _, shape in node.get("more", ()):
             shapes[extra] = tuple(shape)
+        yield node, shapes
+
+
+def normalised(lowering, tensor_names):
+    """How many numbers each norm takes together, in the graph's order."""
+    counts = []
+    for node, shapes in with_shapes(lowering, tensor_names):
+        shape, op, attributes = tuple(node["shape"]), node["op"], node["attr"]
+        if op == "batch_norm" and attributes.get("training"):
+            counts.append(math.prod(shape) // max(shape[1], 1))
+        elif op == "instance_norm":
+            counts.append(math.prod(shape[2:]))
+        elif op == "group_norm":
+            counts.append(math.prod(shape[1:]) // attributes["num_groups"])
+        elif op in ("layer_norm", "rms_norm"):
+            counts.append(math.prod(attributes["normalized_shape"]))
+    return counts
+
+
+def is_settled(lowering, tensor_names):
+    """Whether most norms have numbers enough; a few, as of one number a channel, may have those of the batch alone."""
+    counts = sorted(normalised(lowering, tensor_names))
+    return len(counts) < SETTLED_NORMS or (counts[0] > 2 and counts[len(counts) // 2] >= SETTLED_COUNT)
+
+
+def settled(probe, least):
+    """[(label, assignment)] of cases whose norms have numbers enough, grown from the least; [] where there are none."""
+    names = probe.subject.tensor_names
+    counts = [normalised(lowering, names) for lowering in probe.lowerings]
+    base = probe.subject.base
+    moving = []  # the dims that decide how many numbers a norm has
+    for name in probe.domains:
+        for assignment, seen in zip(probe.assignments, counts):
+            if assignment[name] != base[name] and all(assignment[other] == base[other] for other in base if other != name) and seen != counts[0]:
+                moving.append(name)
+                break
+    cases = []
+    for size in GROWING if moving else ():
+        grown = dict(least)
+        for name, (values, multiple) in probe.domains.items():
+            wanted = size if name in moving else SETTLED_WIDTH  # a single channel dies in the first relu
+            grown[name] = max(least[name], min(highest(values, base[name]), -(-wanted // multiple) * multiple))
+        if any(grown == other for _, other in cases) or probe.attempt(grown) is not None:
+            continue
+        if is_settled(probe.lowerings[probe.assignments.index(grown)], names):
+            cases.append(("settled" if not cases else "larger", grown))
+        if len(cases) == 2:
+            break
+    return cases
+
+
+def work_of(lowering, tensor_names):
+    """About how many operations the graph takes."""
+    total = 0.0
+    for node, shapes in with_shapes(lowering, tensor_names):
         made = math.prod(node["shape"])
         op, operands = node["op"], [shapes[name] for name in node["in"]]
         if op in PRODUCTS:
@@ -49,7 +113,8 @@ def choose(probe):
         assignment = {}
         for i, name in enumerate(names):
             values, multiple = probe.domains[name]
-            small = [value for value in values if value < max(base[name], 2) and value <= 64 * multiple] or [min(values + [base[name]])]
+            few = base[name] <= LEAST_PUBLISHED  # of such a dim, say a batch, more than was published is small too
+            small = [value for value in sorted({*values, base[name]}) if (few or value < base[name]) and value <= 64 * multiple] or [min(values + [base[name]])]
             pick = 0 if number == 0 else (len(small) - 1 if number == 3 else 2 * number + i - 1)
             assignment[name] = small[min(pick, len(small) - 1)]
         if any(assignment == other for _, other in cases) or any(assignment == other for _, other, _ in large):
@@ -67,4 +132,6 @@ def choose(probe):
         large.append(("least", dict(joint), 0.0))
     if not cases:
         cases = [(label, assignment) for label, assignment, _ in sorted(large, key=lambda entry: entry[2])[:2]]
+    if cases and not any(is_settled(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names) for _, case in cases):
+        cases = settled(probe, cases[0][1]) or cases
     return cases or [("as_given", dict(base))]

@@ -22,7 +22,7 @@ import recipes
 import sizes
 import writing
 from lowering import DTYPES
-from probing import LEAST_PUBLISHED, Probe, Subject
+from probing import Probe, Subject
 from refusal import Refused
 from user_file import UserFile
 
@@ -170,7 +170,7 @@ def build(path, name, dims, directions):
         "source": source,
         "precision": FLOATS[kinds.pop()],
         "directions": [d for d in directions if d == "forward" or wants],
-        "dims": {n: (min(values + [subject.base[n]]), highest(values, subject.base[n]), multiple)
+        "dims": {n: (min(values + [subject.base[n]]), check_cases.highest(values, subject.base[n]), multiple)
                  for n, (values, multiple) in probe.domains.items()},
         "tensors": tensors + outputs,
         "wants_grad": wants if "backward" in directions else [],
@@ -183,11 +183,6 @@ def build(path, name, dims, directions):
     if not named:
         notes += describe_dims(task)
     return Imported(writing.task_text(task), writing.graph_text(nodes, mapping), notes, subject, list(probe.lowerings[0].extra))
-
-
-def highest(values, published):
-    """A dim reaches to what was published; one that is small there, further."""
-    return published if published > LEAST_PUBLISHED else max(values + [published])
 
 
 def describe_dims(task):

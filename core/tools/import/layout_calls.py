@@ -6,6 +6,9 @@ from refusal import Refused
 from signatures import bind
 
 
+MOST_JOINED = 16  # operands of one node of the graph
+
+
 def number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -197,7 +200,22 @@ class LayoutCalls:
 
     def do_cat(self, node, args, kwargs):
         dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
-        return self.step(node, "cat", [self.operand(value) for value in args[0]], {"dim": dim})
+        dim %= node.meta["value"].dim()
+        values = [value.meta["value"] if isinstance(value, torch.fx.Node) else value for value in args[0]]
+        return self.joined(node, list(zip([self.operand(value) for value in args[0]], values)), dim)
+
+    def joined(self, node, parts, dim):
+        """parts: [(name, value)].  A node takes only so many, so many are joined in a tree."""
+        level = 0
+        while len(parts) > MOST_JOINED:
+            groups = [parts[first : first + MOST_JOINED] for first in range(0, len(parts), MOST_JOINED)]
+            made = []
+            for i, group in enumerate(groups):
+                value = torch.cat([value for _, value in group], dim)
+                name = group[0][0] if len(group) == 1 else self.step(node, "cat", [name for name, _ in group], {"dim": dim}, value, "_some%d_%d" % (level, i))
+                made.append((name, value))
+            parts, level = made, level + 1
+        return self.step(node, "cat", [name for name, _ in parts], {"dim": dim})
 
     do_concat = do_cat
 
@@ -206,5 +224,5 @@ class LayoutCalls:
         parts = []
         for i, value in enumerate(args[0]):
             wide = value.meta["value"].unsqueeze(dim)
-            parts.append(self.step(node, "reshape", [self.operand(value)], {"shape": tuple(wide.shape)}, wide, "_part%d" % i))
-        return self.step(node, "cat", parts, {"dim": dim})
+            parts.append((self.step(node, "reshape", [self.operand(value)], {"shape": tuple(wide.shape)}, wide, "_part%d" % i), wide))
+        return self.joined(node, parts, dim)

@@ -10,6 +10,7 @@ import torch.nn as nn
 
 import structure
 import sizes
+from check_cases import LEAST_PUBLISHED
 from lowering import Lowering
 from refusal import Refused
 from shape_rules import check_shapes
@@ -20,7 +21,6 @@ LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 1
 MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
 MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
 MOST_MULTIPLES = 16  # that are tried of one dim
-LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 SETTLED = 4  # values of a dim beside the published one
 SECONDS = 6.0  # to look for dims; those not looked at by then stay as they are

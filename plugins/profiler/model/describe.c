@@ -1,6 +1,8 @@
 /* Words for what limits a launch.  Owns nothing. */
 #include "describe.h"
+#include <math.h>
 #include <stdio.h>
+#include "shared/advice.h"
 
 /* Below this share of wasted sectors a line is not worth a person's attention. */
 #define WASTE_WORTH_SAYING 0.10
@@ -97,6 +99,30 @@ void describe_launch(const launch_time_t *t, const rkb_launch_counters_t *c, cha
                (double)c->shared_wavefronts / (double)c->shared_requests);
 }
 
+/* What the table of bottlenecks is asked with. */
+static launch_figures_t figures_of(const launch_time_t *t, const rkb_launch_counters_t *c) {
+   const uint32_t worst = worst_line(c);
+   const double ordinary = (double)(c->thread_instructions[RKB_CLASS_F32] + c->thread_instructions[RKB_CLASS_F16] +
+                                    c->thread_instructions[RKB_CLASS_F64]);
+   double tensor = 0;
+   for (int i = 0; i < RKB_TENSOR_TYPE_COUNT; i++)
+      tensor += (double)c->tensor_products[i];
+   return (launch_figures_t){
+      .resource = limiter_name(t->limiter),
+      .share = t->seconds > 0 ? fmin(1, t->part[t->limiter] / t->seconds) : 0,
+      .fixed_share = t->seconds > 0 ? t->floor / t->seconds : NAN,
+      .wasted_sectors =
+         wasted_share(c->load_sectors + c->store_sectors, c->load_least + c->store_least),
+      .memory_share = t->memory_share,
+      .wavefronts =
+         c->shared_requests ? (double)c->shared_wavefronts / (double)c->shared_requests : NAN,
+      .occupancy = t->occupancy.share,
+      .waves = t->waves,
+      .tensor_share = tensor + ordinary > 0 ? tensor / (tensor + ordinary) : 0,
+      .line = worst < RKB_MAX_COUNTED_LINES ? c->lines[worst].line : 0,
+      .occupancy_by = t->occupancy.limited_by};
+}
+
 json_t *describe_launch_json(const rkb_plan_launch_t *launch, const launch_time_t *t,
                              const rkb_launch_counters_t *c) {
    char sentence[320];
@@ -105,10 +131,12 @@ json_t *describe_launch_json(const rkb_plan_launch_t *launch, const launch_time_
    for (int i = 0; parts && i < LIMIT_COUNT; i++)
       if (t->part[i] > 0)
          json_object_set_new(parts, limiter_name((enum limiter)i), json_real(t->part[i] * 1e6));
-   return json_pack("{s:s, s:f, s:s, s:o, s:f, s:s, s:f, s:f, s:f, s:I, s:I, s:s}", "kernel",
+   const launch_figures_t figures = figures_of(t, c);
+   json_t *advice = advice_json(&figures);
+   return json_pack("{s:s, s:f, s:s, s:o, s:f, s:s, s:f, s:f, s:f, s:I, s:I, s:s, s:o*}", "kernel",
                     launch->expression, "us", t->seconds * 1e6, "limiter", limiter_name(t->limiter),
                     "parts_us", parts, "occupancy", t->occupancy.share, "occupancy_limited_by",
                     t->occupancy.limited_by ? t->occupancy.limited_by : "", "waves", t->waves, "memory_bytes",
                     t->memory_bytes, "memory_share", t->memory_share, "blocks", (json_int_t)c->blocks,
-                    "blocks_sampled", (json_int_t)c->executed, "sentence", sentence);
+                    "blocks_sampled", (json_int_t)c->executed, "sentence", sentence, "advice", advice);
 }

@@ -9,8 +9,8 @@
 void describe_launch(const launch_time_t *time, const rkb_launch_counters_t *counters, char *out,
                      size_t size);
 
-/* One launch as a JSON object: kernel, us, limiter, parts_us, occupancy, waves, memory_bytes, sentence.  Owned; NULL when
- * memory is out. */
+/* One launch as a JSON object: kernel, us, limiter, parts_us, occupancy, waves, memory_bytes, sentence, advice
+ * (shared/advice.h).  Owned; NULL when memory is out. */
 json_t *describe_launch_json(const rkb_plan_launch_t *launch, const launch_time_t *time,
                              const rkb_launch_counters_t *counters);
 

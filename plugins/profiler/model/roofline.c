@@ -16,7 +16,7 @@ const char *limiter_name(enum limiter limiter) {
       "fp64 units",        "half units",
       "integer units",     "special function units",
       "conversion units",  "atomics on one address",
-      "latency",
+      "latency",           "tensor cores",
    };
    return names[limiter];
 }
@@ -24,6 +24,23 @@ const char *limiter_name(enum limiter limiter) {
 /* Seconds the busiest multiprocessor needs for warps warp instructions at rate lanes a clock. */
 static double pipe_seconds(const rkb_device_t *d, double warps, double rate, double imbalance) {
    return rate > 0 ? warps * 32.0 * imbalance / (rate * (double)d->multiprocessors * d->clock_hz) : 0;
+}
+
+/* Seconds of the tensor cores of the busiest multiprocessor.  Their rates are warpgroup instructions'; those of single warps reach a
+ * share. */
+static double tensor_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double scale,
+                             double imbalance) {
+   const double rates[RKB_TENSOR_TYPE_COUNT] = {
+      [RKB_TENSOR_F16] = d->tensor_fp16, [RKB_TENSOR_BF16] = d->tensor_bf16,
+      [RKB_TENSOR_TF32] = d->tensor_tf32, [RKB_TENSOR_F8] = d->tensor_fp8,
+      [RKB_TENSOR_INT8] = d->tensor_int8};
+   double seconds = 0;
+   for (int t = 0; t < RKB_TENSOR_TYPE_COUNT; t++) {
+      const double of_warps = (double)(c->tensor_products[t] - c->warpgroup_products[t]);
+      if (rates[t] > 0)
+         seconds += 2 * (of_warps / d->tensor_mma_share + (double)c->warpgroup_products[t]) / rates[t];
+   }
+   return seconds * scale * imbalance;
 }
 
 /* A block cannot be shared between multiprocessors: with few blocks the busiest one has more than its share. */
@@ -37,7 +54,8 @@ static double block_imbalance(const rkb_device_t *d, double blocks) {
 static double warp_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c) {
    const double clock = 1.0 / d->clock_hz, instructions = (double)c->longest_warp;
    const double chain = c->chain_instructions ? (double)c->chain_instructions : instructions;
-   return fmax(chain * d->issue_latency_clocks * clock + (double)c->chain_shared * d->shared_latency_s,
+   return fmax(chain * d->issue_latency_clocks * clock + (double)c->chain_shared * d->shared_latency_s +
+                  (double)c->chain_tensor * d->tensor_latency_clocks * clock,
                instructions * clock);
 }
 
@@ -120,6 +138,7 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
       pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
    /* The L2 slice that owns an address takes one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
+   part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
    part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves, first_touched_share(c, scale, referenced_bytes));
 
    t.seconds = t.floor + smooth_maximum(part, &t.limiter);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define MOST_ROWS 4096
-#define MOST_DETAIL 4096
 
 void context_services_find(const rkb_host_t *host, context_services_t *services) {
    services->archive = host->get_extension(host, RKB_EXT_ARCHIVE);
@@ -77,25 +76,13 @@ static uint32_t row_count(const context_t *context) {
    return context->rows ? context->services->archive->rows_count(context->rows) : 0;
 }
 
-static const rkb_archive_row_t *row_of(const context_t *context, int64_t number) {
+const rkb_archive_row_t *context_row(const context_t *context, int64_t number) {
    for (uint32_t i = 0; i < row_count(context); i++) {
       const rkb_archive_row_t *row = context->services->archive->rows_at(context->rows, i);
       if (row->number == number)
          return row;
    }
    return NULL;
-}
-
-/* "12.3, which the model says is limited by ..." from the measurement's detail, as JSON: a model reads that
- * well. */
-static const char *describe_objective(context_t *context, int64_t number, const char *objective) {
-   double value = 0;
-   char detail[MOST_DETAIL] = "";
-   if (!context->services->archive || !objective || !objective[0] ||
-       !context->services->archive->measurement(context->host, context->job, number, objective, &value,
-                                                detail, sizeof detail))
-      return "";
-   return context_format(context, "%s = %.6g%s%s", objective, value, detail[0] ? "; details: " : "", detail);
 }
 
 void context_add_best(context_t *context, const char *objective, uint32_t count) {
@@ -123,7 +110,7 @@ void context_add_best(context_t *context, const char *objective, uint32_t count)
       const rkb_archive_row_t *row = chosen[i];
       const char *label =
          context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
-      const char *measured = describe_objective(context, row->number, objective);
+      const char *measured = context_summary(context, row->number, objective);
       const char *text = context_format(context, "%s%s%s", row->source, measured[0] ? "\n/* measured: " : "",
                                         measured[0] ? context_format(context, "%s */", measured) : "");
       context_add(context, "best", text, label, (int32_t)(found - i), true);
@@ -160,12 +147,11 @@ void context_add_candidate(context_t *context, const char *slot, const rkb_item_
                priority, true);
 }
 
-void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate,
-                          const char *objective) {
+void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate) {
    const rkb_host_t *host = context->host;
    int64_t number = 0;
    host->item_int(host, candidate, "number", &number);
-   const rkb_archive_row_t *row = row_of(context, number);
+   const rkb_archive_row_t *row = context_row(context, number);
    if (!row)
       return;
    const char *label = context_format(context, "candidate %lld", (long long)number);
@@ -174,7 +160,7 @@ void context_add_findings(context_t *context, const char *slot, const rkb_item_t
                   context_format(context, "%s, %s: %s%s%s", row->standing, row->reason, row->message,
                                  row->evidence ? "\nevidence: " : "", row->evidence ? row->evidence : ""),
                   label, 2, true);
-   context_add(context, slot, describe_objective(context, number, objective), label, 1, true);
+   context_add_measured(context, slot, number, label);
 }
 
 int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled,

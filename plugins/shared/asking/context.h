@@ -45,6 +45,8 @@ void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job,
                   const context_services_t *services);
 void context_close(context_t *context);
 
+/* The visible candidate of that number, or NULL.  Lives as long as the context. */
+const rkb_archive_row_t *context_row(const context_t *context, int64_t number);
 /* Adds an entry to a slot.  text and label are kept as they are unless made by context_format. */
 void context_add(context_t *context, const char *slot, const char *text, const char *label, int32_t priority,
                  bool fenced);
@@ -65,8 +67,13 @@ void context_add_verdicts(context_t *context, uint32_t count);
  * about it. */
 void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate,
                            int32_t priority);
-void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate,
-                          const char *objective);
+void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate);
+/* What every profiler measured of a visible candidate, case by case, with what limits it and what treats that: one entry. */
+void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label);
+/* One measurement over all cases with what limits the slowest case; "" when it was not measured or is not visible. */
+const char *context_summary(context_t *context, int64_t candidate, const char *name);
+/* Slot "siblings": what other changes to this kernel gave, the last few that are visible. */
+void context_add_siblings(context_t *context, const rkb_item_t *parent);
 
 /* Fills the prompt; *filled is owned. */
 int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled,

@@ -90,7 +90,7 @@ static int hear(const verifier_t *me, context_t *context, const choice_model_t *
          hearing->unheard++;
          snprintf(hearing->trouble, sizeof hearing->trouble, "model %.60s: %.200s", model->model,
                   answer->outcome == RKB_LLM_ANSWERED ? "its reply is not a verdict" : answer->message);
-         *vote = (vote_t){.weight = model->weight};
+         *vote = (vote_t){.weight = 0};
       }
       hearing->models[hearing->count++] = model->model;
    }
@@ -150,6 +150,24 @@ static int give_verdict(const verifier_t *me, rkb_job_t job, const hearing_t *he
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "the verdict could not be emitted");
 }
 
+/* Numbers for promote.by and for calibration; none when no model answered. */
+static int give_numbers(const verifier_t *me, rkb_job_t job, const hearing_t *hearing) {
+   double probability, severity;
+   if (!vote_numbers(hearing->votes, hearing->count, &probability, &severity))
+      return RKB_OK;
+   rkb_measurement_t measurement = {.name = "confidence",
+                                    .value = probability,
+                                    .unit = "1",
+                                    .better = "higher",
+                                    .method = "the mean of the judges' answers, by weight",
+                                    .spread = -1};
+   int status = rkb_emit_measurement(me->host, job, &measurement);
+   measurement.name = "severity";
+   measurement.value = severity;
+   measurement.better = "lower";
+   return status == RKB_OK ? rkb_emit_measurement(me->host, job, &measurement) : status;
+}
+
 static int verifier_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const verifier_t *me = self;
    const choice_model_t *models = me->config->models.rows;
@@ -170,6 +188,8 @@ static int verifier_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
    }
    if (status == RKB_OK)
       status = give_verdict(me, job, hearing, source ? source : "", err);
+   if (status == RKB_OK && give_numbers(me, job, hearing) != RKB_OK)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "the measurements could not be emitted");
    free(hearing);
    free(context);
    return status;
@@ -238,7 +258,8 @@ static const rkb_stage_t verifier = {
    .id = "rkb.verifier.llm",
    .summary = "Asks language models whether a kernel is right, and counts their votes; executes nothing.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
-   .emits = (const char *const[]){RKB_ITEM_VERDICT, NULL},
+   .emits = (const char *const[]){RKB_ITEM_VERDICT, RKB_ITEM_MEASUREMENT, NULL},
+   .measures = (const char *const[]){"confidence", "severity", NULL},
    RKB_OPTIONS(options),
    .config_size = sizeof(verifier_config_t),
    .create = verifier_create,

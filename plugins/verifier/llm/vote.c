@@ -33,9 +33,14 @@ static json_t *find_answer(const char *reply, size_t bytes) {
    return NULL;
 }
 
+static double severity_of(const json_t *said) {
+   double severity = json_is_number(said) ? json_number_value(said) : 1;
+   return severity < 0 ? 0 : severity > 1 ? 1 : severity;
+}
+
 bool vote_read(const char *reply, size_t bytes, vote_t *vote) {
    vote->verdict = VOTE_ABSTAINS;
-   vote->confidence = 0;
+   vote->confidence = vote->severity = 0;
    vote->line[0] = vote->why[0] = '\0';
    json_t *root = find_answer(reply, bytes);
    const char *verdict = json_string_value(json_object_get(root, "verdict"));
@@ -49,6 +54,8 @@ bool vote_read(const char *reply, size_t bytes, vote_t *vote) {
                       : strcmp(verdict, "wrong") == 0 ? VOTE_WRONG
                                                       : VOTE_ABSTAINS;
       vote->confidence = json_number_value(confidence);
+      if (vote->verdict == VOTE_WRONG)
+         vote->severity = severity_of(json_object_get(root, "severity"));
       copy(vote->line, sizeof vote->line, json_object_get(root, "line"));
       copy(vote->why, sizeof vote->why, json_object_get(root, "why"));
    }
@@ -84,6 +91,25 @@ vote_result_t vote_count(const vote_t *votes, uint32_t count, bool weighted, dou
    }
    result.confidence = confidence / heads[result.verdict];
    return result;
+}
+
+bool vote_numbers(const vote_t *votes, uint32_t count, double *probability, double *severity) {
+   double weights = 0;
+   *probability = *severity = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      const vote_t *vote = &votes[i];
+      const double right = vote->verdict == VOTE_RIGHT   ? vote->confidence
+                           : vote->verdict == VOTE_WRONG ? 1 - vote->confidence
+                                                         : 0.5;
+      weights += vote->weight;
+      *probability += vote->weight * right;
+      *severity += vote->weight * vote->severity;
+   }
+   if (weights <= 0)
+      return false;
+   *probability /= weights;
+   *severity /= weights;
+   return true;
 }
 
 uint32_t vote_line(const char *source, const char *quoted) {

@@ -25,8 +25,12 @@ struct sample {
    /* of the output being judged */
    uint64_t *written, written_count;
    uint32_t output, width;
-   uint64_t judged;
+   uint64_t judged, dont_care,
+      final_elements;    /* final: of those that executed blocks wrote, of outputs of which some was judged */
    bool **judged_blocks; /* by launch and place in blocks: some element of it was judged */
+   bool *judged_buffers; /* by buffer of the plan: some element of it was judged */
+   uint64_t *stores;     /* by launch: buffers that its blocks are known to write, or may */
+   const struct sample *probe; /* further blocks whose stores tell who writes what; NULL: none */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
@@ -45,12 +49,32 @@ void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers);
 int sample_fetch(void *sample, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
 /* Executes the blocks that are judged, on inputs drawn for this, and judges some of what they wrote. */
 int sample_judge(struct sample *s, rkb_error_t *err);
+/* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
+int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* Judges elements of the outputs that are final, and finds the instruction that wrote a wrong one. */
+int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* Marks for s->blocks; free them also after a failure. */
+int sample_make_marks(struct sample *s, rkb_error_t *err);
+void sample_free_marks(struct sample *s);
 
-/* sampled_points.c: moves to the front of s->written elements of every block that wrote some: one of each before a second of any, drawn
- * blocks first.  Returns how many. */
+/* bench_slice.c: judges outputs of which the sample left nothing final: executes, of the launches before, the blocks that write what some
+ * block reads, as far as those are few. */
+int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+
+/* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
+ * tells; false where it does not. */
+struct word_runs {
+   uint64_t (*runs)[2]; /* first byte, first byte behind; ascending */
+   uint32_t count, room;
+};
+bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffer,
+                         const struct word_runs *words, uint64_t *chosen);
+
+/* sampled_points.c: moves to the front of s->written elements of every block that wrote some, all of them if they are not too many: one of
+ * each before a second of any, drawn blocks first.  Returns how many. */
 int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err);
-/* The first count of s->written were judged. */
-void sample_note_judged(struct sample *s, uint64_t count);
+/* Those of s->written from first on, up to count, were judged. */
+void sample_note_judged(struct sample *s, uint64_t first, uint64_t count);
 /* The certificate's facet: what was executed and judged, and what it leaves out. */
 void sample_describe(struct sample *s, const rkb_machine_report_t *report);
 

@@ -284,6 +284,9 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       trial_take_findings(t);
       if (report.complete)
          order_had(t);
+      for (uint32_t n = 0; report.complete && n < t->plan->launch_count; n++)
+         outcome_stored(t->outcome, shapes_launch_name(&t->plan->launches[n]),
+                        rkb_machine_stored(t->machine, n));
       if (report.complete)
          status = judge_run(t, first, &report, err);
    }

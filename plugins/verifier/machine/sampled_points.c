@@ -3,9 +3,11 @@
  * One worker thread a sample. */
 #include "bench_values.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_JUDGED 65536u /* elements of an output */
 #define MOST_WRITERS 256u /* blocks told apart; those beyond are not judged */
 
 /* A block, and what of the output it met first. */
@@ -49,28 +51,34 @@ static struct writer *writer_of(const struct sample *s, struct writers *all, uin
    return &all->list[all->count++];
 }
 
-static int compare_ordinals(const void *a, const void *b) {
-   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-   return (x > y) - (x < y);
-}
-
-/* wanted of the writer's elements, some perhaps twice. */
+/* wanted of the writer's elements, one from each of as many equal parts. */
 static bool draw_ordinals(struct sample *s, struct writer *w, uint32_t wanted) {
    w->wanted = wanted < w->count ? wanted : (uint32_t)w->count;
    w->ordinals = calloc(w->wanted + 1, sizeof *w->ordinals);
    w->elements = calloc(w->wanted + 1, sizeof *w->elements);
    if (!w->ordinals || !w->elements)
       return false;
-   for (uint32_t n = 0; n < w->wanted; n++)
-      w->ordinals[n] = s->verifier->random->below(&s->points, w->count);
-   qsort(w->ordinals, w->wanted, sizeof *w->ordinals, compare_ordinals);
+   for (uint32_t n = 0; n < w->wanted; n++) {
+      const uint64_t first = w->count * n / w->wanted, end = w->count * (n + 1) / w->wanted;
+      w->ordinals[n] = first + s->verifier->random->below(&s->points, end - first);
+   }
    return true;
 }
 
 static void take(struct writer *w, uint64_t element) {
-   for (; w->had < w->wanted && w->ordinals[w->had] == w->seen; w->had++)
-      w->elements[w->had] = element;
+   if (w->had < w->wanted && w->ordinals[w->had] == w->seen)
+      w->elements[w->had++] = element;
    w->seen++;
+}
+
+/* In any order: the first ones may be all that is judged. */
+static void shuffle(struct sample *s, struct writer *w) {
+   for (uint32_t n = w->had; n > 1; n--) {
+      const uint32_t other = (uint32_t)s->verifier->random->below(&s->points, n);
+      const uint64_t element = w->elements[n - 1];
+      w->elements[n - 1] = w->elements[other];
+      w->elements[other] = element;
+   }
 }
 
 /* Drawn blocks before the others, else as they were executed. */
@@ -82,7 +90,7 @@ static int compare_writers(const void *a, const void *b) {
 }
 
 int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
-   const uint64_t points = (uint64_t)s->verifier->config->bench_points, before = s->written_count;
+   const uint64_t before = s->written_count;
    struct writers *all = calloc(1, sizeof *all);
    bool made = all != NULL;
    *count = 0;
@@ -91,7 +99,7 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
       if (w)
          w->count++;
    }
-   const uint32_t each = made && all->count ? (uint32_t)((points + all->count - 1) / all->count) : 0;
+   const uint32_t each = made && all->count ? MOST_JUDGED / all->count : 0;
    for (uint32_t n = 0; made && n < all->count; n++)
       made = draw_ordinals(s, &all->list[n], each);
    for (uint64_t n = 0; made && n < before; n++) {
@@ -99,6 +107,8 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
       if (w)
          take(w, s->written[n]);
    }
+   for (uint32_t n = 0; made && n < all->count; n++)
+      shuffle(s, &all->list[n]);
    if (made)
       qsort(all->list, all->count, sizeof *all->list, compare_writers);
    for (uint32_t k = 0; made && k < each; k++)
@@ -115,9 +125,9 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
 
 /* What is left out ------------------------------------------------------------------------------------------------------ */
 
-void sample_note_judged(struct sample *s, uint64_t count) {
+void sample_note_judged(struct sample *s, uint64_t first, uint64_t count) {
    uint32_t launch, place;
-   for (uint64_t n = 0; n < count; n++)
+   for (uint64_t n = first; n < first + count; n++)
       if (rkb_machine_met_by(s->machine, s->output, s->written[n] * s->width, &launch, &place) &&
           launch < s->blocks.launch_count && place < s->blocks.launches[launch].count)
          s->judged_blocks[launch][place] = true;
@@ -165,17 +175,18 @@ static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c)
 void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
    json_t *launches = json_array();
    for (uint32_t n = 0; n < report->launch_count; n++)
-      if (report->launches[n].blocks)
+      if (report->launches[n].blocks && report->launches[n].executed)
          json_array_append_new(launches, describe_launch(s, &report->launches[n]));
-   s->outcome->bench_judged++;
    json_array_append_new(
       s->outcome->sampled,
       json_pack(
-         "{s:s, s:{s:[s], s:s, s:s, s:o, s:I}, s:[s, s, s]}", "facet", "sampled", "scope", "shapes",
+         "{s:s, s:{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}, s:[s, s, s]}", "facet", "sampled", "scope", "shapes",
          s->the_case->name, "inputs", "the tested values", "family", s->family->name, "launches", launches,
-         "elements", (json_int_t)s->judged, "assumptions",
+         "elements", (json_int_t)s->judged, "of_elements", (json_int_t)s->final_elements,
+         "share_missed_with_5_percent",
+         s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0, "assumptions",
          "bounds, alignment and values of the blocks named; races between blocks were not looked for",
          "blocks that were not executed change nothing that these read or wrote",
-         "so many blocks of a launch as missed_with_5_percent says can be wrong and are missed with 5 %; of a wrong block "
-         "the judged elements are wrong"));
+         "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
+         "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %"));
 }

@@ -303,7 +303,20 @@ static void join_names(json_t *list, const json_t *more) {
    }
 }
 
+void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) {
+   uint32_t n = 0;
+   while (n < outcome->stored_count && outcome->stored[n].launch != launch)
+      n++;
+   if (n == MOST_STORED)
+      return;
+   outcome->stored_count += n == outcome->stored_count;
+   outcome->stored[n].launch = launch;
+   outcome->stored[n].buffers |= buffers;
+}
+
 void outcome_join(struct outcome *outcome, struct outcome *next) {
+   for (uint32_t n = 0; n < next->stored_count; n++)
+      outcome_stored(outcome, next->stored[n].launch, next->stored[n].buffers);
    if (next->rank > outcome->rank) { /* the first of equal weight stands */
       outcome->rank = next->rank;
       memcpy(outcome->reason, next->reason, sizeof outcome->reason);

@@ -84,12 +84,19 @@ CUresult cuDriverGetVersion(int *version) {
    return CUDA_SUCCESS;
 }
 CUresult cuDeviceGet(CUdevice *device, int ordinal) {
-   *device = 0;
-   return ordinal ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+   int count = 0;
+   cuDeviceGetCount(&count);
+   *device = ordinal;
+   return ordinal < count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
+/* A test says by the environment what the machine has: RKB_DOUBLE_DEVICES, RKB_DOUBLE_NAME. */
 CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
    (void)device;
-   snprintf(name, (size_t)size, "no device");
+   snprintf(name, (size_t)size, "%s", getenv("RKB_DOUBLE_NAME") ? getenv("RKB_DOUBLE_NAME") : "no device");
+   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int *count) {
+   *count = getenv("RKB_DOUBLE_DEVICES") ? atoi(getenv("RKB_DOUBLE_DEVICES")) : 1;
    return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
@@ -108,9 +115,8 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
    return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetPCIBusId(char *bus, int size, CUdevice device) {
-   (void)device;
    snprintf(bus, (size_t)size, "dddd:00:00.%d",
-            getenv("CUDA_VISIBLE_DEVICES") ? atoi(getenv("CUDA_VISIBLE_DEVICES")) : 0);
+            getenv("CUDA_VISIBLE_DEVICES") ? atoi(getenv("CUDA_VISIBLE_DEVICES")) : device);
    return CUDA_SUCCESS;
 }
 CUresult cuCtxSynchronize(void) {

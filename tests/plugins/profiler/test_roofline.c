@@ -29,6 +29,10 @@ static const rkb_device_t device = {
    .shared_latency_s = 30e-9,
    .issue_latency_clocks = 4,
    .barrier_clocks = 20,
+   .tensor_bf16 = 1e15,
+   .tensor_tf32 = 5e14,
+   .tensor_mma_share = 0.5,
+   .tensor_latency_clocks = 30,
    .launch_floor_s = 3e-6,
    .graph_launch_s = 1e-6,
 };
@@ -127,6 +131,33 @@ static void a_load_of_what_was_loaded_before_takes_as_long_as_the_cache(void **s
    assert_true(fabs(latency_of(&half) - 400e-9) < 1e-12);
 }
 
+/* 1e12 multiply-adds are 2e12 operations: 2 ms at the full rate of bf16, twice as long by single warps, and again for tf32. */
+static void products_take_their_type_s_rate(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(100), warpgroups, tf32;
+   c.tensor_products[RKB_TENSOR_BF16] = 10000000000; /* of the one block that was executed */
+   warpgroups = tf32 = c;
+   warpgroups.warpgroup_products[RKB_TENSOR_BF16] = warpgroups.tensor_products[RKB_TENSOR_BF16];
+   tf32.tensor_products[RKB_TENSOR_TF32] = tf32.tensor_products[RKB_TENSOR_BF16];
+   tf32.tensor_products[RKB_TENSOR_BF16] = 0;
+   const launch_time_t single = roofline_launch(&device, full, &c, 4096, true);
+   assert_int_equal(single.limiter, LIMIT_TENSOR);
+   assert_true(fabs(single.part[LIMIT_TENSOR] - 4e-3) < 1e-9);
+   assert_true(fabs(roofline_launch(&device, full, &warpgroups, 4096, true).part[LIMIT_TENSOR] - 2e-3) < 1e-9);
+   assert_true(fabs(roofline_launch(&device, full, &tf32, 4096, true).part[LIMIT_TENSOR] - 8e-3) < 1e-9);
+}
+
+/* A chain of 1,000 products of a warp waits 30 clocks for each. */
+static void products_in_a_chain_wait_for_each_other(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(1);
+   c.longest_loads = 0;
+   c.longest_warp = 1000;
+   c.chain_instructions = 1;
+   c.chain_tensor = 1000;
+   assert_true(fabs(roofline_launch(&device, full, &c, 2048, true).part[LIMIT_LATENCY] - 30e-6) < 1e-7);
+}
+
 static void nothing_executed_predicts_the_floor(void **state) {
    (void)state;
    rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
@@ -143,6 +174,8 @@ int main(void) {
       cmocka_unit_test(a_tail_wave_costs_a_whole_wave),
       cmocka_unit_test(only_what_waits_is_charged_its_latency),
       cmocka_unit_test(a_load_of_what_was_loaded_before_takes_as_long_as_the_cache),
+      cmocka_unit_test(products_take_their_type_s_rate),
+      cmocka_unit_test(products_in_a_chain_wait_for_each_other),
       cmocka_unit_test(nothing_executed_predicts_the_floor),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,24 +42,34 @@ static void gives_the_tasks_seeds(void **state) {
    fake_close(&fake);
 }
 
-/* A link may lead to any file of the one who runs this, and a pipe never ends. */
-static void links_and_pipes_are_refused(void **state) {
-   static const char *const commands[] = {"ln -s /etc/passwd %s/a.cu", "ln -s b.cu %s/a.cu", "mkfifo %s/a.cu", "mkdir %s/a.cu"};
-   static const char *const words[] = {"is a link", "is a link", "is not a regular file", "is not a regular file"};
+/* A link may lead to any file of the one who runs this, and a pipe never ends.  The file is left out, and named; the seed beside it
+ * is given, and alone in its directory the file fails the request. */
+static void files_that_are_no_text_are_left_out(void **state) {
+   static const char *const commands[] = {"ln -s /etc/passwd %s/%s", "ln -s c.cu %s/%s", "mkfifo %s/%s", "mkdir %s/%s",
+                                          "printf 'a\\0b' >%s/%s", "head -c 300000 /dev/zero >%s/%s"};
+   static const char *const words[] = {"is a link", "is a link", "is not a regular file", "is not a regular file",
+                                       "holds a NUL byte", "is larger than"};
    (void)state;
    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
       fake_t fake;
       char *directory = make_directory(), option[600], command[600];
-      write_file(directory, "b.cu", "second");
-      snprintf(command, sizeof command, commands[i], directory);
+      const char *const name = i % 2 ? "a.cu" : "c.cu"; /* before the good one, and behind it */
+      snprintf(command, sizeof command, commands[i], directory, name);
       assert_int_equal(system(command), 0);
       snprintf(option, sizeof option, "directory=%s", directory);
       fake_open(&fake, "translator/seed");
       fake_start(&fake, (const char *const[]){option, NULL});
       rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
-      assert_int_equal(fake_run(&fake, request), RKB_ERR_INVALID);
+      assert_true(fake_run(&fake, request) < 0);
       assert_non_null(strstr(fake.error.message, words[i]));
+      assert_non_null(strstr(fake.error.message, name));
       assert_int_equal(fake.emitted_count, 0);
+      write_file(directory, "b.cu", "second");
+      assert_int_equal(fake_run(&fake, request), RKB_OK);
+      assert_int_equal(fake.emitted_count, 1);
+      assert_string_equal(fake_text(&fake, 0, "source"), "second");
+      assert_non_null(strstr(fake.logged, words[i]));
+      assert_non_null(strstr(fake.logged, name));
       fake_drop(request);
       fake_close(&fake);
       remove_directory(directory);
@@ -129,7 +139,7 @@ static void names_what_is_wrong(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_the_tasks_seeds),
-      cmocka_unit_test(links_and_pipes_are_refused), cmocka_unit_test(sorts_and_ignores_the_rest),
+      cmocka_unit_test(files_that_are_no_text_are_left_out), cmocka_unit_test(sorts_and_ignores_the_rest),
       cmocka_unit_test(names_what_is_wrong),
    };
    return RUN_TESTS(tests);

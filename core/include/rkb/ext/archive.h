@@ -29,6 +29,7 @@ typedef struct rkb_archive_query {
    const char *source_hash; /* only candidates with this source, or NULL */
    const char *operator_id; /* only candidates made by this entry, or NULL */
    const char *standing;    /* only this standing, or NULL */
+   int64_t parent;          /* only candidates with this parent, or 0; absent in structures of older headers */
 } rkb_archive_query_t;
 
 typedef struct rkb_archive_row {
@@ -40,6 +41,18 @@ typedef struct rkb_archive_row {
 } rkb_archive_row_t;
 
 typedef struct rkb_archive_rows rkb_archive_rows_t;
+
+/* One measurement of a candidate, as a profiler emitted it. */
+typedef struct rkb_archive_measured {
+   const char *name;      /* "<entry id>.<name>" */
+   const char *case_name; /* NULL: over all cases */
+   const char *unit, *better;
+   const char *method;    /* how it was obtained, or "" */
+   const char *detail;    /* JSON, or NULL */
+   double value;
+} rkb_archive_measured_t;
+
+typedef struct rkb_archive_measured_list rkb_archive_measured_list_t;
 
 typedef struct rkb_archive_api {
    uint32_t size;
@@ -61,6 +74,18 @@ typedef struct rkb_archive_api {
    /* The last search request whose results the job may see, -1 when it sees none of the search; *window, which may be
     * NULL, receives the pipeline's window.  [worker] */
    int64_t (*horizon)(const rkb_host_t *host, rkb_job_t job, int64_t *window);
+
+   /* From here on: check RKB_HAS first, because older programs end before.
+    *
+    * Every measurement of one visible candidate, by name and then by case; those over all cases come first of their name.  Without
+    * one, or when the candidate is not visible, the list is empty.  On RKB_OK *list is owned: release it with
+    * measured_free.  [worker] */
+   int (*measured)(const rkb_host_t *host, rkb_job_t job, int64_t candidate, rkb_archive_measured_list_t **list,
+                   rkb_error_t *err);
+   uint32_t (*measured_count)(const rkb_archive_measured_list_t *list);
+   const rkb_archive_measured_t *(*measured_at)(const rkb_archive_measured_list_t *list,
+                                                uint32_t index); /* lives as long as list */
+   void (*measured_free)(rkb_archive_measured_list_t *list);
 } rkb_archive_api_t;
 
 #ifdef __cplusplus

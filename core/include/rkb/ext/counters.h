@@ -93,13 +93,16 @@ typedef struct rkb_launch_counters {
    uint64_t barriers;          /* by blocks */
    uint64_t longest_warp;      /* most warp instructions issued by one warp of one block */
    uint64_t longest_loads;     /* most dependent-looking global load requests by one warp (a load whose address or
-                                  guard uses a value loaded since the last barrier counts; else loads issued together count once) */
+                                  guard uses a value loaded since the last barrier counts; else loads issued together count once).  Copies by cp.async count where
+                                  they are waited for: 1 / (n + 1) where n groups stay under way */
    rkb_line_counters_t lines[RKB_MAX_COUNTED_LINES]; /* the most wasteful global lines, by sectors - least */
    rkb_line_access_t accesses[RKB_MAX_COUNTED_LINES]; /* the shape that wasted most of lines[] of the same index */
    uint64_t chain_instructions; /* of longest_warp: those that wait for one another, through registers, block after block of
                                    straight code; loads of global memory among them.  0: not counted */
    uint64_t chain_shared;       /* the loads of shared memory and shuffles of that chain, which are not in chain_instructions */
    uint64_t tensor_products[RKB_TENSOR_TYPE_COUNT]; /* multiply-adds of matrix instructions, by type */
+   uint64_t warpgroup_products[RKB_TENSOR_TYPE_COUNT]; /* those of them that warpgroups make (wgmma) */
+   uint64_t chain_tensor;       /* the matrix instructions of the longest chain, which are not in chain_instructions */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {

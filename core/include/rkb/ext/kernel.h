@@ -217,6 +217,9 @@ typedef struct rkb_device {
    double convert_per_clock;                     /* lanes of type conversions */
    double issue_latency_clocks;                  /* between dependent arithmetic instructions of one warp */
    double barrier_clocks;                        /* of a block-wide barrier, nobody late */
+   double tensor_fp8, tensor_int8;               /* dense operations/s; 0: the tensor cores do not take the type */
+   double tensor_mma_share;                      /* the share of these rates that mma.sync reaches; warpgroup instructions reach all */
+   double tensor_latency_clocks;                 /* between dependent mma.sync of one warp */
 } rkb_device_t;
 
 /* How much of a multiprocessor a launch fills (CUDA C++ Programming Guide, 'Multiprocessor Level'). */

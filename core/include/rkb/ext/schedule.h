@@ -29,7 +29,8 @@ typedef struct rkb_schedule_api {
    uint32_t size;
    uint32_t reserved;
 
-   /* The kernel of a schedule to start from: "suited", "together" or "apart".  RKB_ERR_INVALID: the graph has something that no
+   /* The kernel of a schedule to start from: "suited", "fused", "together" or "apart"; NULL: "fused" where it is
+    * the same as "suited".  RKB_ERR_INVALID: the graph has something that no
     * kernel is written for yet, or there is no such start; err says what.  [worker] */
    int (*start)(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err);
 
@@ -46,6 +47,13 @@ typedef struct rkb_schedule_api {
                 size_t note_size, rkb_error_t *err);
 
    void (*free_text)(char *text);
+
+   /* A kernel whose schedule differs from source's in one decision or two: of the list of them, in the order in which they are worth a
+    * try, the first that is legal and that known does not know, of those whose number modulo slots is slot; if there is none, of all.
+    * Calls with other slots take other kernels.  RKB_OK with *changed NULL: as for change, or all are known.  At most 160 texts are
+    * written.  [worker] */
+   int (*step)(const rkb_host_t *host, const char *source, uint32_t limit, uint32_t slot, uint32_t slots,
+               bool (*known)(void *context, const char *text), void *context, char **changed, char *note, size_t note_size, rkb_error_t *err);
 } rkb_schedule_api_t;
 
 #ifdef __cplusplus

@@ -44,6 +44,11 @@ typedef struct operator_t {
 extern const operator_t fault_operators[];
 extern const uint32_t fault_operator_count;
 
+/* Those that break what orders asynchronous operations, or forms matrix products.  They have a table of their own, as tasks' seeds have few
+ * places for them: tests/machine/tensor_kernels.txt lists kernels that have. */
+extern const operator_t asynchrony_operators[];
+extern const uint32_t asynchrony_operator_count;
+
 /* operators/<file>.c */
 #define FINDER(name) void name(const source_t *s, sites_t *sites)
 FINDER(find_drop_barrier);
@@ -89,5 +94,37 @@ FINDER(find_last_block_skipped);
 FINDER(find_grid_one_short);
 FINDER(find_grid_capped);
 FINDER(find_only_listed_shapes);
+
+/* operators/asynchrony_faults.c */
+FINDER(find_drop_proxy_fence);
+FINDER(find_drop_mbarrier_fence);
+FINDER(find_drop_mbarrier_init);
+FINDER(find_drop_mbarrier_wait);
+FINDER(find_drop_mbarrier_arrive);
+FINDER(find_drop_expect);
+FINDER(find_drop_wgmma_fence);
+FINDER(find_drop_wgmma_commit);
+FINDER(find_drop_wgmma_wait);
+FINDER(find_drop_copy_commit);
+FINDER(find_drop_copy_wait);
+FINDER(find_drop_bulk_commit);
+FINDER(find_drop_bulk_wait);
+FINDER(find_drop_bulk_copy);
+FINDER(find_drop_cluster_wait);
+FINDER(find_short_expect);
+FINDER(find_long_expect);
+FINDER(find_wrong_parity);
+FINDER(find_short_arrivals);
+FINDER(find_long_arrivals);
+FINDER(find_copy_wait_late);
+FINDER(find_wgmma_wait_late);
+FINDER(find_bulk_wait_late);
+FINDER(find_untransposed_fragment);
+FINDER(find_swapped_fragment);
+FINDER(find_wrong_sign);
+FINDER(find_wrong_major);
+FINDER(find_relaxed_cluster);
+FINDER(find_drop_warp_barrier);
+FINDER(find_wrong_stage);
 
 #endif

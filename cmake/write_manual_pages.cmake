@@ -1,0 +1,11 @@
+# Asks the built programs for their manual pages: cmake -DRKB=... -DRKB_RUN=... -DFOLDER=... -P write_manual_pages.cmake
+file(REMOVE_RECURSE "${FOLDER}")
+file(MAKE_DIRECTORY "${FOLDER}")
+execute_process(COMMAND "${RKB}" --man OUTPUT_FILE "${FOLDER}/rkb.1" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${RKB_RUN}" --man OUTPUT_FILE "${FOLDER}/rkb-run.1" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${RKB}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n  [a-z]+ " commands "${help}")
+foreach(command ${commands})
+  string(STRIP "${command}" command)
+  execute_process(COMMAND "${RKB}" ${command} --man OUTPUT_FILE "${FOLDER}/rkb-${command}.1" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

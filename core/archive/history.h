@@ -1,0 +1,38 @@
+/* What a run found, in the order of its candidates and with what it cost, without texts: for curves over a whole run.  [any] */
+#ifndef RKB_ARCHIVE_HISTORY_H
+#define RKB_ARCHIVE_HISTORY_H
+
+#include "archive/archive.h"
+
+typedef struct rkb_history_record {
+   int64_t number;  /* of the candidate */
+   int64_t request; /* the request's key (docs/archive.md): negative in propose */
+   const char *standing;
+   bool duplicate, has_objective;
+   double objective;
+} rkb_history_record_t;
+/* Visits every candidate by number.  visit as in rkb_archive_each_request. */
+int rkb_archive_each_history(rkb_archive_t *archive,
+                             int (*visit)(void *argument, const rkb_history_record_t *record), void *argument,
+                             rkb_error_t *err);
+
+/* Visits every request that cost dollars, in the order of requests: its key, and the sum of its calls' costs (of the reservation, where
+ * a call never ended). */
+int rkb_archive_each_cost(rkb_archive_t *archive, int (*visit)(void *argument, int64_t request, double usd),
+                          void *argument, rkb_error_t *err);
+/* One call of a language model; texts live until visit returns. */
+typedef struct rkb_call_history {
+   int64_t id, request, child, attempt; /* request: its key */
+   const char *stage, *model, *state, *source; /* never NULL */
+   const char *outcome, *error, *prompt, *reply; /* or NULL */
+   double usd, seconds;                          /* usd: the reservation of a call that never ended; seconds: negative when unknown */
+   int64_t input_tokens, output_tokens;          /* negative when not reported */
+} rkb_call_history_t;
+/* Visits every call, in the order of requests. */
+int rkb_archive_each_call(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_call_history_t *call),
+                          void *argument, rkb_error_t *err);
+
+/* The place of a request's key in the order of requests: propose first.  Compares as <0, 0, >0. */
+int rkb_request_key_compare(int64_t left, int64_t right);
+
+#endif

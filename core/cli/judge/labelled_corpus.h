@@ -1,0 +1,42 @@
+/* A labelled corpus: kernels of which it is known whether they are right.  A table (tab-separated, its first line names the columns)
+ * lists them:
+ *
+ *   file       the kernel, relative to the table
+ *   label      right or wrong
+ *   task       a shipped task's name, or a directory
+ *   direction  forward or backward
+ *   kind       what is wrong, for the table of kinds: memory, race, value, ...; optional
+ *   part       tuned or kept: whether a judge may have been tuned with it; optional, else kept
+ *
+ * Lines that begin with '#' are comments.  One thread. */
+#ifndef RKB_CLI_JUDGE_LABELLED_CORPUS_H
+#define RKB_CLI_JUDGE_LABELLED_CORPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rkb/plugin.h>
+#include "base/hash.h"
+
+typedef struct rkb_labelled_kernel {
+   char *path; /* absolute */
+   char *task, *direction, *kind;
+   bool wrong, kept;
+   char hash[RKB_HASH_TEXT]; /* of its text: a candidate's source_hash */
+} rkb_labelled_kernel_t;
+
+typedef struct rkb_labelled_corpus {
+   rkb_labelled_kernel_t *list; /* by task, direction, and then as in the table */
+   uint32_t count;
+} rkb_labelled_corpus_t;
+
+/* Reads the table at path and every kernel that it names.  The same text twice for one task and direction is an error: one of the two
+ * would not be judged.  RKB_ERR_INVALID with "path:line: ..." otherwise. */
+int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rkb_error_t *err);
+void rkb_labelled_corpus_free(rkb_labelled_corpus_t *corpus);
+/* Keeps count kernels, chosen by the hash of seed and text: the same seed keeps the same ones, whatever their order. */
+void rkb_labelled_corpus_sample(rkb_labelled_corpus_t *corpus, uint32_t count, uint64_t seed);
+/* The kernel of that text under that task and direction, or NULL.  task: the name alone, without a directory. */
+const rkb_labelled_kernel_t *rkb_labelled_corpus_find(const rkb_labelled_corpus_t *corpus, const char *task,
+                                                      const char *direction, const char *hash);
+
+#endif

@@ -1,0 +1,35 @@
+/* The devices that sessions take: one worker process and a spare for each.  Internal to core/gpu; devices.h is what others see.  Any
+ * thread. */
+#ifndef RKB_GPU_DEVICE_POOL_H
+#define RKB_GPU_DEVICE_POOL_H
+
+#include "gpu/devices.h"
+#include "gpu/device_worker.h"
+
+struct rkb_worker_route;
+
+typedef struct rkb_pooled_device {
+   rkb_device_worker_t worker, spare;
+   const struct rkb_worker_route *route; /* how its worker is started */
+   char number[12];                      /* of the device on its machine */
+   bool busy;
+   bool refused; /* of another class than the first device: never used */
+   uint64_t
+      lost_until_ns; /* its worker could not be started, and is not tried before then; 0: it can be used */
+   int lock;         /* file held while busy; -1 when not */
+} rkb_pooled_device_t;
+
+/* Takes a free device whose worker answers, and the lock that programs share it by.  A device whose worker does not start is left out
+ * for a while, and another one is taken.  RKB_ERR_TIMEOUT: none was free until the deadline, or it was cancelled;
+ * RKB_ERR_UNAVAILABLE: the last one that was tried does not answer either. */
+int rkb_device_take(rkb_devices_t *devices, const rkb_patience_t *patience, rkb_pooled_device_t **device,
+                    rkb_error_t *err);
+void rkb_device_give(rkb_devices_t *devices, rkb_pooled_device_t *device);
+
+/* Makes sure that a worker is alive: the old one, the spare, or a new one, of the class of the first device.  Then starts a spare. */
+int rkb_device_ready(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err);
+/* Waits until the spare's context is made.  Making one slows other contexts on the device, so nothing is timed or run against a
+ * deadline meanwhile. */
+void rkb_device_settle(rkb_pooled_device_t *device);
+
+#endif

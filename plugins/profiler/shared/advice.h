@@ -1,0 +1,41 @@
+/* From a launch's figures: the bottleneck in the field's own terms, and the two changes that treat it.
+ *
+ * One table (advice.c) for every profiler, each rule with its source.  A profiler fills in the figures that it has; a rule
+ * that needs another figure does not hold.  Pure; any thread. */
+#ifndef PROFILER_ADVICE_H
+#define PROFILER_ADVICE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* A figure that a profiler does not have is NAN. */
+typedef struct launch_figures {
+   const char
+      *resource; /* the resource that limits the launch: limiter_name of plugins/profiler/model/roofline.h */
+   double share; /* of the launch's time that the resource alone would need, 0 to 1 */
+   double fixed_share; /* of the launch's time that an empty launch takes */
+   double
+      wasted_sectors; /* of the sectors asked for, the share that holds bytes which the warp does not want */
+   double memory_share;      /* of the device memory's sustained bandwidth that the launch uses */
+   double wavefronts;        /* of shared memory for one request; 1: no bank conflict */
+   double occupancy;         /* resident warps over what a multiprocessor holds */
+   double waves;             /* blocks over the blocks that the whole device holds at once */
+   double tensor_share;      /* of all multiply-adds, those of tensor cores */
+   uint32_t line;            /* source line with the most wasted sectors, 0: none */
+   const char *occupancy_by; /* what limits the occupancy: "registers", "shared memory", ...; or NULL */
+} launch_figures_t;
+
+typedef struct advice {
+   const char *bottleneck; /* "uncoalesced access" */
+   const char *moves[2];   /* what to change, the more promising first */
+   const char *source;     /* where the rule comes from */
+} advice_t;
+
+/* The first rule of the table that holds; NULL when the resource is not one of the table's.  Static. */
+const advice_t *advice_for(const launch_figures_t *figures);
+
+/* {"bottleneck", "share", "moves": [two texts]} with the line named where a rule is about one; owned.  NULL when no rule
+ * holds or memory is out. */
+json_t *advice_json(const launch_figures_t *figures);
+
+#endif

@@ -1,0 +1,399 @@
+/* Outputs of which a sample of blocks left nothing final: what their blocks read comes from launches before, of which too few blocks were
+ * executed, or other blocks add to what they wrote.  Here a few drawn blocks of the launch that writes such an output are executed, then
+ * again with the blocks before them that write what they read (writer_search.c), and so on until nothing is missing.  What those blocks
+ * would cost is known from the sample; where it is too much, the output is not judged.  docs/decisions/sampled-blocks.md.  One worker
+ * thread a sample. */
+#include "bench_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_WORK 100000000u /* most thread-instructions of one execution of a slice */
+#define SPREAD_WORK 30000000u /* up to which more drawn blocks are executed */
+#define PROBE_WORK 60000000u  /* of a launch, to see who writes what */
+#define MOST_PROBED 12u       /* blocks beside neighbours */
+#define MOST_ROUNDS 12u       /* executions until nothing is missing */
+#define MOST_TARGETS 16u      /* drawn blocks that are judged */
+
+/* Blocks that tell who writes what. */
+struct probe {
+   struct sample part;
+   uint64_t **chosen; /* as in a slice */
+   bool made;
+};
+
+struct slice {
+   struct sample *whole; /* the sample that was executed: tells who writes what */
+   struct sample part;   /* the blocks of the slice */
+   uint32_t target;      /* launch */
+   uint32_t targets;     /* blocks of it */
+   uint64_t **chosen;    /* by launch, a bit for each block */
+   uint64_t **settled;   /* by buffer, a bit for each word: all blocks that add to it are chosen */
+   uint64_t work;        /* of the last execution */
+   struct probe *probe;
+   struct word_runs words;
+   bool failed;
+   const char *why; /* it failed */
+};
+
+/* Blocks ------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t count_bits(const uint64_t *bits, uint64_t count) {
+   uint64_t set = 0;
+   for (uint64_t n = 0; n < (count + 63) / 64; n++)
+      set += (uint64_t)__builtin_popcountll(bits[n]);
+   return set;
+}
+
+static uint32_t executed_blocks(const struct sample *s, uint32_t launch) {
+   rkb_machine_report_t report;
+   rkb_machine_report(s->machine, &report);
+   return (uint32_t)report.launches[launch].executed;
+}
+
+static double block_work(const struct sample *s, uint32_t launch) {
+   rkb_machine_report_t report;
+   rkb_machine_report(s->machine, &report);
+   const rkb_launch_counters_t *c = &report.launches[launch];
+   double work = 0;
+   for (int k = 0; k < RKB_CLASS_COUNT && c->executed; k++)
+      work += (double)c->thread_instructions[k] / (double)c->executed;
+   return work;
+}
+
+static double estimate(const struct slice *slice) {
+   double work = 0;
+   for (uint32_t n = 0; n < slice->whole->plan->launch_count; n++)
+      work += block_work(slice->whole, n) *
+              (double)count_bits(slice->chosen[n], slice->whole->blocks.launches[n].total);
+   return work;
+}
+
+/* The chosen blocks as a sample, in order of their numbers. */
+static int list_blocks(struct slice *slice, rkb_error_t *err) {
+   const struct sample *s = slice->whole;
+   struct block_sample *blocks = &slice->part.blocks;
+   block_sample_free(blocks);
+   *blocks = (struct block_sample){.launches = calloc(s->plan->launch_count + 1, sizeof *blocks->launches),
+                                   .judged = calloc(s->plan->launch_count + 1, sizeof *blocks->judged),
+                                   .launch_count = s->plan->launch_count};
+   bool made = blocks->launches && blocks->judged;
+   for (uint32_t n = 0; made && n < s->plan->launch_count; n++) {
+      struct sampled_launch *list = &blocks->launches[n];
+      list->total = s->blocks.launches[n].total;
+      const uint64_t count = count_bits(slice->chosen[n], list->total);
+      list->numbers = calloc(count + 1, sizeof *list->numbers);
+      list->classes = calloc(count + 1, sizeof *list->classes);
+      list->drawn = calloc(count + 1, sizeof *list->drawn);
+      made = list->numbers && list->classes && list->drawn;
+      for (uint64_t block = 0; made && block < list->total; block++)
+         if (slice->chosen[n][block / 64] >> (block % 64) & 1) {
+            /* Any block of a launch before is as likely to be among those of a drawn one. */
+            list->drawn[list->count] = n == slice->target || list->count < slice->targets;
+            list->classes[list->count] = sample_class(s->plan->launches[n].grid, block);
+            list->numbers[list->count++] = block;
+         }
+      blocks->judged[n] =
+         (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count, .none = !list->count};
+   }
+   return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+}
+
+static void close_machine(struct sample *part) {
+   if (!part->plan)
+      return;
+   rkb_machine_close(part->machine);
+   part->machine = NULL;
+   sample_free_buffers(part, part->buffers);
+   part->buffers = NULL;
+}
+
+static int execute(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct sample *part = &slice->part;
+   const uint64_t before = part->candidate->budget;
+   close_machine(part);
+   int status = list_blocks(slice, err);
+   if (status == RKB_OK)
+      status = sample_make_buffers(part, false, &part->buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_options_t own = *options;
+      own.sample = part->blocks.judged;
+      own.settled = (const uint64_t *const *)slice->settled; /* NULL for a probe */
+      own.sample_instructions = 0;
+      own.thread_instructions = before < 2 * SLICE_WORK ? before : 2 * SLICE_WORK;
+      status = sample_execute(part, &own, err);
+   }
+   slice->work = before - part->candidate->budget;
+   return status;
+}
+
+/* Where the sample has too few blocks to tell who writes what: of each launch before, the neighbours along the axes of its first block,
+ * then other ones as far as that is cheap. */
+static int probe_writers(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct sample *s = slice->whole;
+   struct slice more = {.whole = s, .part = *s, .target = slice->target, .chosen = slice->probe->chosen};
+   bool any = false;
+   slice->probe->made = true;
+   for (uint32_t n = 0; n < slice->target; n++) {
+      const uint32_t *grid = s->plan->launches[n].grid;
+      const struct sampled_launch *list = &s->blocks.launches[n];
+      const double each = block_work(s, n);
+      double work = 0;
+      uint64_t apart = 1;
+      for (uint32_t d = 0; d < 3 && list->count; apart *= grid[d++]) {
+         const uint64_t first = list->numbers[0], at = first / apart % grid[d];
+         const uint64_t block = at + 1 < grid[d] ? first + apart : first - apart;
+         if (grid[d] == 1 || (work += each) > PROBE_WORK)
+            continue;
+         more.chosen[n][block / 64] |= UINT64_C(1) << (block % 64);
+         any = true;
+      }
+      const uint32_t had = executed_blocks(s, n);
+      for (uint32_t k = had; k < list->count && k < had + MOST_PROBED && (work += each) < PROBE_WORK / 2; k++)
+         more.chosen[n][list->numbers[k] / 64] |= UINT64_C(1) << (list->numbers[k] % 64);
+   }
+   if (!any)
+      return RKB_OK;
+   more.part.machine = NULL;
+   more.part.buffers = NULL;
+   more.part.blocks = (struct block_sample){.launches = NULL};
+   const int status = execute(&more, options, err);
+   slice->probe->part = more.part;
+   s->probe = status == RKB_OK ? &slice->probe->part : NULL;
+   return status;
+}
+
+/* Words -------------------------------------------------------------------------------------------------------------- */
+
+static void add_words(void *argument, uint64_t first, uint64_t bytes) {
+   struct slice *slice = argument;
+   struct word_runs *words = &slice->words;
+   if (words->count == words->room) {
+      const uint32_t room = words->room ? 2 * words->room : 256;
+      uint64_t(*larger)[2] = realloc(words->runs, room * sizeof *larger);
+      if (!larger) {
+         slice->failed = true;
+         slice->why = "no memory for the words that are missing";
+         return;
+      }
+      words->runs = larger;
+      words->room = room;
+   }
+   words->runs[words->count][0] = first;
+   words->runs[words->count++][1] = first + bytes;
+}
+
+static bool settle(struct slice *slice, uint32_t buffer) {
+   const uint64_t words = slice->whole->plan->buffers[buffer].bytes / 4 + 1;
+   if (!slice->settled[buffer])
+      slice->settled[buffer] = calloc(words / 64 + 1, sizeof **slice->settled);
+   if (!slice->settled[buffer])
+      return false;
+   for (uint32_t n = 0; n < slice->words.count; n++)
+      for (uint64_t word = slice->words.runs[n][0] / 4; word < slice->words.runs[n][1] / 4; word++)
+         slice->settled[buffer][word / 64] |= UINT64_C(1) << (word % 64);
+   return true;
+}
+
+static bool writes(const struct sample *s, uint32_t launch, uint32_t buffer) {
+   rkb_machine_extent_t extent;
+   bool any = s->stores[launch] >> (buffer < 63 ? buffer : 63) & 1;
+   for (uint32_t place = 0; place < s->blocks.launches[launch].count; place++)
+      any |= rkb_machine_extent(s->machine, launch, place, buffer, &extent);
+   return any;
+}
+
+/* Chooses the blocks that write the words; *more: some that were not chosen yet. */
+static int choose_writers(struct slice *slice, uint32_t buffer, const rkb_machine_options_t *options,
+                          bool *more, rkb_error_t *err) {
+   const struct sample *s = slice->whole;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n <= slice->target && !slice->failed && status == RKB_OK; n++) {
+      const uint64_t total = s->blocks.launches[n].total, before = count_bits(slice->chosen[n], total);
+      if (!total || !writes(s, n, buffer))
+         continue;
+      bool found = sample_find_writers(s, n, buffer, &slice->words, slice->chosen[n]);
+      if (!found && !slice->probe->made) {
+         status = probe_writers(slice, options, err);
+         found = status == RKB_OK && sample_find_writers(s, n, buffer, &slice->words, slice->chosen[n]);
+      }
+      if (!found && status == RKB_OK) {
+         if (block_work(s, n) * (double)total > SLICE_WORK || block_work(s, n) == 0) {
+            slice->failed = true;
+            slice->why = "which blocks write what others read is not known, and all are too many";
+            return RKB_OK;
+         }
+         for (uint64_t block = 0; block < total; block++)
+            slice->chosen[n][block / 64] |= UINT64_C(1) << (block % 64);
+      }
+      *more |= count_bits(slice->chosen[n], total) != before;
+   }
+   return status;
+}
+
+/* What the last execution lacked.  Of an output only the words of its targets matter: those were asked for in the first round. */
+static int choose_more(struct slice *slice, uint32_t round, const rkb_machine_options_t *options, bool *more,
+                       rkb_error_t *err) {
+   const rkb_plan_t *plan = slice->whole->plan;
+   int status = RKB_OK;
+   *more = false;
+   for (uint32_t b = 0; b < plan->buffer_count && !slice->failed && status == RKB_OK; b++) {
+      const bool output = slice->whole->stores[slice->target] >> (b < 63 ? b : 63) & 1;
+      slice->words.count = 0;
+      if (round == 0 || !output)
+         rkb_machine_wanted(slice->part.machine, b, add_words, slice);
+      if (!slice->words.count || slice->failed)
+         continue;
+      if (!settle(slice, b)) {
+         slice->failed = true;
+         slice->why = "no memory for the words that are complete";
+         return RKB_OK;
+      }
+      status = choose_writers(slice, b, options, more, err);
+   }
+   return status;
+}
+
+/* Executing with all that is needed ---------------------------------------------------------------------------------------- */
+
+static bool drawn_target(struct slice *slice, uint32_t wanted) {
+   const struct sampled_launch *list = &slice->whole->blocks.launches[slice->target];
+   for (uint32_t n = 0; n < slice->whole->plan->launch_count; n++)
+      memset(slice->chosen[n], 0, (slice->whole->blocks.launches[n].total / 64 + 1) * sizeof **slice->chosen);
+   for (uint32_t b = 0; b < slice->whole->plan->buffer_count; b++) {
+      free(slice->settled[b]);
+      slice->settled[b] = NULL;
+   }
+   slice->targets = 0;
+   for (uint32_t pass = 0; pass < 2; pass++) /* of a small grid no block is left to be drawn */
+      for (uint32_t n = 0; n < list->count && slice->targets < wanted; n++)
+         if (list->drawn[n] == (pass == 0) && (pass == 0 || !slice->targets)) {
+            slice->chosen[slice->target][list->numbers[n] / 64] |= UINT64_C(1) << (list->numbers[n] % 64);
+            slice->targets++;
+         }
+   return slice->targets != 0;
+}
+
+/* Executes drawn blocks of the launch with all that they need; slice->failed where that is too much. */
+static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machine_options_t *options,
+                          rkb_error_t *err) {
+   bool more = drawn_target(slice, wanted);
+   int status = RKB_OK;
+   for (uint32_t round = 0; status == RKB_OK && more && !slice->failed; round++) {
+      if (round == MOST_ROUNDS || estimate(slice) > SLICE_WORK || slice->part.candidate->budget == 0) {
+         slice->failed = true;
+         slice->why = "the blocks that write what its blocks read are too many to execute";
+         return RKB_OK;
+      }
+      status = execute(slice, options, err);
+      if (status == RKB_OK)
+         status = choose_more(slice, round, options, &more, err);
+   }
+   return status;
+}
+
+/* The certificate ----------------------------------------------------------------------------------------------------------- */
+
+static void mark_before(struct slice *slice) {
+   for (uint32_t n = 0; n < slice->target; n++)
+      for (uint32_t place = 0; place < slice->part.blocks.launches[n].count; place++)
+         slice->part.judged_blocks[n][place] = true; /* what was judged came from what it wrote */
+}
+
+static int judge(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct sample *part = &slice->part;
+   rkb_machine_report_t report;
+   rkb_machine_report(part->machine, &report);
+   if (report.finding_count) {
+      slice->failed = true;
+      slice->why = "a block lacks what no executed block wrote";
+      return RKB_OK;
+   }
+   rkb_machine_options_t own = *options;
+   own.sample = part->blocks.judged;
+   own.settled = (const uint64_t *const *)slice->settled;
+   own.sample_instructions = 0;
+   int status = sample_make_marks(part, err);
+   if (status == RKB_OK)
+      status = sample_judge_outputs(part, &own, err);
+   if (status == RKB_OK && part->judged) {
+      mark_before(slice);
+      sample_describe(part, &report);
+   }
+   return status;
+}
+
+static void free_chosen(const struct sample *s, uint64_t **chosen) {
+   for (uint32_t n = 0; chosen && n < s->plan->launch_count; n++)
+      free(chosen[n]);
+   free(chosen);
+}
+
+static uint64_t **make_chosen(const struct sample *s) {
+   uint64_t **chosen = calloc(s->plan->launch_count + 1, sizeof *chosen);
+   bool made = chosen != NULL;
+   for (uint32_t n = 0; made && n < s->plan->launch_count; n++)
+      made = (chosen[n] = calloc(s->blocks.launches[n].total / 64 + 1, sizeof **chosen)) != NULL;
+   if (made)
+      return chosen;
+   free_chosen(s, chosen);
+   return NULL;
+}
+
+static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
+                        const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct slice slice = {.whole = s, .part = *s, .target = target, .probe = probe};
+   const uint32_t buffers = s->plan->buffer_count;
+   slice.part.machine = NULL;
+   slice.part.buffers = NULL;
+   slice.part.blocks = (struct block_sample){.launches = NULL};
+   slice.part.judged_blocks = NULL;
+   slice.part.judged = slice.part.dont_care = slice.part.final_elements = 0;
+   slice.settled = calloc(buffers + 1, sizeof *slice.settled);
+   bool made = (slice.chosen = make_chosen(s)) && slice.settled;
+   int status = made ? execute_closed(&slice, 1, options, err)
+                     : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+   const uint64_t most = slice.work ? SPREAD_WORK / slice.work : MOST_TARGETS;
+   if (status == RKB_OK && !slice.failed && most > 1)
+      status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
+   if (status == RKB_OK && !slice.failed && slice.part.machine)
+      status = judge(&slice, options, err);
+   if (slice.failed && slice.why)
+      sample_leave_out(s, slice.why);
+   s->judged += slice.part.judged;
+   s->dont_care += slice.part.dont_care;
+   s->points = slice.part.points;
+   close_machine(&slice.part);
+   sample_free_marks(&slice.part);
+   block_sample_free(&slice.part.blocks);
+   free_chosen(s, slice.chosen);
+   for (uint32_t n = 0; slice.settled && n < buffers; n++)
+      free(slice.settled[n]);
+   free(slice.settled);
+   free(slice.words.runs);
+   return status;
+}
+
+/* Whether nothing was judged of some output that the launch writes. */
+static bool has_unjudged(const struct sample *s, uint32_t launch) {
+   bool any = false;
+   for (uint32_t b = 0; b < s->plan->buffer_count; b++) {
+      const rkb_plan_buffer_t *buffer = &s->plan->buffers[b];
+      any |= (buffer->role == RKB_OUT || buffer->role == RKB_INOUT) && buffer->elements &&
+             !s->judged_buffers[b] && (s->stores[launch] >> (b < 63 ? b : 63) & 1);
+   }
+   return any;
+}
+
+int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct probe probe = {.chosen = make_chosen(s)};
+   int status = probe.chosen ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+   for (uint32_t n = s->plan->launch_count; n-- > 0 && status == RKB_OK;)
+      if (options->sample && s->outcome->rank < RKB_MACHINE_UNKNOWN && has_unjudged(s, n))
+         status = judge_launch(s, n, &probe, options, err);
+   s->probe = NULL;
+   close_machine(&probe.part);
+   block_sample_free(&probe.part.blocks);
+   free_chosen(s, probe.chosen);
+   return status;
+}

@@ -1,0 +1,27 @@
+"""Linear layer with a bias in bfloat16."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def forward_fn(x, weight, bias):
+    return F.linear(x, weight, bias)
+
+
+class Model(nn.Module):
+    def __init__(self, inputs=3584, outputs=4608):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(outputs, inputs, dtype=torch.bfloat16) / inputs**0.5)
+        self.bias = nn.Parameter(torch.randn(outputs, dtype=torch.bfloat16))
+
+    def forward(self, x, fn=forward_fn):
+        return fn(x, self.weight, self.bias)
+
+
+def get_inputs(tokens=2048, inputs=3584):
+    return [torch.randn(tokens, inputs, dtype=torch.bfloat16)]
+
+
+def get_init_inputs():
+    return []
