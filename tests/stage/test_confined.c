@@ -18,9 +18,10 @@ static void run_act(const char *scratch, const char *act, const char *limits) {
    rkb_pipeline_free(pipeline);
 }
 
-static void others_are_judged(const char *scratch) {
-   assert_string_equal(verdict_of(scratch, 1, "confined"), "accept");
-   assert_string_equal(verdict_of(scratch, 3, "confined"), "accept");
+static void expect(const char *scratch, const char *act, int candidate, const char *verdict) {
+   const char *given = verdict_of(scratch, candidate, "confined");
+   if (strcmp(given, verdict) != 0)
+      fail_msg("%s: candidate %d got '%s', and not '%s'", act, candidate, given, verdict);
 }
 
 /* act, limits, verdict of the second candidate */
@@ -38,7 +39,8 @@ static const char *const acts[][3] = {
    {"standing", "", "unknown tool.contract"},
    {"refuse", "", "unknown tool.invalid"},
    {"work", "execute: 50ms", "unknown tool.limit"},
-   {"memory", "execute_memory: 256MiB", "unknown tool.limit"},
+   /* It fills 1 GiB.  A sanitizer's own memory counts too, and has been seen to pass 256 MiB. */
+   {"memory", "execute_memory: 768MiB", "unknown tool.limit"},
 };
 
 static void test_acts(void **state) {
@@ -46,9 +48,9 @@ static void test_acts(void **state) {
    for (size_t n = 0; n < sizeof acts / sizeof *acts; n++) {
       char *scratch = scratch_make();
       run_act(scratch, acts[n][0], acts[n][1]);
-      if (strcmp(verdict_of(scratch, 2, "confined"), acts[n][2]) != 0)
-         fail_msg("%s: %s, and not %s", acts[n][0], verdict_of(scratch, 2, "confined"), acts[n][2]);
-      others_are_judged(scratch);
+      expect(scratch, acts[n][0], 2, acts[n][2]);
+      expect(scratch, acts[n][0], 1, "accept");
+      expect(scratch, acts[n][0], 3, "accept");
       scratch_remove(scratch);
    }
 }
@@ -100,8 +102,8 @@ static void test_another_server(void **state) {
       .directory = scratch, .jobs = 1, .log = log, .observe = kill_server, .argument = &killed};
    assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_OK);
    assert_true(killed);
-   assert_string_equal(verdict_of(scratch, 2, "confined"), "accept");
-   others_are_judged(scratch);
+   for (int candidate = 1; candidate <= 3; candidate++)
+      expect(scratch, "server killed", candidate, "accept");
    rkb_pipeline_free(pipeline);
    rkb_log_close(log);
    scratch_remove(scratch);
