@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cli/bench/bench.h"
 #include "cli/commands.h"
-#include "cli/listing_target.h"
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
 #include "cli/secret_argument.h"
@@ -354,7 +353,7 @@ static int run(const rkb_arguments_t *arguments) {
    if (!bench.pipeline)
       fprintf(stderr, "pipelines/remeasure.yaml is not installed; name a pipeline with --pipeline FILE\n");
    if (device && bench.pipeline) {
-      bench.least = rkb_listing_target_of(device);
+      bench.least = rkb_peaks_of(device);
       code = find_works(arguments, works, &problems);
    }
    rkb_say_problems(&problems);

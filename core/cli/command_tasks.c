@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/listing_target.h"
 #include "cli/run_archive.h"
+#include "kernel/kernel.h"
 #include "task/listing.h"
 
 #define MOST_TEXT (4u << 20)
@@ -18,7 +18,7 @@ static void say_problems(rkb_problems_t *problems) {
 }
 
 static int print(const rkb_arguments_t *arguments, const rkb_listing_t *listing,
-                 const rkb_listing_target_t *target) {
+                 const rkb_peaks_t *target) {
    if (rkb_argument_given(arguments, "json"))
       return rkb_print_json(rkb_listing_json(listing, target));
    rkb_text_t text;
@@ -42,7 +42,7 @@ static int run(const rkb_arguments_t *arguments) {
    int code = RKB_EXIT_USAGE;
    rkb_device_t *device = rkb_device_load(profile ? profile : "h200", &problems);
    if (device) {
-      rkb_listing_target_t target = rkb_listing_target_of(device);
+      rkb_peaks_t target = rkb_peaks_of(device);
       rkb_error_t err = {0};
       int status = rkb_listing_load(given ? given : shipped, &target, &listing, &problems, &err);
       if (status == RKB_OK && listing.count == 0 && !problems.errors)

@@ -54,6 +54,8 @@ static void print_limits(const rkb_pipeline_facts_t *facts) {
    print_limit("candidates", facts->limit_candidates);
    print_limit("generations", facts->limit_generations);
    print_limit("requests in a row without a better one", facts->limit_stale);
+   if (facts->limit_within >= 0)
+      printf("  until the best is within %.3g %% of the least that it can be\n", 100 * facts->limit_within);
    if (facts->limit_wall_ns > 0)
       printf("  at most %s\n", rkb_spell_limit(facts->limit_wall_ns, wall, sizeof wall));
    if (facts->limit_cost_usd >= 0)

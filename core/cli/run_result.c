@@ -56,6 +56,8 @@ static void print_best(const rkb_run_result_t *outcome, const char *objective) {
          printf("; the best first candidate is as good (%.6g)", outcome->first_objective);
    }
    printf("%s\n", outcome->verified_by_execution ? "" : "; not verified by execution");
+   if (outcome->has_objective && outcome->least > 0)
+      printf("the least that it can be is %.6g; the best is x%.2f of it\n", outcome->least, outcome->objective / outcome->least);
 }
 
 void rkb_print_outcome(const rkb_run_result_t *outcome, const char *objective, const char *directory) {
@@ -103,11 +105,12 @@ int rkb_print_outcome_json(const rkb_run_result_t *outcome, const char *objectiv
                 "suspect", (json_int_t)outcome->suspect, "unknown", (json_int_t)outcome->unknown, "rejected",
                 (json_int_t)outcome->rejected, "told", (json_int_t)outcome->told);
    return rkb_print_json(json_pack(
-      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:b, s:o, s:f, s:f, s:s, s:s}", "ending",
+      "{s:s, s:s, s:b, s:o, s:s, s:o, s:o, s:o, s:b, s:o, s:f, s:f, s:s, s:s}", "ending",
       ending_name(outcome->ending), "reason", outcome->reason, "resumable", rkb_run_result_resumable(outcome),
       "best", outcome->best ? json_integer(outcome->best) : json_null(), "objective", objective, "value",
       outcome->has_objective ? rkb_json_number(outcome->objective) : json_null(), "first_value",
       isfinite(outcome->first_objective) ? json_real(outcome->first_objective) : json_null(),
+      "least", outcome->least > 0 ? json_real(outcome->least) : json_null(),
       "verified_by_execution", outcome->verified_by_execution, "counts", counts, "seconds", outcome->seconds,
       "earlier_seconds", outcome->earlier_seconds, "run", directory, "secret", secret));
 }

@@ -8,6 +8,7 @@
 #include "generator/changes.h"
 #include "generator/kernel_text.h"
 #include "generator/neighbours.h"
+#include "generator/schedule_least.h"
 
 /* What every call needs. */
 typedef struct written {
@@ -124,6 +125,19 @@ int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, 
        rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1],
                           note, note_size))
       status = write_text(&written, child, err);
+   close_graph(&written);
+   return status;
+}
+
+int rkb_generator_least(const rkb_generator_t *generator, const char *source, double *seconds, rkb_error_t *err) {
+   written_t written;
+   rkb_error_t ignored;
+   *seconds = 0;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   if (rkb_schedule_parse(written.graph, source, written.schedule, &ignored) == RKB_OK)
+      *seconds = rkb_schedule_least(written.graph, &written.target, written.schedule);
    close_graph(&written);
    return status;
 }

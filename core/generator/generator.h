@@ -23,5 +23,6 @@ int rkb_generator_step(const rkb_generator_t *generator, const char *source, uin
                        rkb_error_t *err);
 int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first,
                         const char *second, char **child, char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_least(const rkb_generator_t *generator, const char *source, double *seconds, rkb_error_t *err);
 
 #endif

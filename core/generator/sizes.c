@@ -121,6 +121,15 @@ double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
    return count ? sum / count : 0;
 }
 
+double rkb_sizes_bench_at(const rkb_sizes_t *sizes, const char *text, uint32_t index) {
+   const rkb_expression_t *expression = parse(sizes, text);
+   const rkb_case_t *bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, index);
+   rkb_value_t value;
+   if (!expression || !bench || !evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
+      return 1;
+   return fmax(value.is_real ? value.real : (double)value.integer, 1);
+}
+
 double rkb_sizes_bench_most(const rkb_sizes_t *sizes, const char *text) {
    const rkb_expression_t *expression = parse(sizes, text);
    double most = 1;

@@ -42,6 +42,8 @@ uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
 /* The logarithm of an expression's geometric mean over the task's bench cases. */
 double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text);
+/* An expression's value in one bench case, at least 1. */
+double rkb_sizes_bench_at(const rkb_sizes_t *sizes, const char *text, uint32_t index);
 /* The most that an expression has in a bench case. */
 double rkb_sizes_bench_most(const rkb_sizes_t *sizes, const char *text);
 /* An expression's values in the probes; false where it is no integer there. */

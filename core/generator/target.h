@@ -18,6 +18,12 @@ typedef struct rkb_target {
    int64_t multiprocessors;
    int64_t shared_bytes;            /* of a block, at most */
    double tensor[RKB_TENSOR_PATHS]; /* multiply-adds a nanosecond of a multiprocessor through mma.sync, by type; 0: it has none */
+   /* Peak rates, which no kernel exceeds; 0: not known. */
+   double bytes_a_second;           /* of device memory */
+   double cache_bytes;              /* of the second-level cache */
+   double fused_a_second;           /* multiply-adds of the whole device, by ordinary arithmetic */
+   double products_a_second;        /* the same by whatever the task's precision class admits */
+   double first_launch_s, next_launch_s;
 } rkb_target_t;
 
 #endif

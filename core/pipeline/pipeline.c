@@ -241,6 +241,7 @@ rkb_pipeline_facts_t rkb_pipeline_facts(const rkb_pipeline_t *pipeline) {
                                  .limit_stale = pipeline->limit_stale,
                                  .limit_wall_ns = pipeline->limit_wall_ns,
                                  .limit_cost_usd = pipeline->limit_cost_usd,
+                                 .limit_within = pipeline->limit_within,
                                  .window = pipeline->window,
                                  .promote_keep = listed ? pipeline->promote_keep : 0,
                                  .promote_of = listed ? pipeline->promote_of : 0,

@@ -61,6 +61,7 @@ typedef struct rkb_pipeline_facts {
    uint64_t limit_candidates, limit_generations, limit_stale; /* 0: none */
    uint64_t limit_wall_ns;                                    /* 0: none */
    double limit_cost_usd;                                     /* negative: none */
+   double limit_within;                                       /* share above the objective's least; negative: none */
    uint32_t window;                                           /* 0: no search */
    uint32_t promote_keep, promote_of;                         /* 0: no promotion */
    const char *promote_by;                                    /* or "" */

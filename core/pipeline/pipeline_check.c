@@ -129,6 +129,12 @@ static void check_objective(rkb_pipeline_t *pipeline, const rkb_yaml_t *objectiv
       int32_t chosen = rkb_pipeline_choice(combine, "combine", RKB_COMBINE_CHOICES, problems);
       pipeline->objective_combine = chosen < 0 ? RKB_COMBINE_GEOMEAN : (uint32_t)chosen;
    }
+   const rkb_yaml_t *least = rkb_yaml_get(objective, "least");
+   text_of(objective, "least", &pipeline->objective_least, problems);
+   if (pipeline->objective_least &&
+       !rkb_pipeline_produces(pipeline, pipeline->screen | pipeline->evaluate, pipeline->objective_least))
+      not_produced(pipeline, pipeline->screen | pipeline->evaluate, least->place,
+                   "least: this pipeline gives no such measurement", problems);
    const rkb_yaml_t *minimise = rkb_yaml_get(objective, "minimise");
    if (rkb_yaml_is_null(minimise) || minimise->kind == RKB_YAML_MAP)
       rkb_problem(problems, objective->place, "objective needs minimise: [<entry id>.<measurement>, ...]");
@@ -183,7 +189,7 @@ static void bytes_of(const rkb_yaml_t *limits, const char *name, uint64_t *value
 }
 
 static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb_problems_t *problems) {
-   pipeline->limit_cost_usd = -1;
+   pipeline->limit_cost_usd = pipeline->limit_within = -1;
    pipeline->limit_execute_ns = RKB_DEFAULT_EXECUTE_NS;
    pipeline->limit_execute_bytes = RKB_DEFAULT_EXECUTE_BYTES;
    if (rkb_yaml_is_null(limits) || !rkb_yaml_expect(limits, RKB_YAML_MAP, "limits", problems))
@@ -200,6 +206,13 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
    if (pipeline->limit_execute_ns > 3600000000000ull)
       rkb_problem(problems, rkb_yaml_get(limits, "execute")->place, "execute must be at most 1h");
    bytes_of(limits, "execute_memory", &pipeline->limit_execute_bytes, problems);
+   const rkb_yaml_t *within = rkb_yaml_get(limits, "within");
+   if (!rkb_yaml_is_null(within) && rkb_yaml_real(within, "within", &pipeline->limit_within, problems)) {
+      if (!(pipeline->limit_within >= 0 && pipeline->limit_within <= 100))
+         rkb_problem(problems, within->place, "within must be 0 to 100; 0.03 is three percent");
+      else if (!pipeline->objective_least)
+         rkb_problem(problems, within->place, "within needs objective.least, as in least: model.least_us");
+   }
    const rkb_yaml_t *cost = rkb_yaml_get(limits, "cost_usd");
    if (!rkb_yaml_is_null(cost) && rkb_yaml_real(cost, "cost_usd", &pipeline->limit_cost_usd, problems) &&
        pipeline->limit_cost_usd < 0)

@@ -51,6 +51,7 @@ typedef struct rkb_pipeline {
    uint64_t limit_compile_ns; /* 0: the compilers' own */
    uint64_t limit_execute_ns, limit_execute_bytes; /* of one job in a process of its own; bytes a thread */
    double limit_cost_usd;     /* negative: none */
+   double limit_within;       /* share above objective_least; negative: none */
    struct rkb_models *models; /* or NULL: none are listed */
    rkb_pipeline_worker_t *workers; /* worker_count; none: this machine's GPUs */
    uint32_t worker_count;
@@ -71,6 +72,7 @@ typedef struct rkb_pipeline {
    bool promotes;              /* promote and evaluate are both there */
    const char *objective;      /* or NULL */
    const char *objective_over; /* "bench" or "check" */
+   const char *objective_least; /* the measurement of how low the objective can get; or NULL */
    uint32_t objective_combine; /* enum rkb_combine */
    bool verified_by_execution;
 

@@ -54,6 +54,10 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    else if (pipeline->limit_stale && tally->stale >= pipeline->limit_stale)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.stale (%llu): no better one in as many requests",
                   (unsigned long long)pipeline->limit_stale);
+   else if (pipeline->limit_within >= 0 && tally->best_has_objective &&
+            tally->best_objective <= (1 + pipeline->limit_within) * tally->best_least)
+      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.within (%g): the best is %.1f %% above the least that it can be",
+                  pipeline->limit_within, 100 * (tally->best_objective / tally->best_least - 1));
    else if (only_paid_operators_left(run))
       rkb_run_end(run, RKB_ENDED_COST, "limits.cost_usd: no question to a model fits under %.2f USD any more",
                   pipeline->limit_cost_usd);

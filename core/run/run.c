@@ -170,6 +170,7 @@ static void fill_outcome(const rkb_run_t *run, rkb_run_result_t *outcome) {
                               .has_objective = tally->best_has_objective,
                               .objective = tally->best_objective,
                               .first_objective = tally->first_objective,
+                              .least = tally->best_least,
                               .verified_by_execution = run->pipeline->verified_by_execution,
                               .candidates = run->numbered.count - run->numbered.duplicates,
                               .duplicates = run->numbered.duplicates,
@@ -219,7 +220,7 @@ static rkb_run_t *run_new(rkb_pipeline_t *pipeline, const rkb_run_options_t *opt
    rkb_run_t *run = rkb_allocate(1, sizeof *run);
    run->pipeline = pipeline;
    run->options = *options;
-   run->tally.first_objective = NAN;
+   run->tally.first_objective = run->tally.best_least = NAN;
    rkb_times_begin(run);
    return run;
 }

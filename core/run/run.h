@@ -74,6 +74,7 @@ typedef struct rkb_run_result {
    int64_t best;     /* candidate number, 0: none accepted */
    bool has_objective;
    double objective, first_objective; /* of best, and of the best one of the propose section (NaN: none) */
+   double least;                      /* how low the best one's objective can get; NaN: not known */
    bool verified_by_execution;
    uint64_t candidates, duplicates, accepted, suspect, unknown, rejected, told, jobs;
    double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */

@@ -1,6 +1,7 @@
 /* Tells (telling.h). */
 #include "run/telling.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,11 +117,20 @@ static bool improves(const rkb_run_t *run, const rkb_summary_t *summary) {
    return !run->tally.best || (summary->has_objective && summary->objective < run->tally.best_objective);
 }
 
+static double candidate_least(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate) {
+   double least = NAN;
+   bool higher;
+   if (pipeline->objective_least)
+      rkb_candidate_measurement(pipeline, candidate, pipeline->objective_least, &least, &higher);
+   return least;
+}
+
 static void note_best(rkb_run_t *run, const rkb_run_request_t *request, const rkb_candidate_t *candidate) {
    const rkb_summary_t *summary = &candidate->summary;
    run->tally.best = candidate->number;
    run->tally.best_has_objective = summary->has_objective;
    run->tally.best_objective = summary->objective;
+   run->tally.best_least = candidate_least(run->pipeline, candidate);
    if (request->section == RKB_SECTION_PROPOSE && summary->has_objective)
       run->tally.first_objective = summary->objective;
    rkb_times_best(run, candidate->number);

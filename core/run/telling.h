@@ -17,6 +17,7 @@ typedef struct rkb_tally {
    int64_t best;            /* candidate number; 0: none */
    bool best_has_objective;
    double best_objective;
+   double best_least;      /* how low the best one's objective can get; NaN: not known */
    double first_objective; /* of the best candidate of the propose section; NaN: none */
 } rkb_tally_t;
 

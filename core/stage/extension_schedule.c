@@ -3,11 +3,13 @@
 #include "generator/generator.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
+#include "task/least_time.h"
 
 static rkb_generator_t generator_of(const rkb_host_t *host) {
    const rkb_pipeline_t *pipeline = rkb_owner_of(host)->runtime->pipeline;
    const rkb_device_t *device = pipeline->device;
    const double share = device->tensor_mma_share / (2e9 * (double)device->multiprocessors);
+   const rkb_peaks_t peaks = rkb_peaks_of(device);
    /* tf32x3 makes three products of one. */
    return (rkb_generator_t){pipeline->task,
                             {.multiprocessors = device->multiprocessors,
@@ -16,7 +18,13 @@ static rkb_generator_t generator_of(const rkb_host_t *host) {
                                         [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * share,
                                         [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * share,
                                         [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * share,
-                                        [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share}}};
+                                        [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share},
+                             .bytes_a_second = peaks.bytes_per_s,
+                             .cache_bytes = device->l2_bytes,
+                             .fused_a_second = peaks.operations_per_s / 2,
+                             .products_a_second = rkb_peak_rate(&peaks, rkb_task_info(pipeline->task)->precision) / 2,
+                             .first_launch_s = device->launch_floor_s,
+                             .next_launch_s = device->graph_launch_s}};
 }
 
 static int start(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err) {
@@ -47,6 +55,11 @@ static int step(const rkb_host_t *host, const char *source, uint32_t limit, uint
    return rkb_generator_step(&generator, source, limit, slot, slots, known, context, changed, note, note_size, err);
 }
 
+static int least(const rkb_host_t *host, const char *source, double *seconds, rkb_error_t *err) {
+   const rkb_generator_t generator = generator_of(host);
+   return rkb_generator_least(&generator, source, seconds, err);
+}
+
 static void free_text(char *text) {
    free(text);
 }
@@ -57,4 +70,5 @@ const rkb_schedule_api_t RKB_SCHEDULE_API = {.size = sizeof RKB_SCHEDULE_API,
                                              .change = change,
                                              .cross = cross,
                                              .free_text = free_text,
-                                             .step = step};
+                                             .step = step,
+                                             .least = least};

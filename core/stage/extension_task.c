@@ -4,6 +4,7 @@
 #include "task/expected/expected_sample.h"
 #include "task/expected/expected_store.h"
 #include "task/expected/staged_values.h"
+#include "task/least_time.h"
 #include "task/task.h"
 
 static rkb_task_t *task_of(const rkb_host_t *host) {
@@ -92,6 +93,12 @@ static int samples_open(const rkb_host_t *host, const rkb_store_t *store, const 
    return rkb_samples_open(&sampling, list, count, err);
 }
 
+static double least_seconds(const rkb_host_t *host, const rkb_case_t *the_case) {
+   const rkb_peaks_t peaks = rkb_peaks_of(rkb_owner_of(host)->runtime->pipeline->device);
+   bool memory_bound;
+   return rkb_least_time(the_case->operations, the_case->bytes, &peaks, info(host)->precision, &memory_bound);
+}
+
 const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .info = info,
                                      .case_at = case_at,
@@ -118,4 +125,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .samples_open = samples_open,
                                      .sample_close = rkb_sample_close,
                                      .staged_find = rkb_staged_find,
-                                     .staged_keep = rkb_staged_keep};
+                                     .staged_keep = rkb_staged_keep,
+                                     .least_seconds = least_seconds};

@@ -14,28 +14,6 @@
 
 #define MOST_CASES 4096u
 
-double rkb_listing_rate(const rkb_listing_target_t *target, const char *precision) {
-   const struct {
-      const char *precision;
-      double rate;
-   } rates[] = {{"tf32", target->tf32_per_s},
-                {"bf16", target->half_per_s},
-                {"fp16", target->half_per_s},
-                {"fp8", target->eighth_per_s},
-                {"int8", target->eighth_per_s}};
-   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-      if (strcmp(rates[i].precision, precision) == 0 && rates[i].rate > 0)
-         return rates[i].rate;
-   return target->operations_per_s;
-}
-
-double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
-                      const char *precision, bool *memory_bound) {
-   double memory = bytes / target->bytes_per_s, arithmetic = operations / rkb_listing_rate(target, precision);
-   *memory_bound = memory >= arithmetic;
-   return fmax(memory, arithmetic) + target->launch_floor_s;
-}
-
 static char *dims_text(rkb_arena_t *arena, const rkb_task_t *task, const rkb_case_t *the_case) {
    rkb_text_t text;
    rkb_text_init(&text, 4096);
@@ -53,7 +31,7 @@ static char *dims_text(rkb_arena_t *arena, const rkb_task_t *task, const rkb_cas
 }
 
 static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_case_t *the_case,
-                    const rkb_listing_target_t *target, rkb_error_t *err) {
+                    const rkb_peaks_t *target, rkb_error_t *err) {
    if (listing->count == listing->room) {
       uint32_t room = listing->room ? listing->room * 2 : 64;
       if (room > MOST_CASES)
@@ -78,7 +56,7 @@ static int add_case(rkb_listing_t *listing, const rkb_task_t *task, const rkb_ca
 }
 
 /* Adds all directions of one task.  The first is found by loading the task without naming one. */
-static int add_task(rkb_listing_t *listing, const char *folder, const rkb_listing_target_t *target,
+static int add_task(rkb_listing_t *listing, const char *folder, const rkb_peaks_t *target,
                     rkb_problems_t *problems, rkb_error_t *err) {
    int status = RKB_OK;
    rkb_task_t *task = rkb_task_load(folder, NULL, 0, problems);
@@ -163,7 +141,7 @@ static void group_cases(rkb_listing_t *listing, const char *directory, rkb_probl
       listing->cases[i].place = i;
 }
 
-int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
+int rkb_listing_load(const char *directory, const rkb_peaks_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err) {
    *listing = (rkb_listing_t){.arena = rkb_arena_new(0)};
    char *own = rkb_path_join(directory, "task.yaml");
@@ -210,7 +188,7 @@ static void scaled(double value, char out[16]) {
             value, prefixes[step]);
 }
 
-void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target, rkb_text_t *out) {
+void rkb_listing_write(const rkb_listing_t *listing, const rkb_peaks_t *target, rkb_text_t *out) {
    static const char row[] = "%-24s %-9s %-20s %-44s %9s %9s  %10s  %s\n";
    rkb_text_format(out, row, "task", "direction", "case", "dims", "flop", "bytes", "least us", "bound by");
    for (uint32_t i = 0; i < listing->count; ++i) {
@@ -227,13 +205,13 @@ void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t 
    }
    rkb_text_format(
       out,
-      "least time on %s: max(bytes / %.3g TB/s, flop / %.3g TFLOP/s) + %.1f us for a launch; tensor cores: "
-      "%.3g TFLOP/s in class bf16 and fp16, %.3g in fp8 and int8\n",
-      target->name, target->bytes_per_s / 1e12, target->operations_per_s / 1e12, target->launch_floor_s * 1e6,
-      rkb_listing_rate(target, "bf16") / 1e12, rkb_listing_rate(target, "fp8") / 1e12);
+      "least time on %s: max(bytes / %.3g TB/s, flop / rate) + %.1f us for a launch; rate in TFLOP/s: %.3g in class "
+      "fp32 (three products on tensor cores), %.3g in bf16 and fp16, %.3g in fp8 and int8\n",
+      target->name, target->bytes_per_s / 1e12, target->launch_floor_s * 1e6, rkb_peak_rate(target, "fp32") / 1e12,
+      rkb_peak_rate(target, "bf16") / 1e12, rkb_peak_rate(target, "fp8") / 1e12);
 }
 
-json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_listing_target_t *target) {
+json_t *rkb_listing_json(const rkb_listing_t *listing, const rkb_peaks_t *target) {
    json_t *rows = json_array();
    for (uint32_t i = 0; rows && i < listing->count; ++i) {
       const rkb_listed_case_t *listed = &listing->cases[i];

@@ -6,16 +6,7 @@
 #include "base/json.h"
 #include "base/problems.h"
 #include "base/text.h"
-
-/* The device profile's figures from which the least time is computed. */
-typedef struct rkb_listing_target {
-   const char *name;
-   double bytes_per_s;      /* peak memory bandwidth */
-   double operations_per_s; /* in fp32; a multiply and an add count as two */
-   double tf32_per_s, half_per_s,
-      eighth_per_s;       /* of tensor cores: TF32, 16 bits, 8 bits; 0: not known, fp32's rate holds */
-   double launch_floor_s; /* time of an empty kernel */
-} rkb_listing_target_t;
+#include "task/least_time.h"
 
 typedef struct rkb_listed_case {
    const char *task, *direction, *name; /* "llama_rmsnorm", "forward", "bench/published" */
@@ -34,20 +25,15 @@ typedef struct rkb_listing {
    uint32_t count, room;
 } rkb_listing_t;
 
-/* The rate of a precision class. */
-double rkb_listing_rate(const rkb_listing_target_t *target, const char *precision);
-double rkb_least_time(double operations, double bytes, const rkb_listing_target_t *target,
-                      const char *precision, bool *memory_bound);
-
 /* Adds every bench case, in all directions, of every task under directory: directory itself, or its subfolders with a task.yaml,
  * sorted by the groups of directory/groups.yaml, if there is one, and by name.  A task that does not load adds its problems and is left out.  The listing owns its texts; free it with
  * rkb_listing_free. */
-int rkb_listing_load(const char *directory, const rkb_listing_target_t *target, rkb_listing_t *listing,
+int rkb_listing_load(const char *directory, const rkb_peaks_t *target, rkb_listing_t *listing,
                      rkb_problems_t *problems, rkb_error_t *err);
 void rkb_listing_free(rkb_listing_t *listing);
-void rkb_listing_write(const rkb_listing_t *listing, const rkb_listing_target_t *target,
+void rkb_listing_write(const rkb_listing_t *listing, const rkb_peaks_t *target,
                        rkb_text_t *out); /* a table */
 json_t *rkb_listing_json(const rkb_listing_t *listing,
-                         const rkb_listing_target_t *target); /* owned; NULL without memory */
+                         const rkb_peaks_t *target); /* owned; NULL without memory */
 
 #endif

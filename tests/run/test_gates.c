@@ -173,6 +173,34 @@ static void test_check_gives_verdicts_and_measurements(void **state) {
    scratch_remove(scratch);
 }
 
+/* Distances are |n - target| + 1; the best first candidate is 15. */
+static rkb_run_result_t search_within(int target) {
+   char *scratch = scratch_make();
+   char text[4096];
+   snprintf(text, sizeof text,
+            HEAD "objective: {minimise: [near.distance], least: floor.distance}\nlimits: {candidates: 30, within: 0.2}\n"
+                 "screen:\n  - {use: test.verifier.execute, with: {by: 11}}\n"
+                 "  - {use: test.profiler.distance, id: near, with: {target: 1000}}\n"
+                 "  - {use: test.profiler.distance, id: floor, with: {target: %d}}\n"
+                 "search:\n  use: test.strategy.climb\n  operators:\n    - {use: test.mutator.step, with: {low: 1, high: 9}}\n",
+            target);
+   rkb_pipeline_t *pipeline = open_text(scratch, "within.yaml", text, NULL);
+   rkb_run_result_t outcome = run_pipeline(pipeline, scratch, 2, false);
+   rkb_pipeline_free(pipeline);
+   scratch_remove(scratch);
+   return outcome;
+}
+
+static void test_close_to_the_least(void **state) {
+   (void)state;
+   /* 986 is at most 1.2 times 866, but not 1.2 times 786. */
+   const rkb_run_result_t close = search_within(880), far = search_within(800);
+   assert_non_null(strstr(close.reason, "limits.within (0.2): the best is 13.9 % above"));
+   assert_int_equal(close.candidates, 4);
+   assert_non_null(strstr(far.reason, "limits.candidates"));
+   assert_true(far.candidates >= 30);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reject_stops),
@@ -185,6 +213,7 @@ int main(void) {
       cmocka_unit_test(test_evaluation_without_promotion_takes_all),
       cmocka_unit_test(test_duplicates_are_told_apart),
       cmocka_unit_test(test_check_gives_verdicts_and_measurements),
+      cmocka_unit_test(test_close_to_the_least),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

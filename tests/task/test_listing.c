@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const rkb_listing_target_t target = {
+static const rkb_peaks_t target = {
    .name = "plain", .bytes_per_s = 1e12, .operations_per_s = 1e13, .launch_floor_s = 2e-6};
 
 static void least_time_is_the_longer_of_two_plus_the_floor(void **state) {
@@ -16,7 +16,7 @@ static void least_time_is_the_longer_of_two_plus_the_floor(void **state) {
    assert_true(memory_bound);
    assert_true(fabs(rkb_least_time(1e9, 1e7, &target, "fp32", &memory_bound) - 102e-6) < 1e-12);
    assert_false(memory_bound);
-   rkb_listing_target_t tensor = target;
+   rkb_peaks_t tensor = target;
    tensor.half_per_s = 1e14;
    assert_true(fabs(rkb_least_time(1e9, 1e7, &tensor, "bf16", &memory_bound) - 12e-6) < 1e-12);
    assert_true(memory_bound);

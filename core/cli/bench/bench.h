@@ -23,7 +23,7 @@ typedef struct rkb_bench {
    char *pipeline;             /* the pipeline that measures; owned */
    const char *target;         /* device profile */
    rkb_secret_t secret;        /* what the checks sample by; each row keeps it */
-   rkb_listing_target_t least; /* borrows its name from the profile */
+   rkb_peaks_t least; /* borrows its name from the profile */
    rkb_log_t *log;
    struct rkb_devices
       *devices; /* one worker for all kernels; NULL: each kernel opens its own and reports what is wrong */

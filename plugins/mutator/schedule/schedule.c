@@ -6,11 +6,14 @@
 #include <rkb/ext/random.h>
 #include <rkb/ext/schedule.h>
 #include <rkb/items.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_DROPPED = 4 };
+
 typedef struct schedule_config {
-   const char *limiter;
+   const char *limiter, *time;
    double crossover, steps;
 } schedule_config_t;
 
@@ -82,28 +85,74 @@ static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, c
    return status;
 }
 
+/* Microseconds of the best candidate that the job may see; infinite where there is none. */
+static int best_time(const mutator_t *me, rkb_job_t job, double *best, rkb_error_t *err) {
+   const rkb_archive_query_t query = {.size = sizeof query, .limit = 1, .order = RKB_ARCHIVE_BY_OBJECTIVE, .standing = RKB_ACCEPT};
+   rkb_archive_rows_t *rows = NULL;
+   *best = INFINITY;
+   if (!me->archive || !me->config->time[0] || !RKB_HAS(me->schedule, least))
+      return RKB_OK;
+   int status = me->archive->query(me->host, job, &query, &rows, err);
+   if (status != RKB_OK)
+      return status;
+   if (me->archive->rows_count(rows) > 0 &&
+       !me->archive->measurement(me->host, job, me->archive->rows_at(rows, 0)->number, me->config->time, best, NULL, 0))
+      *best = INFINITY;
+   me->archive->rows_free(rows);
+   return RKB_OK;
+}
+
+/* Drops a child that cannot be faster than the best: its schedule alone needs as long. */
+static int drop_hopeless(const mutator_t *me, double best, char **child, rkb_error_t *err) {
+   double least = 0;
+   int status = *child && isfinite(best) ? me->schedule->least(me->host, *child, &least, err) : RKB_OK;
+   if (status == RKB_OK && least * 1e6 >= best) {
+      me->schedule->free_text(*child);
+      *child = NULL;
+   }
+   return status;
+}
+
+static int change_often(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, double best,
+                        char **child, char *note, size_t note_size, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (int n = 0; status == RKB_OK && !*child && n < MOST_DROPPED; n++) {
+      status = me->schedule->change(me->host, stream, source, limit_of(me, job, parent), child, note, note_size, err);
+      if (status == RKB_OK && !*child)
+         break; /* nothing that is legal was found */
+      if (status == RKB_OK)
+         status = drop_hopeless(me, best, child, err);
+   }
+   return status;
+}
+
 static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
    const rkb_item_t *parents[] = {me->host->item_reference(me->host, in, "parent", 0),
                                   me->host->item_reference(me->host, in, "parent", 1)};
    char *child = NULL, note[400] = "";
    uint32_t used = 1;
+   double best = INFINITY;
    int status = RKB_OK;
    if (!parents[0])
       return rkb_fail(err, RKB_ERR_INVALID, "a change of a schedule needs a parent");
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    const char *source = me->host->item_text(me->host, parents[0], "source");
-   if (parents[1] && me->random->real(&stream) < me->config->crossover) {
+   status = best_time(me, job, &best, err);
+   if (status == RKB_OK && parents[1] && me->random->real(&stream) < me->config->crossover) {
       status =
          me->schedule->cross(me->host, &stream, source, me->host->item_text(me->host, parents[1], "source"),
                              &child, note, sizeof note, err);
+      if (status == RKB_OK)
+         status = drop_hopeless(me, best, &child, err);
       used = child ? 2 : 1;
    }
    if (status == RKB_OK && !child && me->archive && me->random->real(&stream) < me->config->steps)
       status = take_step(me, job, &stream, parents[0], source, &child, note, sizeof note, err);
+   if (status == RKB_OK)
+      status = drop_hopeless(me, best, &child, err);
    if (status == RKB_OK && !child)
-      status = me->schedule->change(me->host, &stream, source, limit_of(me, job, parents[0]), &child, note,
-                                    sizeof note, err);
+      status = change_often(me, job, &stream, parents[0], source, best, &child, note, sizeof note, err);
    if (status != RKB_OK || !child)
       return status;
    status = rkb_emit_candidate(me->host, job, child, NULL, note, parents, used);
@@ -121,6 +170,11 @@ static const rkb_option_t options[] = {
     .offset = offsetof(schedule_config_t, limiter),
     .fallback = "model.limiter",
     .help = "The measurement that says what limits a parent."},
+   {.name = "time",
+    .type = RKB_OPT_STRING,
+    .offset = offsetof(schedule_config_t, time),
+    .fallback = "model.predicted_us",
+    .help = "The measurement, in microseconds, of the best candidate: a child whose schedule alone needs as long is not made; \"\": all are."},
    {.name = "crossover",
     .type = RKB_OPT_REAL,
     .offset = offsetof(schedule_config_t, crossover),

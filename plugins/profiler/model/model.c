@@ -111,6 +111,16 @@ static int emit(const struct model *me, rkb_job_t job, const char *name, double 
                            .detail = detail});
 }
 
+static int emit_least(const struct model *me, rkb_job_t job, double seconds) {
+   return rkb_emit_measurement(me->host, job,
+                               &(rkb_measurement_t){.name = "least_us",
+                                                    .value = seconds * 1e6,
+                                                    .unit = "us",
+                                                    .better = "",
+                                                    .method = "arithmetic: the task's bytes and operations at the target's peak rates",
+                                                    .spread = -1});
+}
+
 static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, double seconds,
                      json_t *launches) {
    json_t *object = json_pack("{s:O}", "launches", launches);
@@ -134,7 +144,7 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    rkb_build_t *build = NULL;
    rkb_finding_t finding = {0};
    size_t bytes = 0;
-   double log_sum = 0, occupancy_sum = 0, limited[LIMIT_COUNT] = {0};
+   double log_sum = 0, least_log_sum = 0, occupancy_sum = 0, limited[LIMIT_COUNT] = {0};
    uint32_t predicted = 0, launches_total = 0, index = 0;
    const rkb_case_t *bench = NULL;
 
@@ -159,6 +169,7 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
           predict_case(me, build, plan, counters, index, &seconds, &occupancy, limited, &launches)) {
          status = emit_case(me, job, bench, seconds, launches);
          log_sum += log(seconds);
+         least_log_sum += RKB_HAS(me->task, least_seconds) ? log(me->task->least_seconds(me->host, bench)) : NAN;
          occupancy_sum += occupancy;
          launches_total += plan->launch_count;
          predicted++;
@@ -170,6 +181,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    /* Ranked against others only when every bench case could be predicted: a mean over fewer would compare apples and pears. */
    if (status == RKB_OK && predicted > 0 && predicted == index) {
       status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
+      if (status == RKB_OK && !isnan(least_log_sum))
+         status = emit_least(me, job, exp(least_log_sum / predicted));
       if (status == RKB_OK)
          status = emit(me, job, "occupancy", occupancy_sum / predicted, "1", "higher", NULL, NULL);
       if (status == RKB_OK)
@@ -195,7 +208,7 @@ static const rkb_stage_t model = {
    .summary = "Predicts the time on the target device from the machine's counts.",
    .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
    .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
-   .measures = (const char *const[]){"predicted_us", "occupancy", "launches", "limiter", NULL},
+   .measures = (const char *const[]){"predicted_us", "least_us", "occupancy", "launches", "limiter", NULL},
    .create = model_create,
    .run = model_run,
    .destroy = model_destroy,

@@ -54,6 +54,12 @@ typedef struct rkb_schedule_api {
     * written.  [worker] */
    int (*step)(const rkb_host_t *host, const char *source, uint32_t limit, uint32_t slot, uint32_t slots,
                bool (*known)(void *context, const char *text), void *context, char **changed, char *note, size_t note_size, rkb_error_t *err);
+
+   /* From here on: check RKB_HAS first, because older programs end before.
+    *
+    * The least time of a kernel with this one's schedule: what its launches must move and multiply, at the target's peak rates; a
+    * geometric mean over the bench cases.  0: source has no schedule of this task.  [worker] */
+   int (*least)(const rkb_host_t *host, const char *source, double *seconds, rkb_error_t *err);
 } rkb_schedule_api_t;
 
 #ifdef __cplusplus

@@ -224,6 +224,10 @@ typedef struct rkb_task_api {
                        uint32_t tensor, uint64_t name[3], uint64_t *sum);
    void (*staged_keep)(const rkb_store_t *store, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                        uint32_t tensor, uint64_t sum); /* keeps the sum [worker] */
+
+   /* The least time that the target's peak rates allow for a case, in seconds: the longer of its bytes by the memory's bandwidth and
+    * its operations by the rate of the task's precision class, and a launch.  No kernel that does the case's work is faster. [any] */
+   double (*least_seconds)(const rkb_host_t *host, const rkb_case_t *the_case);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
