@@ -337,6 +337,34 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    assert_true(asked >= finished && asked <= finished + abandoned);
 }
 
+/* A model that answers with the parent again, and with another seed once it is told that this is known. */
+static void a_repeated_answer_is_asked_again(void **state) {
+   char pipeline[256], script[256], run[256], text[4096];
+   const char *seeds = RKB_SOURCE_DIR "/tasks/softmax/seeds/forward";
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(pipeline, sizeof pipeline, "again.yaml");
+   path_of(script, sizeof script, "again.sh");
+   path_of(run, sizeof run, "again");
+   snprintf(text, sizeof text,
+            "file=block_per_row.cu\ngrep -q 'repeated candidate 1, which is known already: accept' && file=warp_online.cu\n"
+            "echo '```'\ncat %s/$file\necho '```'\n", seeds);
+   assert_int_equal(rkb_file_write(script, text, strlen(text), &err), RKB_OK);
+   snprintf(text, sizeof text,
+            "rkb: 1\nname: again\ntask: %s/tasks/softmax\ntarget: h200\nlimits: {generations: 1, cost_usd: 100}\n"
+            "models:\n  m: {provider: command, command: [sh, %s], env: [PATH], cost_per_call: 0.25}\n"
+            "propose:\n  - {use: rkb.translator.seed, with: {files: [%s/block_per_row.cu]}}\n"
+            "screen:\n  - {use: rkb.verifier.lint}\n"
+            "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n"
+            "    - {use: rkb.mutator.llm, id: explore, with: {mode: explore, again: 2, models: [{model: m}]}}\n",
+            RKB_SOURCE_DIR, script, seeds);
+   assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
+   run_finish(run_start(pipeline, run, false, "1"));
+   assert_int_equal((int)service_number(run, "SELECT count(*) FROM call"), 2);
+   assert_int_equal((int)service_number(run, "SELECT count(*) FROM candidate WHERE duplicate_of IS NULL AND note NOT LIKE '%cannot be used%'"), 2);
+   assert_int_equal((int)service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE 'model m, $0.500000; explore; asked 2 times%'"), 1);
+}
+
 static int start(void **state) {
    (void)state;
    return mkdtemp(folder) ? 0 : -1;
@@ -358,7 +386,7 @@ int main(void) {
       cmocka_unit_test(stock_survives_kills),
       cmocka_unit_test(workers_change_nothing),
       cmocka_unit_test(judges_are_calibrated),
-      cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice),
+      cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice), cmocka_unit_test(a_repeated_answer_is_asked_again),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -15,7 +15,7 @@ typedef struct mutator_config {
    rkb_prompt_t improve, fix, crossover, explore, distil;
    rkb_table_list_t models;
    const char *choice;
-   int64_t proposals, best, verdicts, scratchpad;
+   int64_t proposals, again, best, verdicts, scratchpad;
 } mutator_config_t;
 
 typedef struct mutator {
@@ -175,6 +175,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .choice = me->config->choice,
                           .what = me->config->mode,
                           .parents = parents,
+                          .again = (uint32_t)me->config->again,
                           .edited = edited};
    proposal.parent_count = parents_of(me, in, edited, parents);
    if (something)
@@ -257,8 +258,15 @@ static const rkb_option_t options[] = {
     .offset = offsetof(mutator_config_t, proposals),
     .fallback = "1",
     .min = 1,
-    .max = 16,
+    .max = PROPOSAL_MOST,
     .help = "Candidates for one request; each is a question of its own."},
+   {.name = "again",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, again),
+    .fallback = "1",
+    .min = 0,
+    .max = PROPOSAL_MOST_AGAIN,
+    .help = "How often to ask again when the reply repeats a candidate; the question then says which, and what became of it."},
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, best),

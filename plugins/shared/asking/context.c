@@ -85,6 +85,24 @@ const rkb_archive_row_t *context_row(const context_t *context, int64_t number) {
    return NULL;
 }
 
+static bool same_but_for_spaces(const char *a, const char *b) {
+   for (;; a++, b++) {
+      a += strspn(a, " \t\r\n");
+      b += strspn(b, " \t\r\n");
+      if (*a != *b || !*a)
+         return *a == *b;
+   }
+}
+
+const rkb_archive_row_t *context_same(const context_t *context, const char *source) {
+   for (uint32_t i = 0; i < row_count(context); i++) {
+      const rkb_archive_row_t *row = context->services->archive->rows_at(context->rows, i);
+      if (same_but_for_spaces(row->source, source))
+         return row;
+   }
+   return NULL;
+}
+
 void context_add_best(context_t *context, const char *objective, uint32_t count) {
    rkb_archive_query_t query = {
       .size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = 256, .standing = RKB_ACCEPT};

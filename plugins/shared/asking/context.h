@@ -47,6 +47,8 @@ void context_close(context_t *context);
 
 /* The visible candidate of that number, or NULL.  Lives as long as the context. */
 const rkb_archive_row_t *context_row(const context_t *context, int64_t number);
+/* The first visible candidate whose text differs from this one by spaces and line ends alone, or NULL. */
+const rkb_archive_row_t *context_same(const context_t *context, const char *source);
 /* Adds an entry to a slot.  text and label are kept as they are unless made by context_format. */
 void context_add(context_t *context, const char *slot, const char *text, const char *label, int32_t priority,
                  bool fenced);

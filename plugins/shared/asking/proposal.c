@@ -27,30 +27,38 @@ static char *unusable(const rkb_llm_answer_t *answer) {
    return bytes ? strndup(answer->text, bytes) : strdup("(the reply is empty)");
 }
 
-static int emit(const context_t *context, const proposal_t *proposal, const rkb_llm_answer_t *answer,
-                const char *model, rkb_error_t *err) {
-   rkb_error_t why = {0};
-   char head[640], *note = NULL, *source = NULL;
-   int read = read_reply(proposal, answer, &source, &why);
-   if (read != RKB_OK && read != RKB_ERR_INVALID) {
-      *err = why;
-      return read;
+/* What came of a proposal's questions. */
+typedef struct replies {
+   rkb_llm_answer_t *answer; /* the last one; owned */
+   char *source;             /* of it, or NULL; owned */
+   int read;                 /* RKB_OK, or why there is no source */
+   rkb_error_t why;
+   double worth_usd;         /* of all of them */
+   uint32_t asked;
+   const rkb_archive_row_t *repeats; /* the candidate that the last one repeats, or NULL */
+} replies_t;
+
+static int emit(const context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
+                rkb_error_t *err) {
+   char head[640], again[64] = "", *note = NULL;
+   if (replies->read != RKB_OK && replies->read != RKB_ERR_INVALID) {
+      *err = replies->why;
+      return replies->read;
    }
-   if (!source)
-      source = unusable(answer);
-   if (!source)
+   if (!replies->source)
+      replies->source = unusable(replies->answer);
+   if (!replies->source)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%.300s", model, answer->worth_usd, proposal->what,
-            read == RKB_OK ? "" : "; the reply cannot be used: ", read == RKB_OK ? "" : why.message);
+   if (replies->asked > 1)
+      snprintf(again, sizeof again, "; asked %u times", replies->asked);
+   snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%s%.300s", model, replies->worth_usd, proposal->what, again,
+            replies->read == RKB_OK ? "" : "; the reply cannot be used: ", replies->read == RKB_OK ? "" : replies->why.message);
    for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
       *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
-   if (asprintf(&note, "%s%s", head, proposal->lessons ? proposal->lessons : "") < 0) {
-      free(source);
+   if (asprintf(&note, "%s%s", head, proposal->lessons ? proposal->lessons : "") < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
-   int status = rkb_emit_candidate(context->host, context->job, source, NULL, note, proposal->parents,
+   int status = rkb_emit_candidate(context->host, context->job, replies->source, NULL, note, proposal->parents,
                                    proposal->parent_count);
-   free(source);
    free(note);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "the candidate could not be emitted");
 }
@@ -58,6 +66,59 @@ static int emit(const context_t *context, const proposal_t *proposal, const rkb_
 static bool worth_keeping(uint32_t outcome) {
    return outcome == RKB_LLM_ANSWERED || outcome == RKB_LLM_TRUNCATED || outcome == RKB_LLM_REFUSED ||
           outcome == RKB_LLM_FILTERED;
+}
+
+/* What the next question adds, or "" when the last reply is new. */
+static const char *told_again(context_t *context, const replies_t *replies) {
+   const rkb_archive_row_t *row = replies->repeats;
+   if (!row)
+      return "";
+   const bool reason = row->reason && row->reason[0]; /* its note is left out: a model's words stand there */
+   return context_format(context,
+                         "\n\nThe first answer to this repeated candidate %lld, which is known already: %s%s%s. Write a kernel that does "
+                         "something else.\n",
+                         (long long)row->number, row->standing, reason ? ", " : "", reason ? row->reason : "");
+}
+
+static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, const choice_model_t *model,
+                    const rkb_filled_prompt_t *filled, replies_t *replies, rkb_error_t *err) {
+   const char *more = told_again(context, replies);
+   const rkb_llm_question_t question = {.size = sizeof question,
+                                        .child = proposal->child + PROPOSAL_MOST * replies->asked,
+                                        .model = model->model,
+                                        .system = filled->system,
+                                        .user = *more ? context_format(context, "%s%s", filled->user, more) : filled->user,
+                                        .provenance = filled->provenance,
+                                        .temperature = model->temperature,
+                                        .most_output_tokens = model->max_output_tokens};
+   llm->free(replies->answer);
+   free(replies->source);
+   replies->answer = NULL;
+   replies->source = NULL;
+   replies->repeats = NULL;
+   int status = llm->ask(context->host, context->job, &question, &replies->answer, err);
+   if (status != RKB_OK)
+      return status;
+   replies->asked++;
+   replies->worth_usd += replies->answer->worth_usd;
+   replies->read = read_reply(proposal, replies->answer, &replies->source, &replies->why);
+   if (replies->read == RKB_OK)
+      replies->repeats = context_same(context, replies->source);
+   return RKB_OK;
+}
+
+static int report(const context_t *context, const proposal_t *proposal, replies_t *replies, const choice_model_t *model,
+                  uint32_t *result, rkb_error_t *err) {
+   const rkb_llm_answer_t *answer = replies->answer;
+   if (answer->outcome == RKB_LLM_CANCELLED)
+      return rkb_fail(err, RKB_ERR_CANCELLED, "%s", answer->message);
+   if (worth_keeping(answer->outcome)) {
+      *result = PROPOSAL_MADE;
+      return emit(context, proposal, replies, model->model, err);
+   }
+   rkb_fail(err, answer->outcome == RKB_LLM_OVER_BUDGET ? RKB_OK : RKB_ERR_LIMIT, "model %.60s, %s: %.300s", model->model,
+            rkb_llm_outcome_name(answer->outcome), answer->message);
+   return RKB_OK;
 }
 
 int proposal_make(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, uint32_t *result,
@@ -68,31 +129,18 @@ int proposal_make(context_t *context, const rkb_llm_api_t *llm, const proposal_t
       &proposal
           ->models[choice_make(context, proposal->choice, proposal->models, proposal->model_count, &stream)];
    rkb_filled_prompt_t *filled = NULL;
-   rkb_llm_answer_t *answer = NULL;
+   replies_t replies = {0};
    *result = PROPOSAL_NONE;
    int status = context_fill(context, proposal->prompt, proposal->child, &filled, err);
    if (status != RKB_OK)
       return status;
-   rkb_llm_question_t question = {.size = sizeof question,
-                                  .child = proposal->child,
-                                  .model = model->model,
-                                  .system = filled->system,
-                                  .user = filled->user,
-                                  .provenance = filled->provenance,
-                                  .temperature = model->temperature,
-                                  .most_output_tokens = model->max_output_tokens};
-   status = llm->ask(context->host, context->job, &question, &answer, err);
-   if (status == RKB_OK && answer->outcome == RKB_LLM_CANCELLED) {
-      status = rkb_fail(err, RKB_ERR_CANCELLED, "%s", answer->message);
-   } else if (status == RKB_OK && worth_keeping(answer->outcome)) {
-      status = emit(context, proposal, answer, model->model, err);
-      *result = PROPOSAL_MADE;
-   } else if (status == RKB_OK) {
-      rkb_fail(err, answer->outcome == RKB_LLM_OVER_BUDGET ? RKB_OK : RKB_ERR_LIMIT,
-               "model %.60s, %s: %.300s", model->model, rkb_llm_outcome_name(answer->outcome),
-               answer->message);
-   }
-   llm->free(answer);
+   do
+      status = ask_once(context, llm, proposal, model, filled, &replies, err);
+   while (status == RKB_OK && replies.repeats && replies.asked <= proposal->again);
+   if (status == RKB_OK)
+      status = report(context, proposal, &replies, model, result, err);
+   llm->free(replies.answer);
+   free(replies.source);
    context->services->prompt->free(filled);
    return status;
 }

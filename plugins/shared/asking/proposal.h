@@ -4,6 +4,9 @@
 
 #include "model_choice.h"
 
+#define PROPOSAL_MOST 16     /* proposals of a job */
+#define PROPOSAL_MOST_AGAIN 3 /* their questions have the numbers below LESSONS_CHILD */
+
 /* What one proposal asks for. */
 typedef struct proposal {
    const rkb_prompt_t *prompt;
@@ -15,6 +18,7 @@ typedef struct proposal {
    const rkb_item_t *const *parents;
    uint32_t parent_count;
    const char *lessons; /* what its note ends in (lessons.h), or NULL */
+   uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */
    const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */
 } proposal_t;
 
