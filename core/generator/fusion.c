@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/kernel_text.h"
-#include "generator/launch_online.h"
+#include "generator/online_nodes.h"
 #include "generator/starts.h"
 #include "reference/dtype.h"
 

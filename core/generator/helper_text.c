@@ -1,0 +1,129 @@
+/* Device functions that the code of kernels calls, beside those of fragments.c: constant texts. */
+#include "generator/helper_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "generator/fragments.h"
+#include "generator/launch_text.h"
+#include "generator/map_text.h"
+
+static const char row_helpers[] =
+   "/* Adds what the threads of a row have, in a fixed order; every thread gets the result. */\n"
+   "template <int threads> __device__ float row_sum(float part) {\n"
+   "   for (int distance = 16; distance > 0; distance /= 2)\n"
+   "      part += __shfl_xor_sync(0xffffffffu, part, distance);\n"
+   "   if constexpr (threads > 32) {\n"
+   "      __shared__ float parts[threads / 32];\n"
+   "      __syncthreads(); /* what an earlier call left has been read */\n"
+   "      if (threadIdx.x % 32 == 0)\n"
+   "         parts[threadIdx.x / 32] = part;\n"
+   "      __syncthreads();\n"
+   "      part = parts[0];\n"
+   "      for (int warp = 1; warp < threads / 32; warp++)\n"
+   "         part += parts[warp];\n"
+   "   }\n"
+   "   return part;\n"
+   "}\n\n";
+static const char column_helpers[] =
+   "/* Adds what the groups of 32 threads have for each column; the first group gets the result. */\n"
+   "template <int groups> __device__ float column_sum(float part) {\n"
+   "   __shared__ float parts[groups][32];\n"
+   "   __syncthreads(); /* what an earlier call left has been read */\n"
+   "   parts[threadIdx.x / 32][threadIdx.x % 32] = part;\n"
+   "   __syncthreads();\n"
+   "   part = parts[0][threadIdx.x % 32];\n"
+   "   for (int group = 1; group < groups; group++)\n"
+   "      part += parts[group][threadIdx.x % 32];\n"
+   "   return part;\n"
+   "}\n\n";
+
+static const char before_helper[] =
+   "/* The %s of what the threads before have, in a fixed order; whole gets that of all. */\n"
+   "template <int threads> __device__ float %s_before(float part, float &whole) {\n"
+   "   __shared__ float ends[threads / 32];\n"
+   "   const int lane = threadIdx.x %% 32, warp = threadIdx.x / 32;\n"
+   "   for (int distance = 1; distance < 32; distance *= 2) {\n"
+   "      const float other = __shfl_up_sync(0xffffffffu, part, distance);\n"
+   "      part = lane >= distance ? other %c part : part;\n"
+   "   }\n"
+   "   __syncthreads(); /* what an earlier call left has been read */\n"
+   "   if (lane == 31)\n"
+   "      ends[warp] = part;\n"
+   "   __syncthreads();\n"
+   "   float before = %s;\n"
+   "   whole = %s;\n"
+   "   for (int i = 0; i < threads / 32; i++) {\n"
+   "      before = i == warp ? whole : before;\n"
+   "      whole %c= ends[i];\n"
+   "   }\n"
+   "   const float left = __shfl_up_sync(0xffffffffu, part, 1);\n"
+   "   return lane == 0 ? before : before %c left;\n"
+   "}\n\n";
+
+static void add_before(const char *code, const char *word, char sign, const char *nothing, rkb_text_t *out) {
+   char name[24];
+   snprintf(name, sizeof name, " %s_before<", word);
+   if (strstr(code, name))
+      rkb_text_format(out, before_helper, word, word, sign, nothing, nothing, sign, sign);
+}
+
+/* The helper for sums, or the same for the largest or smallest. */
+static void add_reduction(rkb_text_t *out, const char *helper, const char *word, const char *function) {
+   for (const char *c = helper; *c;) {
+      if (function && strncmp(c, "_sum(", 5) == 0) {
+         rkb_text_format(out, "_%s(", word);
+         c += 5;
+      } else if (function && strncmp(c, "Adds what", 9) == 0) {
+         rkb_text_format(out, "Finds the %s of what", word);
+         c += 9;
+      } else if (function && strncmp(c, "part += ", 8) == 0) {
+         const char *end = strchr(c, ';');
+         rkb_text_format(out, "part = %s(part, %.*s)", function, (int)(end - c - 8), c + 8);
+         c = end;
+      } else
+         rkb_text_append(out, c++, 1);
+   }
+}
+
+/* PyTorch's maximum of NaN and anything is NaN, and fmaxf's is the other number. */
+static void add_extremum(const char *code, const char *name, const char *word, const char *opcode, rkb_text_t *out) {
+   char call[24], reduction[24];
+   snprintf(call, sizeof call, " %s(", name);
+   snprintf(reduction, sizeof reduction, "_%s<", word);
+   if (strstr(code, call) || strstr(code, reduction))
+      rkb_text_format(out,
+                      "/* NaN where either is. */\n__device__ __forceinline__ float %s(float a, float b) {\n   float c;\n"
+                      "   asm(\"%s.NaN.f32 %%0, %%1, %%2;\" : \"=f\"(c) : \"f\"(a), \"f\"(b));\n   return c;\n}\n\n",
+                      name, opcode);
+}
+
+void rkb_helpers_add(const char *code, rkb_text_t *out) {
+   static const char *const words[] = {"sum", "largest", "smallest"}, *const functions[] = {NULL, "larger",
+                                                                                            "smaller"};
+   add_extremum(code, "larger", "largest", "max", out);
+   add_extremum(code, "smaller", "smallest", "min", out);
+   if (strstr(code, "Pack<"))
+      rkb_text_add(
+         out,
+         "/* Neighbouring elements, moved by one access. */\ntemplate <int count, typename type = float> struct alignas(sizeof(type) * count) Pack {\n   type at[count];\n};\n\n");
+   for (uint32_t w = 0; w < 3; w++) {
+      char name[32];
+      snprintf(name, sizeof name, "row_%s<", words[w]);
+      if (strstr(code, name))
+         add_reduction(out, row_helpers, words[w], functions[w]);
+      snprintf(name, sizeof name, "column_%s<", words[w]);
+      if (strstr(code, name))
+         add_reduction(out, column_helpers, words[w], functions[w]);
+   }
+   rkb_rank_helpers(code, out);
+   rkb_recurrence_helpers(code, out);
+   add_before(code, "sum", '+', "0.0f", out);
+   add_before(code, "product", '*', "1.0f", out);
+   rkb_fragment_helpers(code, out);
+   for (uint32_t h = 0; rkb_helper_at(h); h++) {
+      char name[32];
+      snprintf(name, sizeof name, " %s(", rkb_helper_at(h)->name);
+      if (strstr(code, name))
+         rkb_text_format(out, "%s\n", rkb_helper_at(h)->text);
+   }
+}

@@ -1,0 +1,246 @@
+/* The ways in which one launch runs: a kernel and its entries in the manifest for each.  One thread a graph. */
+#include "generator/kernel_file.h"
+
+#include <math.h>
+#include <string.h>
+#include "generator/launch_online.h"
+#include "generator/online_nodes.h"
+#include "generator/tensor_tile.h"
+
+#define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
+
+/* One way to run a launch: a kernel, and the condition under which it is right. */
+typedef struct variant {
+   int64_t vector, keep;
+   rkb_condition_t conditions[RKB_TENSOR_CONDITIONS];
+   uint32_t condition_count;
+   const char *suffix;
+} variant_t;
+
+const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
+   const char *text = "1";
+   for (uint32_t d = 0; d < from->rank; d++) {
+      const rkb_size_t *size = &file->graph->sizes.list[from->shape[d]];
+      if (size->constant && size->at[0] == 1)
+         continue;
+      const char *factor =
+         strpbrk(size->text, "+-*/% ") ? rkb_arena_format(file->arena, "(%s)", size->text) : size->text;
+      text = strcmp(text, "1") == 0 ? factor : rkb_arena_format(file->arena, "%s * %s", text, factor);
+   }
+   return text;
+}
+
+const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node) {
+   return rkb_kernel_shape_text(file, &file->graph->nodes[node]);
+}
+
+static const char *also_below(rkb_kernel_file_t *file, const char *fits, const char *elements) {
+   const char *below = rkb_arena_format(file->arena, "%s < %.0f", elements, INT_MOST);
+   if (fits && strstr(fits, below))
+      return fits;
+   return fits ? rkb_arena_format(file->arena, "%s and %s", fits, below) : below;
+}
+
+/* The largest element numbers that a kernel computes, of its buffers and of reshaped values, where the domain lets them pass 32 bits: "B * T * D < ...". */
+static const char *fits_text(rkb_kernel_file_t *file, const rkb_writer_t *writer) {
+   const char *fits = NULL;
+   for (uint32_t p = 0; p < writer->parameter_count; p++) {
+      const rkb_parameter_text_t *parameter = &writer->parameters[p];
+      for (uint32_t n = 0; n < file->graph->node_count && parameter->type <= RKB_PARAMETER_OUTPUT; n++) {
+         const bool parts = strcmp(parameter->name, rkb_parts_name(writer, n)) == 0;
+         if (!parts && !(file->storage[n].name && strcmp(file->storage[n].name, parameter->name) == 0) &&
+             !(file->targets[n].name && strcmp(file->targets[n].name, parameter->name) == 0))
+            continue;
+         const char *elements = rkb_kernel_elements_text(file, n);
+         if (parts)
+            elements = rkb_arena_format(file->arena, "%s * %lld", elements, (long long)file->parts);
+         if (rkb_sizes_most(&file->graph->sizes, elements) < INT_MOST)
+            continue;
+         file->wide_bench |= rkb_sizes_bench(&file->graph->sizes, elements) > log(INT_MOST / 4);
+         fits = also_below(file, fits, elements);
+      }
+   }
+   for (uint32_t j = 0; j < writer->joined_count; j++) { /* coordinates that are joined may pass every buffer */
+      const char *elements = rkb_index_manifest(&writer->indices, writer->joined[j]);
+      if (rkb_sizes_most(&file->graph->sizes, elements) >= INT_MOST)
+         fits = also_below(file, fits, elements);
+   }
+   return fits;
+}
+
+static void write_signature(rkb_kernel_file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
+                            const char *name) {
+   rkb_text_format(
+      &file->code, "/* %s */\ntemplate <typename index>\n__global__ void __launch_bounds__(%lld%s) %s(",
+      shape->owns, (long long)shape->threads,
+      shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
+   for (uint32_t type = 0, count = 0; type <= RKB_PARAMETER_INDEX; type++)
+      for (uint32_t p = 0; p < writer->parameter_count; p++) {
+         const rkb_parameter_text_t *parameter = &writer->parameters[p];
+         if (parameter->type != type)
+            continue;
+         rkb_text_add(&file->code, count++ ? ", " : "");
+         if (type == RKB_PARAMETER_INPUT)
+            rkb_text_format(&file->code, "const %s *__restrict__ %s", rkb_storage_type(parameter->dtype),
+                            parameter->name);
+         else if (type == RKB_PARAMETER_OUTPUT)
+            rkb_text_format(&file->code, "%s *%s", rkb_storage_type(parameter->dtype), parameter->name);
+         else
+            rkb_text_format(&file->code, "%s %s", type == RKB_PARAMETER_REAL ? "float" : "index",
+                            parameter->name);
+      }
+   rkb_text_add(&file->code, ") {\n");
+}
+
+/* What the manifest calls a parameter. */
+static const char *argument_of(const rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
+   for (uint32_t n = 0; n < file->graph->node_count && parameter->type <= RKB_PARAMETER_OUTPUT; n++) {
+      const rkb_storage_t *places[] = {&file->storage[n], &file->targets[n]};
+      for (uint32_t i = 0; i < 2; i++)
+         if (places[i]->name && places[i]->argument && strcmp(places[i]->name, parameter->name) == 0)
+            return places[i]->argument;
+   }
+   return parameter->argument;
+}
+
+static void write_launch(rkb_kernel_file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
+                         const char *name, const char *type, const char *when, bool other) {
+   rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name,
+                   type);
+   if (when)
+      rkb_text_format(&file->launches, "    when: \"%s\"\n", when);
+   rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n", shape->grid,
+                   (long long)shape->threads);
+   if (shape->shared)
+      rkb_text_format(&file->launches, "    shared: %lld\n", (long long)shape->shared);
+   rkb_text_add(&file->launches, "    args: \"");
+   for (uint32_t kind = 0, count = 0; kind <= RKB_PARAMETER_INDEX; kind++)
+      for (uint32_t p = 0; p < writer->parameter_count; p++)
+         if (writer->parameters[p].type == kind)
+            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "",
+                            argument_of(file, &writer->parameters[p]));
+   rkb_text_add(&file->launches, "\"\n");
+}
+
+static const char *join(rkb_kernel_file_t *file, const char *a, const char *b) {
+   return a && b ? rkb_arena_format(file->arena, "%s and %s", a, b) : a ? a : b;
+}
+
+static const char *condition_text(rkb_kernel_file_t *file, const rkb_condition_t *condition) {
+   const char *size = file->graph->sizes.list[condition->size].text;
+   return condition->equal ? rkb_arena_format(file->arena, "(%s) == %lld", size, (long long)condition->equal)
+                           : rkb_arena_format(file->arena, "(%s) %% %lld == 0", size, (long long)condition->multiple);
+}
+
+/* Writes one variant of a kernel and its launches.  False: not legal. */
+static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, const variant_t *variant,
+                          rkb_write_kernel_t write, const char *base, bool other, bool last) {
+   rkb_launch_t own = *launch;
+   rkb_kernel_shape_t shape = {0};
+   rkb_writer_t writer;
+   own.decisions[RKB_VECTOR] = variant->vector;
+   own.decisions[RKB_KEEP] = variant->keep;
+   bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions,
+                               variant->condition_count);
+   writer.targets = file->targets;
+   writer.shared_bytes = file->shared_bytes;
+   const char *body = "", *when = NULL, *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix);
+   if (good) {
+      write(&writer, &own, &shape);
+      body = rkb_writer_body(&writer);
+   }
+   good = !writer.failed;
+   if (!good) {
+      snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
+   } else {
+      for (uint32_t c = 0; c < variant->condition_count; c++)
+         when = join(file, when, condition_text(file, &variant->conditions[c]));
+      when = join(file, when, shape.when);
+      file->wide_bench = false;
+      const char *fits = fits_text(file, &writer);
+      write_signature(file, &writer, &shape, name);
+      rkb_text_add(&file->code, body);
+      rkb_text_add(&file->code, "}\n\n");
+      if (!fits || !file->one_width)
+         write_launch(file, &writer, &shape, name, "int", join(file, when, fits), other);
+      if (fits && (last || file->one_width || (file->wide_bench && launch->mapping == RKB_MAP_TENSOR)))
+         write_launch(file, &writer, &shape, name, "long long", when, other || !file->one_width);
+   }
+   rkb_writer_close(&writer);
+   return good;
+}
+
+/* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
+bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
+   const uint32_t count = rkb_tensor_variants(file->graph, launch);
+   bool other = false;
+   for (uint32_t i = 0; i < count; i++) {
+      variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
+      bool possible;
+      variant.condition_count = rkb_tensor_conditions(file->graph, file->arena, file->storage, launch, i,
+                                                      variant.conditions, &possible);
+      if (!possible ||
+          !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
+         continue;
+      const bool always = variant.condition_count == 0;
+      if (!write_variant(file, launch, &variant, rkb_write_tensor_kernel, base, other, always))
+         return false;
+      if (always)
+         return true;
+      other = true;
+   }
+   /* One that is right everywhere.  Beside others it is for few cases, and need not be there for both widths of indices. */
+   const variant_t plain = {.vector = 1, .suffix = ""};
+   const bool one_width = file->one_width;
+   file->one_width |= other;
+   const bool good = write_variant(file, launch, &plain, rkb_write_tensor_kernel, base, other, true);
+   file->one_width = one_width;
+   return good;
+}
+
+bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+   uint32_t sizes[RKB_VECTOR_SIZES];
+   uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
+   const int64_t keep =
+      launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
+   variant_t vector = {
+      .vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
+   for (uint32_t i = 0; i < count; i++)
+      if (!file->graph->sizes.list[sizes[i]].constant)
+         vector.conditions[vector.condition_count++] =
+            (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
+   if (!rkb_indices_possible(file->graph, vector.conditions, vector.condition_count))
+      count = 0;
+   const bool always = count > 0 && vector.condition_count == 0;
+   if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always && !keep))
+      return false;
+   if (count > 0 && keep) { /* rows that are too long to be kept */
+      vector.keep = 0;
+      vector.suffix = "_vector";
+      if (!write_variant(file, launch, &vector, write, base, true, always))
+         return false;
+   }
+   const variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
+   if (count == 0 && keep && !write_variant(file, launch, &kept, write, base, false, false))
+      return false;
+   return always || write_variant(file, launch, &plain, write, base, count > 0 || keep, true);
+}
+
+/* A kernel for each length of the rows that are multiplied. */
+bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
+   uint32_t size;
+   int64_t heads[RKB_ONLINE_HEADS];
+   const uint32_t count = rkb_online_heads(file->graph, launch, &size, heads);
+   if (!count)
+      snprintf(file->why, sizeof file->why, "%s: rows that are multiplied have many lengths", base);
+   for (uint32_t h = 0; h < count; h++) {
+      variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .suffix = ""};
+      if (size != UINT32_MAX) {
+         variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = heads[h]};
+         variant.suffix = rkb_arena_format(file->arena, "_%lld", (long long)heads[h]);
+      }
+      if (!write_variant(file, launch, &variant, rkb_write_online_kernel, base, h > 0, true))
+         return false;
+   }
+   return count > 0;
+}

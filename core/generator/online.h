@@ -1,0 +1,62 @@
+/* A launch over scores while it is written: what the online_*.c files and launch_online.c share.  One thread. */
+#ifndef RKB_GENERATOR_ONLINE_H
+#define RKB_GENERATOR_ONLINE_H
+
+#include "generator/launch_text.h"
+#include "generator/online_nodes.h"
+#include "generator/product.h"
+
+#define RKB_ONLINE_PADDING 4 /* floats after each row of a tile */
+
+/* A factor's rows that a block brings to shared memory. */
+typedef struct rkb_brought {
+   uint32_t node;
+   const rkb_index_t *at[RKB_MAX_RANK]; /* of the own or streamed number and of inner */
+   const rkb_index_t *inner;
+   int64_t width, rows;
+   bool own;
+   const char *name;
+} rkb_brought_t;
+
+typedef struct rkb_online {
+   const rkb_launch_t *launch;
+   rkb_online_nodes_t nodes;
+   const rkb_index_t *own, *stream, *own_total, *stream_total, *group_total;
+   const rkb_index_t *group[RKB_MAX_RANK];
+   rkb_product_t products[RKB_MAX_LAUNCH_NODES]; /* of outs */
+   int64_t own_tile, stream_tile, rows, columns, out_columns, across, down, threads, head; /* columns: of scores; head: a row of an out */
+   rkb_brought_t brought[2 * RKB_ONLINE_MANY];
+   uint32_t brought_count;
+   struct rkb_factor {
+      uint32_t own, streamed; /* numbers of what is brought */
+   } factors[RKB_ONLINE_MANY];
+   uint32_t out_brought[RKB_ONLINE_MANY];
+   const char *score_names[RKB_ONLINE_MANY], *out_names[RKB_ONLINE_MANY], *reduce_names[RKB_ONLINE_MANY], *made_names[RKB_ONLINE_MANY],
+      *made_tiles[RKB_ONLINE_MANY];
+   const rkb_index_t *from[RKB_ONLINE_MANY][RKB_MAX_RANK]; /* coordinates of the reductions' operands */
+   const rkb_index_t *begin, *end; /* of the streamed numbers, for the block; NULL: all */
+   bool hides, streams_first;
+} rkb_online_t;
+
+/* online_places.c: the coordinates at which the launch's values need each other, and the tiles that it brings. */
+void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
+/* Whether rows of this width can be multiplied; fails otherwise. */
+bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
+
+/* online_bounds.c: what a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones; and the block's
+ * place in the matrix, of so many blocks along the own numbers. */
+void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks);
+
+/* online_statistics.c: what becomes of the scores at hand: statistics of their rows, and terms for the products that come after. */
+void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
+bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
+/* The statistic that is a largest number; RKB_ONLINE_MANY: there is none. */
+uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
+/* The quotients by sums that were left to the end: " / sum[i]", or "". */
+const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
+void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
+
+#endif

@@ -1,0 +1,85 @@
+/* A block's place in a matrix of scores, and what a mask leaves of the numbers that it goes over.  One thread. */
+#include "generator/online.h"
+
+#include <string.h>
+#include "generator/degree.h"
+
+/* What a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones. */
+void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   rkb_indices_t *indices = &writer->indices;
+   bool seen[RKB_MAX_GRAPH_NODES] = {0}, turned = false;
+   uint32_t hidden = RKB_NO_NODE;
+   for (uint32_t i = 0; i < o->nodes.out_count && hidden == RKB_NO_NODE; i++)
+      hidden = rkb_masked_below(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], seen);
+   for (uint32_t r = 0; r < o->nodes.reduce_count && hidden == RKB_NO_NODE; r++)
+      hidden = rkb_masked_below(graph, graph->nodes[o->nodes.reduces[r]].inputs[0], seen);
+   if (hidden == RKB_NO_NODE)
+      return;
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      if (!rkb_vanishes(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], hidden))
+         return;
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      const rkb_node_t *reduce = &graph->nodes[o->nodes.reduces[r]];
+      if (reduce->operation[0] == 's' ? !rkb_vanishes(graph, reduce->inputs[0], hidden) : reduce->inputs[0] != hidden)
+         return;
+   }
+   /* Which of own and streamed is the mask's row is known where the statistics' row is: the place of the last dim. */
+   const struct rkb_local *score = rkb_writer_find_local(writer, o->nodes.scores[0]);
+   const rkb_node_t *first = &graph->nodes[o->nodes.scores[0]], *mask = &graph->nodes[hidden];
+   if (mask->rank != first->rank || memcmp(mask->shape, first->shape, mask->rank * sizeof *mask->shape) != 0)
+      return;
+   const bool own_rows = score->at[first->rank - 2] == o->own;
+   const rkb_index_t *rows = rkb_index_size(indices, mask->shape[mask->rank - 2]),
+                     *columns = rkb_index_size(indices, mask->shape[mask->rank - 1]);
+   const rkb_index_t *first_own = rkb_index_variable(indices, "m_first", o->own_total),
+                     *last = rkb_index_make(indices, RKB_INDEX_SUM, first_own, rkb_index_constant(indices, o->own_tile - 1));
+   for (const rkb_node_t *node = mask; node->kind == RKB_NODE_TRIANGLE || node->kind == RKB_NODE_FLIP; node = &graph->nodes[node->inputs[0]]) {
+      if (node->kind == RKB_NODE_FLIP) {
+         if (node->mask != UINT64_C(3) << (node->rank - 2))
+            return;
+         turned = !turned;
+         continue;
+      }
+      if (!node->reals[0].constant || !(node->reals[0].value < 0) || node->reals[0].value * 0 == 0)
+         return;
+      /* Kept: column - row <= diagonal (not upper), both counted from their ends where turned. */
+      if (!graph->sizes.list[node->integers[1]].constant || graph->sizes.list[node->integers[1]].at[0] != 0)
+         continue;
+      const rkb_index_t *diagonal = rkb_index_size(indices, node->integers[0]);
+      if (turned) /* row - column <= diagonal + rows - columns */
+         diagonal = rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rows, columns));
+      if (own_rows != turned) { /* the streamed number is at most own + diagonal */
+         if (!o->end)
+            o->end = rkb_index_make(indices, RKB_INDEX_SUM, last, rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_constant(indices, 1)));
+      } else if (!o->begin)
+         o->begin = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, first_own, diagonal);
+   }
+   o->hides = o->begin || o->end;
+   if (o->hides)
+      rkb_writer_known_variable(writer, first_own);
+}
+
+void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks) {
+   const char *along = rkb_writer_uniform(writer, blocks), *all = rkb_writer_uniform(writer, o->stream_total);
+   if (o->end && !o->begin) /* the blocks with the most work go first */
+      rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x %% %s) * %lld;", along, along, (long long)o->own_tile);
+   else
+      rkb_write(writer, "const index m_first = (index)blockIdx.x %% %s * %lld;", along, (long long)o->own_tile);
+   if (o->group_total->kind != RKB_INDEX_CONSTANT) {
+      rkb_write(writer, "const index group_number = (index)blockIdx.x / %s;", along);
+      rkb_writer_known_variable(writer, o->group_total);
+   }
+   rkb_write(writer, "const int across = threadIdx.x %% %lld, down = threadIdx.x / %lld;", (long long)o->across, (long long)o->across);
+   if (o->begin) {
+      rkb_write(writer, "const index first_seen = %s;", rkb_writer_index(writer, o->begin));
+      rkb_write(writer, "const index begin = first_seen > 0 ? first_seen / %lld * %lld : 0;", (long long)o->stream_tile,
+                (long long)o->stream_tile);
+   } else
+      rkb_write(writer, "const index begin = 0;");
+   if (o->end) {
+      rkb_write(writer, "const index seen = %s;", rkb_writer_index(writer, o->end));
+      rkb_write(writer, "const index end = seen < %s ? seen : %s;", all, all);
+   } else
+      rkb_write(writer, "const index end = %s;", all);
+}

@@ -1,0 +1,75 @@
+/* What the anchors of a launch over scores are to each other, and the lengths of the rows that it multiplies.  Pure functions of a
+ * graph. */
+#include "generator/online_nodes.h"
+
+#include <string.h>
+#include "generator/degree.h"
+
+bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes) {
+   *nodes = (rkb_online_nodes_t){0};
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const uint32_t number = launch->anchors[a];
+      const rkb_node_t *node = &graph->nodes[number];
+      uint32_t side = 2;
+      if (node->kind == RKB_NODE_REDUCE) {
+         if (nodes->reduce_count == (sizeof nodes->scores / sizeof *nodes->scores))
+            return false;
+         nodes->reduces[nodes->reduce_count++] = number;
+         continue;
+      }
+      if (node->kind != RKB_NODE_MATMUL)
+         return false;
+      for (uint32_t b = 0; b < launch->anchor_count; b++)
+         for (uint32_t s = 0; s < 2 && b != a; s++)
+            side = side == 2 && rkb_reads(graph, node->inputs[s], launch->anchors[b]) ? s : side;
+      if ((side == 2 ? nodes->score_count : nodes->out_count) == (sizeof nodes->scores / sizeof *nodes->scores))
+         return false;
+      if (side == 2)
+         nodes->scores[nodes->score_count++] = number;
+      else {
+         nodes->made_side[nodes->out_count] = side;
+         nodes->outs[nodes->out_count++] = number;
+      }
+   }
+   return nodes->score_count > 0 && nodes->reduce_count + nodes->out_count > 0;
+}
+
+static uint32_t row_size(const rkb_graph_t *graph, uint32_t number, uint32_t side, bool of_depth) {
+   const rkb_node_t *node = &graph->nodes[number], *input = &graph->nodes[node->inputs[side]];
+   const bool turned = (graph->sizes.list[node->integers[side]].at[0] != 0) != (side == 1);
+   return input->shape[input->rank - (turned == of_depth ? 2 : 1)];
+}
+
+uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]) {
+   rkb_online_nodes_t nodes;
+   uint32_t count = 0, found = UINT32_MAX;
+   if (!rkb_online_nodes(graph, launch, &nodes))
+      return 0;
+   for (uint32_t i = 0; i < nodes.score_count + nodes.out_count; i++) {
+      const uint32_t width = i < nodes.score_count ? row_size(graph, nodes.scores[i], 0, true)
+                                                   : row_size(graph, nodes.outs[i - nodes.score_count],
+                                                              1 - nodes.made_side[i - nodes.score_count], false);
+      if (graph->sizes.list[width].constant)
+         continue;
+      if (found != UINT32_MAX && found != width)
+         return 0;
+      found = width;
+   }
+   *size = found;
+   if (found == UINT32_MAX)
+      return 1;
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      const int64_t value = graph->sizes.list[found].at[p];
+      uint32_t at = 0;
+      while (at < count && heads[at] < value)
+         at++;
+      if (at < count && heads[at] == value)
+         continue;
+      if (count == RKB_ONLINE_HEADS || value > 256)
+         return 0;
+      memmove(heads + at + 1, heads + at, (count - at) * sizeof *heads);
+      heads[at] = value;
+      count++;
+   }
+   return count;
+}
