@@ -12,7 +12,7 @@
 #include "base/private_folder.h"
 #include "pipeline/pipeline.h"
 #include "kernel/kernel.h"
-#include "lift/parse.h"
+#include "lift/parser_call.h"
 #include "stage/confined/confined.h"
 #include "system/process.h"
 #include "task/python.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "lift/parse.h"
+#include "lift/parser_call.h"
 
 typedef struct offer {
    const char *id;

@@ -1,8 +1,9 @@
-/* The reader of rkb-parser's answers: any bytes give a tree, a refusal or an error, and a tree can be asked. */
+/* The readers of rkb-parser's answers: any bytes give a tree or a list of warnings, a refusal or an error, and a tree can be asked. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lift/tree.h"
+#include "lift/warnings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,6 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    memcpy(text, data + 2, length);
    lift_tree_t *tree = NULL;
    rkb_error_t err = {0};
+   rkb_lift_warnings_t *warnings = NULL;
+   lift_warnings_read(data + 2 + length, size - 2 - length, &warnings, refusal, sizeof refusal, &err);
+   lift_warnings_free(warnings);
    lift_tree_read(data + 2 + length, size - 2 - length, text, &tree, refusal, sizeof refusal, &err);
    for (uint32_t i = 0; tree && i < tree->count; i++) {
       uint32_t lengths[8];

@@ -1,7 +1,7 @@
-/* rkb-parser - reads one kernel's text with libclang and answers with its syntax tree.
+/* rkb-parser - reads one kernel's text with libclang and answers with its syntax tree or its warnings.
  *
  * The text is hostile, and libclang is large: this is a process of its own that lives for one text.  It limits its processor time and
- * memory, and before it looks at the text it gives up capabilities, files, processes and the network.  Started by lift/parse.c. */
+ * memory, and before it looks at the text it gives up capabilities, files, processes and the network.  Started by lift/parser_call.c. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 #include <unistd.h>
 #include "base/confine.h"
 #include "kernel/byte_record.h"
+#include "lift/parser/kernel_unit.h"
 #include "lift/parser/tree_writer.h"
+#include "lift/parser/warning_writer.h"
 #include "lift/parser_protocol.h"
 
 enum { PROCESSOR_SECONDS = 10, MEMORY_BYTES = 1 << 30 };
@@ -47,7 +49,7 @@ static bool send_answer(rkb_text_t *answer) {
           record_write_all(STDOUT_FILENO, answer->data, answer->length);
 }
 
-static bool read_request(char **declarations, char **text) {
+static bool read_request(uint32_t *question, char **declarations, char **text) {
    unsigned char header[WIRE_HEADER_BYTES];
    uint64_t length;
    if (!record_read_all(STDIN_FILENO, header, sizeof header) ||
@@ -57,16 +59,28 @@ static bool read_request(char **declarations, char **text) {
    if (!payload || !record_read_all(STDIN_FILENO, payload, length))
       return false;
    record_reader_t in = {.data = payload, .size = length};
+   *question = record_u32(&in);
    *declarations = record_text(&in, LIFT_MAX_DECLARATIONS);
    *text = record_text(&in, LIFT_MAX_TEXT);
    return !in.bad && in.at == length;
 }
 
+static void answer_question(uint32_t question, const char *declarations, const char *text, rkb_text_t *answer) {
+   kernel_unit_t opened;
+   kernel_unit_open(&opened, declarations, text, question == LIFT_ASK_WARNINGS, answer);
+   if (opened.unit && question == LIFT_ASK_WARNINGS)
+      warnings_write(opened.unit, answer);
+   else if (opened.unit)
+      tree_write(opened.unit, text, answer);
+   kernel_unit_close(&opened);
+}
+
 int main(int argc, char **argv) {
    char *declarations = NULL, *text = NULL;
+   uint32_t question = LIFT_ASK_TREE;
    rkb_text_t answer;
    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-      tree_writer_version();
+      kernel_unit_version();
       return 0;
    }
    if (argc != 1 || isatty(STDIN_FILENO)) {
@@ -82,8 +96,8 @@ int main(int argc, char **argv) {
       limit(RLIMIT_DATA, MEMORY_BYTES);
    give_up();
    rkb_text_init(&answer, LIFT_MAX_ANSWER);
-   if (!read_request(&declarations, &text))
+   if (!read_request(&question, &declarations, &text))
       return 1;
-   tree_write(declarations, text, &answer);
+   answer_question(question, declarations, text, &answer);
    _exit(send_answer(&answer) ? 0 : 1); /* what was allocated goes with the process */
 }

@@ -2,16 +2,13 @@
  * declarations (lift/parser/declarations.cuh) become the kind of what they stand at. */
 #include "lift/parser/tree_writer.h"
 
-#include <clang-c/Index.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/byte_record.h"
+#include "lift/parser/kernel_unit.h"
 #include "lift/parser_protocol.h"
-
-#define KERNEL_PATH "/kernel/kernel.cu"
-#define DECLARATIONS_PATH "/kernel/declarations.cuh"
 
 typedef struct writer {
    const char *text;
@@ -271,34 +268,6 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor around, CXClientD
    return CXChildVisit_Continue;
 }
 
-static void refuse(rkb_text_t *answer, const char *why) {
-   rkb_text_clear(answer);
-   record_put_u32(answer, LIFT_REFUSED);
-   record_put_text(answer, why);
-}
-
-/* Whether there is an error, which is then the answer. */
-static bool refuse_errors(CXTranslationUnit unit, rkb_text_t *answer) {
-   const unsigned count = clang_getNumDiagnostics(unit);
-   bool refused = false;
-   for (unsigned i = 0; i < count && !refused; i++) {
-      CXDiagnostic diagnostic = clang_getDiagnostic(unit, i);
-      if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-         CXString what = clang_getDiagnosticSpelling(diagnostic);
-         CXFile file;
-         unsigned line = 0, column, offset;
-         char why[400];
-         clang_getExpansionLocation(clang_getDiagnosticLocation(diagnostic), &file, &line, &column, &offset);
-         snprintf(why, sizeof why, "line %u: %s", line, clang_getCString(what));
-         refuse(answer, why);
-         clang_disposeString(what);
-         refused = true;
-      }
-      clang_disposeDiagnostic(diagnostic);
-   }
-   return refused;
-}
-
 static void answer_tree(writer_t *writer, rkb_text_t *answer) {
    record_put_u32(answer, LIFT_PARSED);
    record_put_u32(answer, writer->type_count);
@@ -309,45 +278,15 @@ static void answer_tree(writer_t *writer, rkb_text_t *answer) {
       record_put_u32(answer, writer->nodes[i]);
 }
 
-void tree_write(const char *declarations, const char *text, rkb_text_t *answer) {
-   /* Headers that a candidate may name: what they declare stands in the declarations. */
-   static const char *const headers[] = {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "math.h", "stdint.h", "float.h", "limits.h",
-                                         "math_constants.h", "stddef.h", "cstdint", "cfloat", "cmath", "climits"};
-   static const char *const arguments[] = {"-xc++", "-std=c++17", "-nostdinc", "-nostdinc++", "-ferror-limit=1", "-w", "-ftemplate-depth=64",
-                                           "-fconstexpr-steps=100000", "-fbracket-depth=200", "-fno-exceptions", "-target", "x86_64-linux-gnu",
-                                           "-isystem", "/kernel/include", "-include", DECLARATIONS_PATH};
-   enum { HEADERS = sizeof headers / sizeof *headers };
-   struct CXUnsavedFile files[HEADERS + 2] = {{KERNEL_PATH, text, strlen(text)}, {DECLARATIONS_PATH, declarations, strlen(declarations)}};
-   char paths[HEADERS][64];
+void tree_write(CXTranslationUnit unit, const char *text, rkb_text_t *answer) {
    writer_t writer = {.text = text, .text_bytes = strlen(text)};
-   CXIndex index = clang_createIndex(0, 0);
-   CXTranslationUnit unit = NULL;
-   for (int i = 0; i < HEADERS; i++) {
-      snprintf(paths[i], sizeof paths[i], "/kernel/include/%s", headers[i]);
-      files[i + 2] = (struct CXUnsavedFile){paths[i], "", 0};
-   }
-   const enum CXErrorCode code = clang_parseTranslationUnit2(index, KERNEL_PATH, arguments, sizeof arguments / sizeof *arguments, files,
-                                                             HEADERS + 2, CXTranslationUnit_None, &unit);
-   if (code != CXError_Success || !unit) {
-      refuse(answer, "the parser does not get through the text");
-   } else if (!refuse_errors(unit, answer)) {
-      clang_visitChildren(clang_getTranslationUnitCursor(unit), visit, &writer);
-      if (writer.refused)
-         refuse(answer, writer.refused);
-      else
-         answer_tree(&writer, answer);
-   }
-   if (unit)
-      clang_disposeTranslationUnit(unit);
-   clang_disposeIndex(index);
+   clang_visitChildren(clang_getTranslationUnitCursor(unit), visit, &writer);
+   if (writer.refused)
+      kernel_unit_refuse(answer, writer.refused);
+   else
+      answer_tree(&writer, answer);
    for (uint32_t i = 0; i < writer.type_count; i++)
       free(writer.types[i]);
    free(writer.types);
    free(writer.nodes);
-}
-
-void tree_writer_version(void) {
-   CXString version = clang_getClangVersion();
-   printf("%s\n", clang_getCString(version));
-   clang_disposeString(version);
 }

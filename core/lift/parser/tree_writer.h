@@ -2,10 +2,10 @@
 #ifndef RKB_LIFT_PARSER_TREE_WRITER_H
 #define RKB_LIFT_PARSER_TREE_WRITER_H
 
+#include <clang-c/Index.h>
 #include "base/text.h"
 
-/* Appends the whole answer, the tree or the refusal. */
-void tree_write(const char *declarations, const char *text, rkb_text_t *answer);
-void tree_writer_version(void); /* prints libclang's own line */
+/* Appends the whole answer, the tree or a refusal. */
+void tree_write(CXTranslationUnit unit, const char *text, rkb_text_t *answer);
 
 #endif

@@ -15,6 +15,16 @@ extern "C" {
 
 #define RKB_EXT_LIFT "rkb.lift/1"
 
+/* One remark of clang's. */
+typedef struct rkb_lift_warning {
+   uint32_t line;      /* of the kernel */
+   uint32_t reserved;
+   const char *option; /* "-Wunused-variable" */
+   const char *words;
+} rkb_lift_warning_t;
+
+typedef struct rkb_lift_warnings rkb_lift_warnings_t;
+
 typedef struct rkb_lift_api {
    uint32_t size;
    uint32_t reserved;
@@ -28,6 +38,16 @@ typedef struct rkb_lift_api {
    int (*rewrite)(const rkb_host_t *host, rkb_job_t job, rkb_random_t *stream, const char *name, const char *source, char **changed,
                   char *note, size_t note_size, rkb_error_t *err);
    void (*free_text)(char *text);
+
+   /* From here on: check RKB_HAS first, because older programs end before.
+    *
+    * What clang warns of in a kernel, at most the first 100, in the order of the text.  RKB_OK with *warnings NULL: it cannot read the
+    * text, and refusal says why.  RKB_ERR_UNAVAILABLE as for rewrite.  Owned, warnings_free.  [worker] */
+   int (*warnings)(const rkb_host_t *host, rkb_job_t job, const char *source, rkb_lift_warnings_t **warnings, char *refusal,
+                   size_t refusal_size, rkb_error_t *err);
+   uint32_t (*warnings_count)(const rkb_lift_warnings_t *warnings);
+   const rkb_lift_warning_t *(*warnings_at)(const rkb_lift_warnings_t *warnings, uint32_t index); /* lives as long as warnings */
+   void (*warnings_free)(rkb_lift_warnings_t *warnings);                                          /* NULL is accepted */
 } rkb_lift_api_t;
 
 #ifdef __cplusplus
