@@ -48,6 +48,7 @@ static const offer_t OFFERS[] = {
    {RKB_EXT_PROMPT, &RKB_PROMPT_API, NULL, NULL},
    {RKB_EXT_WORKERS, &RKB_WORKERS_API, NULL, NULL},
    {RKB_EXT_CONFINED, &RKB_CONFINED_API, NULL, NULL},
+   {RKB_EXT_CONVERSATION, &RKB_CONVERSATION_API, NULL, NULL},
    {RKB_EXT_ARCHIVE, &RKB_ARCHIVE_API, has_archive, "nothing is archived here; use this stage in rkb-run"},
    {RKB_EXT_TASK, &RKB_TASK_API, has_task, "the pipeline has no task; write task: or give --task"},
    {RKB_EXT_SCHEDULE, &RKB_SCHEDULE_API, has_target, "the pipeline has no task; write task: or give --task"},

@@ -7,6 +7,7 @@
 #include <rkb/draft/process.h>
 #include <rkb/ext/archive.h>
 #include <rkb/ext/confined.h>
+#include <rkb/ext/conversation.h>
 #include <rkb/ext/device.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/lift.h>
@@ -32,6 +33,7 @@ extern const rkb_schedule_api_t RKB_SCHEDULE_API;
 extern const rkb_lift_api_t RKB_LIFT_API;
 extern const rkb_workers_api_t RKB_WORKERS_API;
 extern const rkb_confined_api_t RKB_CONFINED_API;
+extern const rkb_conversation_api_t RKB_CONVERSATION_API;
 extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
 
 /* The extension's table, or NULL where it is not offered.  [any] */

@@ -20,8 +20,8 @@ static int failed(rkb_error_t *err, const char *program, const char *what, int n
                    strerror(number));
 }
 
-static int spawn(pid_t *pid, const char *const *arguments, const char *const *environment, int in, int out,
-                 int errors) {
+static int spawn(pid_t *pid, const char *const *arguments, const char *const *environment, const char *directory,
+                 int in, int out, int errors) {
    static const char *const nothing[] = {NULL};
    posix_spawn_file_actions_t actions;
    posix_spawnattr_t attributes;
@@ -37,6 +37,8 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
    else
       posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+   if (directory)
+      posix_spawn_file_actions_addchdir_np(&actions, directory);
    posix_spawnattr_setflags(&attributes,
                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
    posix_spawnattr_setpgroup(&attributes, 0);
@@ -51,6 +53,11 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *const *en
 
 int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors,
                    rkb_error_t *err) {
+   return rkb_peer_start_in(peer, NULL, arguments, environment, errors, err);
+}
+
+int rkb_peer_start_in(rkb_peer_t *peer, const char *directory, const char *const *arguments,
+                      const char *const *environment, int errors, rkb_error_t *err) {
    int to[2], from[2];
    *peer = (rkb_peer_t){.in = -1, .out = -1};
    /* A socket instead of a pipe: writing to a pipe without a reader raises SIGPIPE. */
@@ -62,7 +69,7 @@ int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *c
       close(to[1]);
       return failed(err, arguments[0], "pipe", number);
    }
-   int status = spawn(&peer->pid, arguments, environment, to[0], from[1], errors);
+   int status = spawn(&peer->pid, arguments, environment, directory, to[0], from[1], errors);
    close(to[0]);
    close(from[1]);
    if (status != 0) {

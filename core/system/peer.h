@@ -19,6 +19,9 @@ typedef struct rkb_peer {
  * environment is empty.  Standard error goes to the descriptor `errors`, or to /dev/null when that is negative. */
 int rkb_peer_start(rkb_peer_t *peer, const char *const *arguments, const char *const *environment, int errors,
                    rkb_error_t *err);
+/* The same in another working directory; NULL: in this program's. */
+int rkb_peer_start_in(rkb_peer_t *peer, const char *directory, const char *const *arguments,
+                      const char *const *environment, int errors, rkb_error_t *err);
 /* Kills the process group, reaps the child and closes the pipes.  Returns the wait status.  used may be NULL. */
 int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used);
 

@@ -19,6 +19,7 @@ ROOMS = {
     "lift": ["kernel", "system", "base"],
     "prompt": ["base"],
     "web": [],
+    "python": [],
     "statistics": ["base"],
     "archive": ["system", "base"],
     "llm": ["archive", "system", "base"],
@@ -29,7 +30,7 @@ ROOMS = {
     "run": ["stage", "pipeline", "llm", "archive", "kernel", "task", "system", "base"],
     "sweep": ["pipeline", "archive", "system", "base"],
     "cli": ["sweep", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "lift", "llm", "archive", "kernel", "task", "system", "base"],
-    "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "lift", "kernel", "task", "base"],
+    "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "lift", "kernel", "task", "system", "base"],
     "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }
 

@@ -1,12 +1,14 @@
 /* The host of rkb-plugin-test.  Callbacks come from any thread; the mutex guards everything behind the interface. */
 #include "tools/plugin_test/trial_host.h"
 
+#include <rkb/ext/conversation.h>
 #include <rkb/ext/random.h>
 #include <string.h>
 #include <time.h>
 #include "base/random.h"
 #include "stage/versioned_structure.h"
 #include "stage/item.h"
+#include "system/conversation.h"
 
 static test_host_t *of(const rkb_host_t *host) {
    return (test_host_t *)host;
@@ -64,6 +66,21 @@ static int serve(const rkb_host_t *host, const rkb_asynchronous_stage_t *stage, 
    return status;
 }
 
+static int open_conversation(const rkb_host_t *host, const rkb_conversation_spec_t *given, rkb_conversation_t **conversation,
+                             rkb_error_t *err) {
+   rkb_conversation_spec_t spec;
+   (void)host;
+   if (rkb_versioned_read(&spec, sizeof spec, given, sizeof spec, "rkb_conversation_spec_t", err) != RKB_OK)
+      return RKB_ERR_CONTRACT;
+   return conversation_open(&spec, conversation, err);
+}
+
+static int ask(const rkb_host_t *host, rkb_conversation_t *conversation, rkb_job_t job, const char *line, rkb_conversation_read_t read,
+               void *argument, rkb_error_t *err) {
+   of(host)->wrong_job += job != 0 && job != HOST_JOB; /* 0: a strategy's, which has no jobs */
+   return conversation_ask(conversation, line, 0, NULL, NULL, read, argument, err);
+}
+
 static const void *host_get_extension(const rkb_host_t *host, const char *id) {
    static const rkb_random_api_t random_api = {.size = sizeof random_api,
                                                .for_job = random_for_job,
@@ -76,9 +93,13 @@ static const void *host_get_extension(const rkb_host_t *host, const char *id) {
                                                            .post = post,
                                                            .job_complete = job_complete,
                                                            .stage_stopped = stage_stopped};
+   static const rkb_conversation_api_t conversation_api = {
+      .size = sizeof conversation_api, .open = open_conversation, .ask = ask, .close = conversation_close};
    (void)host;
    if (strcmp(id, RKB_EXT_RANDOM) == 0)
       return &random_api;
+   if (strcmp(id, RKB_EXT_CONVERSATION) == 0)
+      return &conversation_api;
    return strcmp(id, RKB_DRAFT_ASYNCHRONOUS) == 0 ? &asynchronous_api : NULL;
 }
 

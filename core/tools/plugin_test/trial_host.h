@@ -1,5 +1,5 @@
-/* A host for one instance under test: items as the engine makes them, one job, and two extensions: random
- * streams, and the draft for stages that complete their jobs later. */
+/* A host for one instance under test: items as the engine makes them, one job, and three extensions: random
+ * streams, conversations with programs, and the draft for stages that complete their jobs later. */
 #ifndef RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
 #define RKB_TOOLS_PLUGIN_TEST_TRIAL_HOST_H
 

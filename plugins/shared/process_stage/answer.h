@@ -1,0 +1,23 @@
+/* What a program answered, read as hostile text: parsing with limits, and every value checked before an item is made of it
+ * (docs/process-stages.md).  Owns nothing; pure but for what it emits. */
+#ifndef PROCESS_STAGE_ANSWER_H
+#define PROCESS_STAGE_ANSWER_H
+
+#include <jansson.h>
+#include <rkb/items.h>
+#include <rkb/strategy.h>
+
+/* RKB_OK when the line greets with this protocol. */
+int answer_check_greeting(const char *line, size_t bytes, int protocol, rkb_error_t *err);
+/* The object of a line that answers question number.  An answer with "error" becomes RKB_ERR_INTERNAL with its text. */
+int answer_parse(const char *line, size_t bytes, json_int_t number, json_t **answer, rkb_error_t *err);
+
+/* Emit what the answer holds. */
+int answer_emit_candidates(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *request, const json_t *answer, rkb_error_t *err);
+int answer_emit_verdict(const rkb_host_t *host, rkb_job_t job, const json_t *answer, rkb_error_t *err);
+int answer_emit_measurements(const rkb_host_t *host, rkb_job_t job, const json_t *answer, rkb_error_t *err);
+
+/* answer_strategy.c: an ask's answer; returns enum rkb_ask or a negative status. */
+int answer_read_ask(const json_t *answer, const rkb_setup_t *setup, rkb_request_t *out, rkb_error_t *err);
+
+#endif
