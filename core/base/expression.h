@@ -61,5 +61,7 @@ rkb_place_t rkb_expression_place(const rkb_expression_t *expression);
 /* Appends the expression as one parenthesised C++ expression over int64_t and double.  Names stay as they are; ceildiv, min and
  * max become rkb_ceildiv, rkb_min and rkb_max.  Unlike evaluation, the C++ text does not check for overflow. */
 void rkb_expression_write(const rkb_expression_t *expression, rkb_text_t *out);
+/* The same as Python, where `/` of integers becomes `//`: equal to evaluation as long as no operand of `/` and `%` is negative. */
+void rkb_expression_write_python(const rkb_expression_t *expression, rkb_text_t *out);
 
 #endif

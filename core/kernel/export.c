@@ -323,8 +323,10 @@ int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, c
                              .finding = finding};
       if (form == RKB_EXPORT_C)
          export_c(&exporter, header);
-      else
+      else if (form == RKB_EXPORT_TORCH)
          export_torch(&exporter);
+      else
+         export_operator(&exporter);
       if (out->cut) {
          *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the exported text is too large"};
          status = err->status;

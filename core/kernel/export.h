@@ -30,11 +30,13 @@ typedef struct rkb_export_subject {
    uint32_t attribute_count;
    const rkb_export_let_t *lets; /* the task's own */
    uint32_t let_count;
+   const char *library, *operator_name; /* of RKB_EXPORT_OPERATOR: it becomes torch.ops.<library>.<operator_name> */
 } rkb_export_subject_t;
 
 /* RKB_EXPORT_C: the .cu with `extern "C" cudaError_t rkb_<task>_<direction>(...)`, and into header (not NULL
  * then) its declaration; device properties in expressions take the target's values.  RKB_EXPORT_TORCH: one
- * .cu for torch.utils.cpp_extension; header unused. */
+ * .cu for torch.utils.cpp_extension; header unused.  RKB_EXPORT_OPERATOR: one .cu that registers a torch.library operator, which copies an
+ * input that is not contiguous or not aligned; header unused. */
 int rkb_export(enum rkb_export_form form, const rkb_export_subject_t *subject, const char *source,
                const char *tune_json, const rkb_device_t *device, rkb_text_t *out, rkb_text_t *header,
                rkb_finding_t *finding, rkb_error_t *err);

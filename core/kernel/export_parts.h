@@ -49,5 +49,14 @@ bool export_is_map(const exporter_t *exporter, const char *name);
 
 void export_c(exporter_t *exporter, rkb_text_t *header);
 void export_torch(exporter_t *exporter);
+void export_operator(exporter_t *exporter);
+
+/* export_torch.c: what both forms for PyTorch are written from. */
+bool export_torch_head(exporter_t *exporter, const char *what, const char *includes); /* up to the launcher; false: no inputs */
+void export_torch_body(exporter_t *exporter, bool copies); /* the launcher's body; copies: of inputs that do not fit, instead of a refusal */
+/* Where a dim can be read from; false: nowhere. */
+bool export_torch_find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis);
+/* The integer arguments: dims and integer attributes that no input has as a size. */
+bool export_torch_is_argument(exporter_t *exporter, const char *dim);
 
 #endif

@@ -1,6 +1,6 @@
 /* `rkb export --torch`: a PyTorch extension source (torch.utils.cpp_extension) around the same launches:
- * checks device, dtype, layout and shape, makes the outputs, runs on the current stream.  Owns nothing; any
- * thread. */
+ * checks device, dtype, layout and shape, makes the outputs, runs on the current stream; and the parts that export_operator.c shares.
+ * Owns nothing; any thread. */
 #include "kernel/export_parts.h"
 #include "kernel/finding.h"
 
@@ -16,7 +16,7 @@ static const char *scalar_type(uint32_t dtype) {
 }
 
 /* Where a dim can be read from: an axis of an input whose size is that name and nothing more. */
-static bool find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis) {
+bool export_torch_find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis) {
    for (uint32_t i = 0; i < exporter->subject->tensor_count; i++) {
       const rkb_export_tensor_t *candidate = &exporter->subject->tensors[i];
       rkb_expression_t **shape;
@@ -33,51 +33,66 @@ static bool find_axis(exporter_t *exporter, const char *dim, const char **tensor
    return false;
 }
 
+bool export_torch_is_argument(exporter_t *exporter, const char *dim) {
+   const char *tensor;
+   uint32_t axis;
+   return !export_torch_find_axis(exporter, dim, &tensor, &axis);
+}
+
 static void write_signature(exporter_t *exporter) {
    const rkb_export_subject_t *subject = exporter->subject;
-   const char *tensor;
-   uint32_t axis, written = 0;
+   uint32_t written = 0;
    rkb_text_format(exporter->out, "static std::vector<at::Tensor> rkb_%s(", subject->direction);
    for (uint32_t i = 0; i < subject->tensor_count; i++)
       if (subject->tensors[i].role != RKB_OUT)
          rkb_text_format(exporter->out, "%sat::Tensor tensor_%s", written++ ? ", " : "",
                          subject->tensors[i].name);
    for (uint32_t i = 0; i < subject->dim_count; i++)
-      if (!find_axis(exporter, subject->dims[i], &tensor, &axis))
+      if (export_torch_is_argument(exporter, subject->dims[i]))
          rkb_text_format(exporter->out, "%sint64_t %s", written++ ? ", " : "", subject->dims[i]);
    for (uint32_t i = 0; i < subject->attribute_count; i++)
       rkb_text_format(exporter->out, "%sdouble %s", written++ ? ", " : "", subject->attributes[i]);
    rkb_text_add(exporter->out, ") {\n");
 }
 
-static void write_sizes(exporter_t *exporter) {
-   const rkb_export_subject_t *subject = exporter->subject;
-   for (uint32_t i = 0; i < subject->tensor_count; i++) {
-      rkb_expression_t **shape;
-      uint32_t rank;
-      if (subject->tensors[i].role == RKB_OUT || !export_shape(exporter, &subject->tensors[i], &shape, &rank))
-         continue;
+/* A view may begin anywhere, and a wide load there ends the context. */
+static void write_alignment_check(exporter_t *exporter, const rkb_export_tensor_t *tensor) {
+   if (tensor->alignment > 1)
       rkb_text_format(exporter->out,
-                      "   TORCH_CHECK(tensor_%s.is_cuda() && tensor_%s.scalar_type() == %s && "
-                      "tensor_%s.is_contiguous() && tensor_%s.dim() == %u,\n"
-                      "               \"%s: a contiguous CUDA tensor of type %s and %u dimensions\");\n",
-                      subject->tensors[i].name, subject->tensors[i].name,
-                      scalar_type(subject->tensors[i].dtype), subject->tensors[i].name,
-                      subject->tensors[i].name, rank, subject->tensors[i].name,
-                      export_type(subject->tensors[i].dtype), rank);
-      if (subject->tensors[i].alignment >
-          1) /* a view may begin anywhere, and a wide load there ends the context */
-         rkb_text_format(
-            exporter->out,
-            "   TORCH_CHECK((uintptr_t)tensor_%s.data_ptr() %% %u == 0,\n"
-            "               \"%s begins at a multiple of %u bytes; clone() a view that does not\");\n",
-            subject->tensors[i].name, subject->tensors[i].alignment, subject->tensors[i].name,
-            subject->tensors[i].alignment);
-   }
+                      "   TORCH_CHECK((uintptr_t)tensor_%s.data_ptr() %% %u == 0,\n"
+                      "               \"%s begins at a multiple of %u bytes; clone() a view that does not\");\n",
+                      tensor->name, tensor->alignment, tensor->name, tensor->alignment);
+}
+
+static void write_input_checks(exporter_t *exporter, const rkb_export_tensor_t *tensor, bool copies) {
+   const char *name = tensor->name, *given = copies ? "given" : "tensor";
+   rkb_expression_t **shape;
+   uint32_t rank;
+   if (!export_shape(exporter, tensor, &shape, &rank))
+      return;
+   rkb_text_format(exporter->out, "   TORCH_CHECK(%s_%s.is_cuda() && %s_%s.scalar_type() == %s && ", given, name, given, name,
+                   scalar_type(tensor->dtype));
+   if (!copies)
+      rkb_text_format(exporter->out, "tensor_%s.is_contiguous() && ", name);
+   rkb_text_format(exporter->out,
+                   "%s_%s.dim() == %u,\n"
+                   "               \"%s: a %sCUDA tensor of type %s and %u dimensions\");\n",
+                   given, name, rank, name, copies ? "" : "contiguous ", export_type(tensor->dtype), rank);
+   if (copies)
+      rkb_text_format(exporter->out, "   const at::Tensor tensor_%s = rkb_ready(given_%s, %u);\n", name, name, tensor->alignment);
+   else
+      write_alignment_check(exporter, tensor);
+}
+
+static void write_sizes(exporter_t *exporter, bool copies) {
+   const rkb_export_subject_t *subject = exporter->subject;
+   for (uint32_t i = 0; i < subject->tensor_count; i++)
+      if (subject->tensors[i].role != RKB_OUT)
+         write_input_checks(exporter, &subject->tensors[i], copies);
    for (uint32_t i = 0; i < subject->dim_count; i++) {
       const char *tensor;
       uint32_t axis;
-      if (find_axis(exporter, subject->dims[i], &tensor, &axis))
+      if (export_torch_find_axis(exporter, subject->dims[i], &tensor, &axis))
          rkb_text_format(exporter->out, "   [[maybe_unused]] const int64_t %s = tensor_%s.size(%u);\n",
                          subject->dims[i], tensor, axis);
    }
@@ -132,6 +147,7 @@ static void write_tensors(exporter_t *exporter) {
          exporter->manifest->scratch[i].name, exporter->manifest->scratch[i].name, anchor);
 }
 
+/* Up to the launches, and those. */
 static void write_launcher(exporter_t *exporter) {
    const rkb_export_subject_t *subject = exporter->subject;
    for (uint32_t i = 0; i < subject->tensor_count; i++)
@@ -150,9 +166,12 @@ static void write_launcher(exporter_t *exporter) {
    rkb_text_add(exporter->out, "   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();\n"
                                "   const cudaError_t launched = [&]() -> cudaError_t {\n");
    export_body(exporter);
-   rkb_text_add(
-      exporter->out,
-      "   }();\n   TORCH_CHECK(launched == cudaSuccess, cudaGetErrorString(launched));\n   return {");
+   rkb_text_add(exporter->out, "   }();\n   TORCH_CHECK(launched == cudaSuccess, cudaGetErrorString(launched));\n");
+}
+
+static void write_result(exporter_t *exporter) {
+   const rkb_export_subject_t *subject = exporter->subject;
+   rkb_text_add(exporter->out, "   return {");
    uint32_t written = 0;
    for (uint32_t i = 0; i < subject->tensor_count; i++)
       if (subject->tensors[i].role != RKB_IN)
@@ -160,33 +179,45 @@ static void write_launcher(exporter_t *exporter) {
    rkb_text_add(exporter->out, "};\n}\n");
 }
 
-void export_torch(exporter_t *exporter) {
+bool export_torch_head(exporter_t *exporter, const char *what, const char *includes) {
    if (!first_input(exporter->subject)) {
       rkb_finding_set(exporter->finding, "unsupported.export", 0, 0,
                       "a task without inputs cannot become a PyTorch function");
-      return;
+      return false;
    }
-   export_heading(exporter, "A CUDA kernel as a PyTorch extension");
+   export_heading(exporter, what);
    /* PyTorch's build flags take these away, and the kernel was judged with them. */
    rkb_text_add(exporter->out,
                 "#undef __CUDA_NO_HALF_OPERATORS__\n#undef __CUDA_NO_HALF_CONVERSIONS__\n"
                 "#undef __CUDA_NO_HALF2_OPERATORS__\n#undef __CUDA_NO_BFLOAT16_OPERATORS__\n"
                 "#undef __CUDA_NO_BFLOAT16_CONVERSIONS__\n#undef __CUDA_NO_BFLOAT162_OPERATORS__\n");
    export_eighths(exporter->subject, exporter->out);
-   rkb_text_add(
+   rkb_text_format(
       exporter->out,
-      "#include <torch/extension.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"
+      "%s#include <c10/cuda/CUDAGuard.h>\n#include <c10/cuda/CUDAStream.h>\n"
       "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
-      "#include <tuple>\n#include <type_traits>\n#include <utility>\n#include <vector>\n\n");
-   export_support(exporter); /* before the tune macros, which would rewrite it too */
-   export_source(exporter);
-   rkb_text_add(exporter->out, "\n/* Returns the outputs, in the task's order. */\n");
-   write_signature(exporter);
-   write_sizes(exporter);
+      "#include <tuple>\n#include <type_traits>\n#include <utility>\n#include <vector>\n\n",
+      includes);
+   return true;
+}
+
+void export_torch_body(exporter_t *exporter, bool copies) {
+   write_sizes(exporter, copies);
    export_names(exporter);
    export_scratch_sizes(exporter);
    write_tensors(exporter);
    write_launcher(exporter);
+   write_result(exporter);
+}
+
+void export_torch(exporter_t *exporter) {
+   if (!export_torch_head(exporter, "A CUDA kernel as a PyTorch extension", "#include <torch/extension.h>\n"))
+      return;
+   export_support(exporter); /* before the tune macros, which would rewrite it too */
+   export_source(exporter);
+   rkb_text_add(exporter->out, "\n/* Returns the outputs, in the task's order. */\n");
+   write_signature(exporter);
+   export_torch_body(exporter, false);
    rkb_text_format(exporter->out,
                    "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {\n   module.def(\"%s\", &rkb_%s);\n}\n",
                    exporter->subject->direction, exporter->subject->direction);

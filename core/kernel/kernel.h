@@ -113,6 +113,6 @@ rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]);
 
 /* export.c ------------------------------------------------------------------------------------------------------ */
-enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH }; /* kernel/export.h */
+enum rkb_export_form { RKB_EXPORT_C = 1, RKB_EXPORT_TORCH, RKB_EXPORT_OPERATOR }; /* kernel/export.h */
 
 #endif

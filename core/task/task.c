@@ -1,6 +1,7 @@
 /* A loaded task: one definition, one direction, all its cases bound.  Does not change after loading; any thread. */
 #include "task/task_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,27 @@ const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **do
    if (domain)
       *domain = task->definition->dims[index].domain;
    return task->definition->dims[index].name;
+}
+
+rkb_task_domain_t rkb_task_dim_domain(const rkb_task_t *task, uint32_t index) {
+   const rkb_dim_t *dim = &task->definition->dims[index];
+   return (rkb_task_domain_t){dim->low, dim->high, dim->multiple_of, dim->choices, dim->choice_count};
+}
+
+const char *rkb_task_require_at(const rkb_task_t *task, uint32_t index) {
+   return index < task->definition->require_count ? rkb_expression_text(task->definition->require[index]) : NULL;
+}
+
+const char *rkb_task_attribute_at(const rkb_task_t *task, uint32_t index, double *least, double *greatest) {
+   if (index >= task->definition->attribute_count)
+      return NULL;
+   const rkb_task_attribute_t *attribute = &task->definition->attributes[index];
+   *least = *greatest = attribute->fallback;
+   for (uint32_t i = 0; i < attribute->choice_count; i++) {
+      *least = fmin(*least, attribute->choices[i]);
+      *greatest = fmax(*greatest, attribute->choices[i]);
+   }
+   return attribute->name;
 }
 
 const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor) {

@@ -28,6 +28,17 @@ const char *rkb_task_values_identity(const rkb_task_t *task);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* The name of a dim, and its domain as written ("1..16384"). */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);
+/* What a dim may be: low to high in steps of multiple_of, or, where there are choices, one of them.  Borrowed from the task. */
+typedef struct rkb_task_domain {
+   int64_t low, high, multiple_of;
+   const int64_t *choices;
+   uint32_t choice_count;
+} rkb_task_domain_t;
+rkb_task_domain_t rkb_task_dim_domain(const rkb_task_t *task, uint32_t index);
+/* Condition number `index` that every shape satisfies, as written; NULL past the end. */
+const char *rkb_task_require_at(const rkb_task_t *task, uint32_t index);
+/* The name of float attribute number `index` and the least and the greatest of its choices; NULL past the end. */
+const char *rkb_task_attribute_at(const rkb_task_t *task, uint32_t index, double *least, double *greatest);
 /* The sizes of tensor number `tensor` in the direction's cases, as written in the file ("B, T, D"). */
 const char *rkb_task_shape_text(const rkb_task_t *task, uint32_t tensor);
 /* The name and the expression of let number `index`; NULL past the end. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports seed kernels in both forms and compiles what comes out: each --c file on its own (device pass and host front end, no
+# Exports seed kernels in every form (for --torch as an extension and as an operator) and compiles what comes out: each --c file on its own (device pass and host front end, no
 # machine code), all --torch files as one translation unit, because PyTorch's headers take half a minute to read.
 #   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch [all]
 # One seed of each fp32 task and direction and of one task of each narrower class, and every seed with "all" (the target check-exports).
@@ -36,6 +36,9 @@ export_seeds() {
       [ "$form" = --c ] || ! grep -q 'dtype: float8' "$task/task.yaml" || continue
       name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
       "$tool" "$form" "$task" "$direction" "$seed" > "$name.cu" || { echo "cannot export $seed"; exit 1; }
+      # What changes a tensor in place becomes no operator.
+      [ "$form" = --torch ] && ! grep -q 'role: inout' "$task/task.yaml" || continue
+      "$tool" --operator "$task" "$direction" "$seed" > "$name.operator.cu" || { echo "cannot export $seed as an operator"; exit 1; }
    done
 }
 

@@ -1,4 +1,4 @@
-/* kernel_export_tool --c|--torch TASK_DIRECTORY DIRECTION FILE.cu: what the export test compiles.  Reads
+/* kernel_export_tool --c|--torch|--operator TASK_DIRECTORY DIRECTION FILE.cu: what the export test compiles.  Reads
  * task.yaml itself, so that core/kernel is tested without core/task. */
 #include "kernel/export.h"
 #include "base/file.h"
@@ -85,6 +85,10 @@ static void fill(subject_t *subject, rkb_arena_t *arena, const rkb_yaml_t *task,
    subject->of.lets = subject->lets;
 }
 
+static enum rkb_export_form form_of(const char *option) {
+   return strcmp(option, "--c") == 0 ? RKB_EXPORT_C : strcmp(option, "--torch") == 0 ? RKB_EXPORT_TORCH : RKB_EXPORT_OPERATOR;
+}
+
 int main(int argc, char **argv) {
    static subject_t subject;
    rkb_arena_t *arena = rkb_arena_new(0);
@@ -110,8 +114,9 @@ int main(int argc, char **argv) {
       return 2;
    }
    fill(&subject, arena, task, argv[3], argv[4]);
-   status = rkb_export(strcmp(argv[1], "--c") == 0 ? RKB_EXPORT_C : RKB_EXPORT_TORCH, &subject.of, source,
-                       NULL, device, &out, &header, &finding, &err);
+   subject.of.library = subject.of.task;
+   subject.of.operator_name = argv[3];
+   status = rkb_export(form_of(argv[1]), &subject.of, source, NULL, device, &out, &header, &finding, &err);
    if (status != RKB_OK || finding.reason[0]) {
       fprintf(stderr, "%s: %s %s: %s (%u:%u)\n", argv[4], err.message, finding.reason, finding.message,
               finding.line, finding.column);

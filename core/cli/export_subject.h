@@ -1,0 +1,20 @@
+/* What an exported kernel's names mean, from its task.  The main thread alone. */
+#ifndef RKB_CLI_EXPORT_SUBJECT_H
+#define RKB_CLI_EXPORT_SUBJECT_H
+
+#include "cli/candidate_file.h"
+#include "kernel/export.h"
+
+enum { EXPORT_MOST_NAMES = 256 };
+
+typedef struct export_subject {
+   rkb_export_subject_t of; /* borrows from the file and from the arrays below */
+   rkb_export_tensor_t tensors[EXPORT_MOST_NAMES];
+   rkb_export_let_t lets[EXPORT_MOST_NAMES];
+   const char *dims[EXPORT_MOST_NAMES], *attributes[EXPORT_MOST_NAMES];
+} export_subject_t;
+
+/* Release with free, before the file.  NULL after saying why there is none. */
+export_subject_t *export_subject_new(const rkb_candidate_file_t *file);
+
+#endif

@@ -1,0 +1,11 @@
+/* rkb export --wheel: kernels of one task as a Python package.  The main thread alone. */
+#ifndef RKB_CLI_EXPORT_WHEEL_H
+#define RKB_CLI_EXPORT_WHEEL_H
+
+#include "cli/arguments.h"
+
+enum { EXPORT_MOST_KERNELS = 16 };
+
+int export_wheel(const rkb_arguments_t *arguments); /* an exit code */
+
+#endif
