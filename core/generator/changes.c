@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/fragments.h"
 #include "generator/kernel_text.h"
 #include "generator/neighbours.h"
 #include "generator/partition.h"
@@ -92,7 +93,7 @@ static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_
 /* Another shape of the tile, so that a block keeps about as many threads. */
 static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note,
                         size_t size) {
-   const bool warps = launch->mapping == RKB_MAP_TENSOR;
+   const bool warps = launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR;
    const uint32_t own_m = warps ? RKB_WARP_M : RKB_THREAD_M, own_n = warps ? RKB_WARP_N : RKB_THREAD_N;
    const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, own_m, own_n};
    int64_t *d = launch->decisions;
@@ -104,13 +105,35 @@ static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_laun
        warps ? "warp" : "thread", (long long)d[own_m], (long long)d[own_n]);
 }
 
+static bool is_online(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR;
+}
+
+/* Scores by ordinary arithmetic or by tensor cores of some type. */
+static void change_online(const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch) {
+   static const int64_t paths[] = {RKB_TENSOR_PATH_BF16, RKB_TENSOR_PATH_TF32X3};
+   const int64_t path = paths[rkb_random_below(stream, sizeof paths / sizeof paths[0])];
+   int64_t *d = launch->decisions;
+   if (launch->mapping == RKB_MAP_ONLINE && target->tensor[path] > 0) {
+      launch->mapping = RKB_MAP_ONLINE_TENSOR;
+      d[RKB_TENSOR] = path;
+      d[RKB_WARP_M] = 16;
+      d[RKB_WARP_N] = d[RKB_TILE_N];
+   } else {
+      launch->mapping = RKB_MAP_ONLINE;
+      d[RKB_THREAD_M] = d[RKB_THREAD_N] = 4;
+   }
+}
+
 static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                            rkb_launch_t *launch, char *note, size_t size) {
    const rkb_node_t *anchor = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
    if (!anchor)
       return false;
    const enum rkb_mapping before = launch->mapping;
-   if (rkb_node_is_product(anchor)) {
+   if (is_online(launch))
+      change_online(target, stream, launch);
+   else if (rkb_node_is_product(anchor)) {
       static const enum rkb_mapping ways[] = {RKB_MAP_TILE, RKB_MAP_TENSOR, RKB_MAP_ROW, RKB_MAP_ELEMENT};
       launch->mapping = ways[rkb_random_below(stream, 4)];
       launch->decisions[RKB_VECTOR] = 1;
@@ -172,7 +195,7 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
    const uint32_t first = a < b ? a : b, second = a < b ? b : a;
    rkb_launch_t *into = &schedule->launches[first], *from = &schedule->launches[second];
    if (first == second || into->mapping != from->mapping || into->mapping == RKB_MAP_TILE ||
-       into->mapping == RKB_MAP_TENSOR ||
+       into->mapping == RKB_MAP_TENSOR || is_online(into) ||
        (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) ||
        into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES ||
        into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
@@ -191,7 +214,7 @@ static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_s
    for (uint32_t l = 0; l < schedule->count; l++) {
       const rkb_launch_t *launch = &schedule->launches[l];
       if (rkb_launch_refused(graph, launch, target->shared_bytes) ||
-          (launch->mapping == RKB_MAP_TENSOR && !(target->tensor[launch->decisions[RKB_TENSOR]] > 0)))
+          ((launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR) && !(target->tensor[launch->decisions[RKB_TENSOR]] > 0)))
          return false;
    }
    return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
@@ -216,7 +239,7 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
          changed = join_launches(graph, stream, tried, note, note_size);
       else if (draw < 20)
          changed = separate_launch(graph, tried, number, note, note_size);
-      else if (draw < 45 && (launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR))
+      else if (draw < 45 && (launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR))
          change_tile(graph, stream, launch, note, note_size);
       else
          for (uint64_t more = 1 + rkb_random_below(stream, 3); more > 0; more--)
@@ -236,7 +259,10 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
       rkb_launch_t *launch = &schedule->launches[l], before = *launch;
       for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
          *launch = before;
-         if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
+         if (is_online(launch)) {
+            if (rkb_random_below(stream, 3))
+               change_online(target, stream, launch);
+         } else if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
             launch->mapping = rkb_random_below(stream, 3) && rkb_tensor_best(graph, target, launch->anchors[0])
                                  ? RKB_MAP_TENSOR
                                  : RKB_MAP_TILE;

@@ -116,6 +116,12 @@ static const struct {
                   "   const float x = __uint_as_float(high);\n"
                   "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(high) : \"f\"(x));\n"
                   "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(low) : \"f\"(x - __uint_as_float(high)));\n}\n"},
+   {"pack_bf16", "/* Two neighbours of a fragment. */\n"
+                 "__device__ __forceinline__ unsigned pack_bf16(float low, float high) {\n   unsigned pair;\n"
+                 "   asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(pair) : \"f\"(high), \"f\"(low));\n   return pair;\n}\n"},
+   {"power_of_two", "/* 2^x within two units of the last place; what is below the least normal number is zero. */\n"
+                    "__device__ __forceinline__ float power_of_two(float x) {\n   float power;\n"
+                    "   asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));\n   return power;\n}\n"},
    MULTIPLY("bf16", "float", "f", "m16n8k16.row.col.f32.bf16.bf16.f32"),
    MULTIPLY("fp16", "float", "f", "m16n8k16.row.col.f32.f16.f16.f32"),
    MULTIPLY("tf32", "float", "f", "m16n8k8.row.col.f32.tf32.tf32.f32"),

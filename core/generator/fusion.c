@@ -65,16 +65,6 @@ static bool is_possible(rkb_graph_t *graph, const rkb_launch_t *launch, int64_t 
    return possible;
 }
 
-/* How many rows a launch owns, in the bench cases. */
-static double own_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const rkb_node_t *last = &graph->nodes[launch->anchors[launch->anchor_count - 1]];
-   if (last->kind == RKB_NODE_REDUCE)
-      return rkb_bench_size(graph, last->shape[last->rank - 2]);
-   rkb_online_nodes_t nodes;
-   const bool left = !rkb_online_nodes(graph, launch, &nodes) || nodes.made_side[nodes.out_count - 1] == 0;
-   return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
-}
-
 /* Whether all rows that are brought have elements of two bytes. */
 static bool narrow(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    bool all = true;
@@ -89,7 +79,7 @@ static bool narrow(const rkb_graph_t *graph, const rkb_launch_t *launch) {
 static bool fit_tiles(rkb_graph_t *graph, rkb_launch_t *launch, int64_t shared_bytes) {
    static const int64_t tiles[][4] = {{8, 64, 1, 4},  {16, 64, 1, 4}, {128, 64, 8, 8}, {64, 64, 8, 8}, {64, 64, 8, 4},
                                       {64, 32, 8, 4}, {64, 32, 4, 4}, {32, 32, 4, 4},  {16, 32, 2, 4}};
-   const double rows = own_rows(graph, launch);
+   const double rows = rkb_online_rows(graph, launch);
    uint32_t products = 0;
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       products += graph->nodes[launch->anchors[a]].kind == RKB_NODE_MATMUL;

@@ -54,6 +54,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                                             [RKB_MAP_TENSOR] = rkb_write_tensor_kernel,
                                             [RKB_MAP_SCAN] = rkb_write_scan_kernel,
                                             [RKB_MAP_ONLINE] = rkb_write_online_kernel,
+                                            [RKB_MAP_ONLINE_TENSOR] = rkb_write_online_kernel,
                                             [RKB_MAP_RANK] = rkb_write_rank_kernel,
                                             [RKB_MAP_LINK] = rkb_write_linked_kernel};
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
@@ -63,6 +64,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                                        [RKB_MAP_TENSOR] = "fragments",
                                        [RKB_MAP_SCAN] = "lines",
                                        [RKB_MAP_ONLINE] = "online",
+                                       [RKB_MAP_ONLINE_TENSOR] = "online",
                                        [RKB_MAP_RANK] = "ranks",
                                        [RKB_MAP_LINK] = "linked"};
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
@@ -87,7 +89,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
       if (!rkb_kernel_variants(file, &plain, rkb_write_link_kernel, rkb_arena_format(file->arena, "%s_links", file->graph->nodes[launch->anchors[0]].name)))
          return false;
    }
-   if (launch->mapping == RKB_MAP_ONLINE   ? !rkb_kernel_online_variants(file, launch, name)
+   if (launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR ? !rkb_kernel_online_variants(file, launch, name)
        : launch->mapping == RKB_MAP_TENSOR ? !rkb_kernel_tensor_variants(file, launch, name)
                                            : !rkb_kernel_variants(file, launch, kernels[launch->mapping], name))
       return false;

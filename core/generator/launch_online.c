@@ -4,14 +4,12 @@
  * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  A running largest rescales what was summed
  * below the one before (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022):
  * this is right where terms are proportional to exp(-largest), and sums to its inverse, which degree.c finds by the rules of products
- * and rkb_online_quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
+ * and quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
  *
  * All tiles lie in shared memory as rows with 4 numbers added, so that both kinds of product read four neighbours at once. */
 #include "generator/launch_online.h"
-#include "generator/launch_online.h"
 
 #include <string.h>
-#include "generator/degree.h"
 #include "generator/online.h"
 
 /* Brings the rows of a tile from memory; rows that do not exist are zero. */
@@ -84,75 +82,51 @@ static void write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out)
    rkb_write_close(writer);
 }
 
-/* Roots that a node's own elements become. */
-static rkb_launch_t roots_of(const rkb_writer_t *writer, const rkb_online_t *o, uint32_t anchor, bool *taken) {
-   rkb_launch_t own = *o->launch;
-   own.root_count = 0;
-   for (uint32_t r = 0; r < o->launch->root_count; r++)
-      if (!taken[r] && rkb_reads(writer->graph, o->launch->roots[r], anchor)) {
-         taken[r] = true;
-         own.roots[own.root_count++] = o->launch->roots[r];
-      }
-   return own;
+/* A thread has rows and columns of the scores, and all threads of a row's columns are neighbours. */
+static void set_threads(rkb_writer_t *writer, rkb_online_t *o) {
+   const int64_t *d = o->launch->decisions;
+   o->rows = d[RKB_THREAD_M];
+   o->out_columns = d[RKB_THREAD_N];
+   o->across = o->head ? o->head / o->out_columns : o->stream_tile / o->out_columns;
+   o->down = o->own_tile / o->rows;
+   o->threads = o->across * o->down;
+   o->columns = o->across ? o->stream_tile / o->across : 0;
+   if (o->own_tile % o->rows || (o->head && (o->head % o->out_columns || o->out_columns % 4)) || o->across < 1 || o->across > 32 ||
+       (o->across & (o->across - 1)) || o->stream_tile % o->across || o->threads < 32 || o->threads > 1024 || o->threads % 32 ||
+       o->rows * (o->columns * o->nodes.score_count + o->out_columns * o->nodes.out_count) > 192)
+      rkb_writer_fail(writer, "threads do not divide the tiles");
+   o->own_at = rkb_arena_format(writer->arena, "down + i * %lld", (long long)o->down);
+   o->streamed_at = rkb_arena_format(writer->arena, "across + j * %lld", (long long)o->across);
+   o->first_lane = "across == 0";
 }
 
-static void write_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
-   const uint32_t number = o->nodes.outs[out], side = o->nodes.made_side[out];
-   const rkb_node_t *node = &writer->graph->nodes[number];
-   rkb_indices_t *indices = &writer->indices;
-   const rkb_index_t *at[RKB_MAX_RANK];
-   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", node->name));
-   rkb_write(writer, "#pragma unroll");
-   rkb_write_open(writer, false, "for (int j = 0; j < %lld; j += 4)", (long long)o->out_columns);
-   rkb_write(writer, "const int u = across * 4 + j * %lld;", (long long)o->across);
-   const rkb_index_t *inner =
-      rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, o->head), 4));
-   const rkb_index_t *lane = rkb_open_lanes(writer, 4), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
-   rkb_write(writer, "const float %s = %s[i][j + %s]%s;", name, o->out_names[out], lane->name,
-             rkb_online_quotients(writer, o, node->inputs[side]));
-   rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
-   rkb_writer_know(writer, number, at, name);
-   rkb_write_roots(writer, roots, number, at);
-   rkb_close_lanes(writer);
-   rkb_write_close(writer);
+/* A warp has fragments of 16 rows by 8 columns; four lanes share a row. */
+static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
+   const int64_t *d = o->launch->decisions;
+   o->tensor = rkb_fragment_type(d[RKB_TENSOR]);
+   o->warp_m = d[RKB_WARP_M];
+   o->warp_n = d[RKB_WARP_N];
+   o->rows = o->warp_m / 8;
+   o->columns = o->warp_n / 4;
+   o->out_columns = o->head / 4;
+   o->across = 4;
+   o->threads = o->own_tile / o->warp_m * (o->stream_tile / o->warp_n) * 32;
+   /* What is made of scores takes their registers. */
+   const int64_t scores = o->nodes.score_count > o->nodes.out_count ? o->nodes.score_count : o->nodes.out_count,
+                 numbers = o->rows * (o->columns * scores + o->out_columns * o->nodes.out_count);
+   if (numbers > 200 || (numbers + 40) * o->threads > 65536)
+      rkb_writer_fail(writer, "a warp's scores and products need more registers than there are");
+   o->own_at = "warp_m + lane / 4 + i * 8";
+   o->streamed_at = "warp_n + lane % 4 * 2 + j / 2 * 8 + j % 2";
+   o->first_lane = "lane % 4 == 0";
 }
 
-static void write_results(rkb_writer_t *writer, rkb_online_t *o) {
-   bool taken[RKB_MAX_LAUNCH_NODES] = {0};
-   for (uint32_t s = 0; s < o->nodes.score_count; s++)
-      rkb_writer_forget_local(writer, o->nodes.scores[s]);
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      rkb_writer_local(writer, o->nodes.reduces[r], rkb_arena_format(writer->arena, "%s[i]", o->reduce_names[r]));
-   rkb_online_open_own(writer, o);
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
-      const uint32_t number = o->nodes.reduces[r];
-      if (!rkb_online_is_sum(writer, number))
-         continue;
-      rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
-      rkb_write(writer, "   %s[i] += __shfl_xor_sync(0xffffffffu, %s[i], distance);", o->reduce_names[r], o->reduce_names[r]);
-      const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[number].inputs[0]);
-      if (*divided)
-         rkb_write(writer, "%s[i] = %s[i]%s;", o->reduce_names[r], o->reduce_names[r], divided);
-   }
-   rkb_online_open_guard(writer, "m", o->own_total);
-   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
-      const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
-      if (roots.root_count)
-         write_out(writer, o, i, &roots);
-   }
-   for (uint32_t r = o->nodes.reduce_count; r-- > 0;) {
-      const rkb_launch_t roots = roots_of(writer, o, o->nodes.reduces[r], taken);
-      if (!roots.root_count)
-         continue;
-      rkb_write_open(writer, true, "if (across == 0)");
-      rkb_write_roots(writer, &roots, o->nodes.reduces[r], rkb_writer_find_local(writer, o->nodes.reduces[r])->at);
-      rkb_write_close(writer);
-   }
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-   for (uint32_t r = 0; r < o->launch->root_count; r++)
-      if (!taken[r])
-         rkb_writer_fail(writer, "%s is neither a statistic nor a product", writer->graph->nodes[o->launch->roots[r]].name);
+const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s) {
+   return rkb_arena_format(writer->arena, o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]", o->score_names[s]);
+}
+
+const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
+   return rkb_arena_format(writer->arena, o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]", o->out_names[out]);
 }
 
 static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
@@ -181,16 +155,10 @@ static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
    }
    o->own_tile = d[RKB_TILE_M];
    o->stream_tile = d[RKB_TILE_N];
-   o->rows = d[RKB_THREAD_M];
-   o->out_columns = d[RKB_THREAD_N];
-   o->across = o->head ? o->head / o->out_columns : o->stream_tile / o->out_columns;
-   o->down = o->own_tile / o->rows;
-   o->threads = o->across * o->down;
-   o->columns = o->across ? o->stream_tile / o->across : 0;
-   if (o->own_tile % o->rows || (o->head && (o->head % o->out_columns || o->out_columns % 4)) || o->across < 1 || o->across > 32 ||
-       (o->across & (o->across - 1)) || o->stream_tile % o->across || o->threads < 32 || o->threads > 1024 || o->threads % 32 ||
-       o->rows * (o->columns * o->nodes.score_count + o->out_columns * o->nodes.out_count) > 192)
-      rkb_writer_fail(writer, "threads do not divide the tiles");
+   if (o->launch->mapping == RKB_MAP_ONLINE_TENSOR)
+      set_warps(writer, o);
+   else
+      set_threads(writer, o);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
       const rkb_node_t *reduce = &graph->nodes[o->nodes.reduces[r]], *from = &graph->nodes[reduce->inputs[0]];
       if (reduce->mask != UINT64_C(1) << (from->rank - 1) || (strcmp(reduce->operation, "sum") != 0 && strcmp(reduce->operation, "amax") != 0) ||
@@ -233,6 +201,52 @@ static int64_t write_tiles(rkb_writer_t *writer, rkb_online_t *o) {
    return extern_memory ? 4 * floats : 0;
 }
 
+/* The own rows, and empty sums. */
+static void write_start(rkb_writer_t *writer, rkb_online_t *o) {
+   const uint32_t largest = rkb_online_largest(writer, o);
+   for (uint32_t b = 0; b < o->brought_count && !o->tensor; b++)
+      if (o->brought[b].own)
+         write_bring(writer, o, &o->brought[b]);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      if (o->tensor)
+         rkb_write(writer, "float %s[%lld][%lld][4] = {};", o->out_names[i], (long long)o->rows / 2, (long long)o->out_columns / 2);
+      else
+         rkb_write(writer, "float %s[%lld][%lld] = {};", o->out_names[i], (long long)o->rows, (long long)o->out_columns);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      rkb_write(writer, "float %s[%lld] = {};", o->reduce_names[r], (long long)o->rows);
+   if (largest < RKB_ONLINE_MANY) {
+      rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+      rkb_write(writer, "   %s[i] = -INFINITY;", o->reduce_names[largest]);
+   }
+}
+
+static void write_stream(rkb_writer_t *writer, rkb_online_t *o) {
+   rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)", (long long)o->stream_tile);
+   rkb_write(writer, "__syncthreads(); /* the tiles before are used up */");
+   for (uint32_t b = 0; b < o->brought_count; b++)
+      if (!o->brought[b].own)
+         write_bring(writer, o, &o->brought[b]);
+   rkb_write(writer, "__syncthreads();");
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      write_scores(writer, o, s);
+   rkb_online_write_made(writer, o);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      write_add(writer, o, i);
+   rkb_write_close(writer);
+}
+
+/* The same by tensor cores. */
+static void write_fragments(rkb_writer_t *writer, rkb_online_t *o) {
+   rkb_online_write_lanes(writer, o);
+   rkb_online_bring_own(writer, o);
+   rkb_online_open_stream(writer, o);
+   rkb_online_write_fragments(writer, o);
+   rkb_online_write_made(writer, o);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_online_add_fragments(writer, o, i);
+   rkb_online_close_stream(writer, o);
+}
+
 void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const rkb_graph_t *graph = writer->graph;
    rkb_indices_t *indices = &writer->indices;
@@ -263,7 +277,7 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       o->made_names[i] = take(writer, rkb_arena_format(writer->arena, "%s_made", made->name));
       o->made_tiles[i] = take(writer, rkb_arena_format(writer->arena, "%s_tile", made->name));
    }
-   const int64_t bytes = write_tiles(writer, o);
+   const int64_t bytes = o->tensor ? rkb_online_write_stages(writer, o) : write_tiles(writer, o);
    if (bytes > writer->shared_bytes)
       rkb_writer_fail(writer, "the tiles need more shared memory than a block has");
    const rkb_index_t *tile = rkb_index_constant(indices, o->own_tile);
@@ -272,31 +286,12 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_index_make(indices, RKB_INDEX_SUM, o->own_total, rkb_index_constant(indices, o->own_tile - 1)), tile);
    rkb_online_find_bounds(writer, o);
    rkb_online_write_place(writer, o, blocks);
-   for (uint32_t b = 0; b < o->brought_count; b++)
-      if (o->brought[b].own)
-         write_bring(writer, o, &o->brought[b]);
-   for (uint32_t i = 0; i < o->nodes.out_count; i++)
-      rkb_write(writer, "float %s[%lld][%lld] = {};", o->out_names[i], (long long)o->rows, (long long)o->out_columns);
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      rkb_write(writer, "float %s[%lld] = {};", o->reduce_names[r], (long long)o->rows);
-   const uint32_t largest = rkb_online_largest(writer, o);
-   if (largest < RKB_ONLINE_MANY) {
-      rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
-      rkb_write(writer, "   %s[i] = -INFINITY;", o->reduce_names[largest]);
-   }
-   rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)", (long long)o->stream_tile);
-   rkb_write(writer, "__syncthreads(); /* the tiles before are used up */");
-   for (uint32_t b = 0; b < o->brought_count; b++)
-      if (!o->brought[b].own)
-         write_bring(writer, o, &o->brought[b]);
-   rkb_write(writer, "__syncthreads();");
-   for (uint32_t s = 0; s < o->nodes.score_count; s++)
-      write_scores(writer, o, s);
-   rkb_online_write_made(writer, o);
-   for (uint32_t i = 0; i < o->nodes.out_count; i++)
-      write_add(writer, o, i);
-   rkb_write_close(writer);
-   write_results(writer, o);
+   write_start(writer, o);
+   if (o->tensor)
+      write_fragments(writer, o);
+   else
+      write_stream(writer, o);
+   rkb_online_write_results(writer, o);
    const uint32_t first = o->nodes.out_count ? o->nodes.outs[0] : o->nodes.reduces[0];
    *shape = (rkb_kernel_shape_t){
       .threads = o->threads,

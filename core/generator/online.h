@@ -2,11 +2,13 @@
 #ifndef RKB_GENERATOR_ONLINE_H
 #define RKB_GENERATOR_ONLINE_H
 
+#include "generator/fragments.h"
 #include "generator/launch_text.h"
 #include "generator/online_nodes.h"
 #include "generator/product.h"
 
-#define RKB_ONLINE_PADDING 4 /* floats after each row of a tile */
+#define RKB_ONLINE_PADDING 4      /* floats after each row of a tile */
+#define RKB_ONLINE_SUMS_PADDING 8 /* floats after each row of fragments' results */
 
 /* A factor's rows that a block brings to shared memory. */
 typedef struct rkb_brought {
@@ -16,6 +18,7 @@ typedef struct rkb_brought {
    int64_t width, rows;
    bool own;
    const char *name;
+   int64_t first; /* of tensor cores: the tile's first element among the own ones, or in a stage */
 } rkb_brought_t;
 
 typedef struct rkb_online {
@@ -36,6 +39,12 @@ typedef struct rkb_online {
    const rkb_index_t *from[RKB_ONLINE_MANY][RKB_MAX_RANK]; /* coordinates of the reductions' operands */
    const rkb_index_t *begin, *end; /* of the streamed numbers, for the block; NULL: all */
    bool hides, streams_first;
+   /* The numbers of a thread's element [i][j] in the block's tile, and the condition of the first of the lanes that share a row. */
+   const char *own_at, *streamed_at, *first_lane;
+   /* Of tensor cores: */
+   const rkb_fragment_type_t *tensor; /* NULL: ordinary arithmetic */
+   int64_t warp_m, warp_n;            /* a warp's scores */
+   int64_t stage_elements, own_elements;
 } rkb_online_t;
 
 /* online_places.c: the coordinates at which the launch's values need each other, and the tiles that it brings. */
@@ -43,6 +52,10 @@ void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
 /* Whether rows of this width can be multiplied; fails otherwise. */
 bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
+
+/* The text of a thread's score, or of its element of an out. */
+const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s);
+const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
 /* online_bounds.c: what a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones; and the block's
  * place in the matrix, of so many blocks along the own numbers. */
@@ -56,7 +69,26 @@ bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
 uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
 /* The quotients by sums that were left to the end: " / sum[i]", or "". */
 const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
+/* Statistics of whole rows: what the lanes of a row have each is added. */
+void rkb_online_write_sums(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
+
+/* online_stages.c: tiles for tensor cores, side by side in shared memory, the streamed ones in stages.  write_tiles returns their bytes;
+ * open_stream begins the loop over the streamed numbers, in which the tiles' names point to what has come. */
+int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_bring_own(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_open_stream(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_close_stream(rkb_writer_t *writer, const rkb_online_t *o);
+/* Where an element of a tile lies, as an offset. */
+const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const char *row, const char *column);
+
+/* online_fragments.c: products of fragments, and before them where each lane's loads begin. */
+void rkb_online_write_lanes(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+
+/* online_results.c: what becomes of statistics and outs goes to memory. */
+void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o);
 
 #endif

@@ -5,6 +5,12 @@
 #include "generator/degree.h"
 
 /* What a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones. */
+/* The mask hides nothing inside its bound. */
+static void add_shown(rkb_writer_t *writer, uint32_t node) {
+   if (writer->shown_count < sizeof writer->shown_nodes / sizeof writer->shown_nodes[0])
+      writer->shown_nodes[writer->shown_count++] = node;
+}
+
 void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
    rkb_indices_t *indices = &writer->indices;
@@ -50,10 +56,14 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
       if (turned) /* row - column <= diagonal + rows - columns */
          diagonal = rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rows, columns));
       if (own_rows != turned) { /* the streamed number is at most own + diagonal */
-         if (!o->end)
+         if (!o->end) {
+            add_shown(writer, (uint32_t)(node - graph->nodes));
             o->end = rkb_index_make(indices, RKB_INDEX_SUM, last, rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_constant(indices, 1)));
-      } else if (!o->begin)
+         }
+      } else if (!o->begin) {
+         add_shown(writer, (uint32_t)(node - graph->nodes));
          o->begin = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, first_own, diagonal);
+      }
    }
    o->hides = o->begin || o->end;
    if (o->hides)
@@ -70,7 +80,13 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
       rkb_write(writer, "const index group_number = (index)blockIdx.x / %s;", along);
       rkb_writer_known_variable(writer, o->group_total);
    }
-   rkb_write(writer, "const int across = threadIdx.x %% %lld, down = threadIdx.x / %lld;", (long long)o->across, (long long)o->across);
+   if (o->tensor) {
+      const long long across = (long long)(o->stream_tile / o->warp_n);
+      rkb_write(writer, "const int lane = threadIdx.x %% 32;");
+      rkb_write(writer, "const int warp_m = threadIdx.x / 32 / %lld * %lld, warp_n = threadIdx.x / 32 %% %lld * %lld;", across,
+                (long long)o->warp_m, across, (long long)o->warp_n);
+   } else
+      rkb_write(writer, "const int across = threadIdx.x %% %lld, down = threadIdx.x / %lld;", (long long)o->across, (long long)o->across);
    if (o->begin) {
       rkb_write(writer, "const index first_seen = %s;", rkb_writer_index(writer, o->begin));
       rkb_write(writer, "const index begin = first_seen > 0 ? first_seen / %lld * %lld : 0;", (long long)o->stream_tile,

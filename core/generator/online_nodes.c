@@ -4,6 +4,8 @@
 
 #include <string.h>
 #include "generator/degree.h"
+#include "generator/fragments.h"
+#include "generator/starts.h"
 
 bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes) {
    *nodes = (rkb_online_nodes_t){0};
@@ -72,4 +74,30 @@ uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       count++;
    }
    return count;
+}
+
+double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *last = &graph->nodes[launch->anchors[launch->anchor_count - 1]];
+   if (last->kind == RKB_NODE_REDUCE)
+      return rkb_bench_size(graph, last->shape[last->rank - 2]);
+   rkb_online_nodes_t nodes;
+   const bool left = !rkb_online_nodes(graph, launch, &nodes) || nodes.made_side[nodes.out_count - 1] == 0;
+   return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
+}
+
+const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   const uint32_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (graph->nodes[launch->anchors[a]].kind == RKB_NODE_MATMUL && !rkb_fragment_is_legal(graph, launch->anchors[a], d[RKB_TENSOR]))
+         return "the tensor cores' type is not of the task's precision";
+   if (d[RKB_TILE_M] % d[RKB_WARP_M] != 0 || d[RKB_TILE_N] % d[RKB_WARP_N] != 0)
+      return "a warp's scores do not divide the block's";
+   if (d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]) > 32)
+      return "a block has at most 1024 threads";
+   if (d[RKB_TILE_N] != d[RKB_WARP_N])
+      return "a warp has all columns of its rows";
+   if (bytes == 1)
+      return "scores are no bytes";
+   return NULL;
 }

@@ -19,5 +19,9 @@ bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_
 /* The lengths of rows that are multiplied, ascending, where one size has a few; each gets a kernel.  size: that size, UINT32_MAX where
  * all are constants (the answer is 1).  0: there are too many, or more than one such size. */
 uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]);
+/* How many rows of scores a launch owns, in the bench cases. */
+double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* What arithmetic alone can tell of a launch on tensor cores: NULL, or why it cannot work. */
+const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch);
 
 #endif

@@ -7,19 +7,24 @@
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
-   rkb_write(writer, "const index m = m_first + down + i * %lld;", (long long)o->down);
+   rkb_write(writer, "const index m = m_first + %s;", o->own_at);
    rkb_writer_known_variable(writer, o->own);
 }
 
 static void open_streamed(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int j = 0; j < %lld; j++)", (long long)o->columns);
-   rkb_write(writer, "const index n = n_first + across + j * %lld;", (long long)o->across);
+   rkb_write(writer, "const index n = n_first + %s;", o->streamed_at);
    rkb_writer_known_variable(writer, o->stream);
 }
 
 void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total) {
    rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));
+}
+
+/* 2^x log2(e) is e^x. */
+static const char *power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x) {
+   return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * 1.44269504f)", x) : rkb_arena_format(writer->arena, "expf(%s)", x);
 }
 
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce) {
@@ -40,15 +45,19 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const char *name = o->reduce_names[r], *kept = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_row", graph->nodes[from].name));
    rkb_write(writer, "float %s[%lld], next = %s[i];", kept, (long long)o->columns, name);
    open_streamed(writer, o);
-   rkb_write(writer, "%s[j] = -INFINITY;", kept);
-   rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, o->own_total), rkb_writer_uniform(writer, o->stream_total));
+   if (!writer->shown)
+      rkb_write(writer, "%s[j] = -INFINITY;", kept);
+   if (!writer->shown)
+      rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, o->own_total), rkb_writer_uniform(writer, o->stream_total));
    rkb_write(writer, "%s[j] = %s;", kept, rkb_write_float(writer, from, o->from[r]).text);
-   rkb_write_close(writer);
+   if (!writer->shown)
+      rkb_write_close(writer);
    rkb_write(writer, "next = larger(next, %s[j]);", kept);
    rkb_write_close(writer);
    rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
    rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
-   rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : expf(%s[i] - next);", name, name);
+   rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
+             power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
    for (uint32_t s = 0; s < o->nodes.reduce_count; s++) {
@@ -64,7 +73,7 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
          rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.outs[i]].name);
       if (degree == 1) {
          rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
-         rkb_write(writer, "   %s[i][j] *= factor;", o->out_names[i]);
+         rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
       }
    }
    rkb_writer_local(writer, number, "peak");
@@ -75,30 +84,80 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    }
 }
 
-/* What becomes of the scores: terms of the sums, and a tile for each product that comes after. */
-void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
+/* Whether a node is the exponential of how far something lies below a statistic. */
+static bool is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
+   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
+   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
+      return false;
+   uint32_t base = below->inputs[1];
+   while (rkb_node_is_view(&graph->nodes[base]))
+      base = graph->nodes[base].inputs[0];
+   return base == largest;
+}
+
+/* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of
+ * the softmax's own bound.  Floats are subtracted before. */
+static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
-   const uint32_t largest = rkb_online_largest(writer, o);
+   const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
+   for (uint32_t n = number; n < graph->node_count; n++) {
+      if (!is_power(graph, n, from, number))
+         continue;
+      const char *name = rkb_writer_name(writer, graph->nodes[n].name);
+      const char *x = rkb_write_float(writer, from, o->from[r]).text;
+      if (o->tensor->bytes == 2)
+         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, 1.44269504f, peak * -1.44269504f));", name, x);
+      else
+         rkb_write(writer, "const float %s = %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));
+      struct rkb_local *local = rkb_writer_local(writer, n, name);
+      memcpy(local->at, o->from[r], sizeof local->at);
+      local->placed = true;
+   }
+}
+
+static void forget_powers(rkb_writer_t *writer, const rkb_online_t *o, uint32_t r) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t number = o->nodes.reduces[r];
+   for (uint32_t n = number; o->tensor && n < graph->node_count; n++)
+      if (is_power(graph, n, graph->nodes[number].inputs[0], number))
+         rkb_writer_forget_local(writer, n);
+}
+
+/* Whether all scores of a warp exist, and no mask hides one. */
+static void write_whole(rkb_writer_t *writer, const rkb_online_t *o) {
+   const char *own = rkb_writer_uniform(writer, o->own_total), *streamed = rkb_writer_uniform(writer, o->stream_total);
+   rkb_write(writer, "const bool all_shown = m_first + warp_m + %lld <= %s && n_first + %lld <= %s%s%s;", (long long)o->warp_m, own,
+             (long long)o->stream_tile, streamed,
+             o->end ? rkb_arena_format(writer->arena, " && n_first + %lld <= seen + warp_m", (long long)(o->stream_tile + o->own_tile - 1)) : "",
+             o->begin ? rkb_arena_format(writer->arena, " && n_first >= first_seen + warp_m + %lld", (long long)(o->warp_m - 1)) : "");
+}
+
+/* Terms of the sums, and of the products that come after, of a thread's scores. */
+static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t largest = rkb_online_largest(writer, o), guards = writer->shown ? 0 : 2;
    const rkb_index_t *at[RKB_MAX_RANK];
-   for (uint32_t s = 0; s < o->nodes.score_count; s++)
-      rkb_writer_local(writer, o->nodes.scores[s], rkb_arena_format(writer->arena, "%s[i][j]", o->score_names[s]));
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_writer_local(writer, o->nodes.reduces[r], "1.0f"); /* what sums divide is divided in the end */
-   for (uint32_t i = 0; i < o->nodes.out_count; i++)
-      rkb_write(writer, "float %s[%lld][%lld] = {};", o->made_names[i], (long long)o->rows, (long long)o->columns);
    if (o->streams_first) {
       open_streamed(writer, o);
-      rkb_online_open_guard(writer, "n", o->stream_total);
+      if (guards)
+         rkb_online_open_guard(writer, "n", o->stream_total);
       rkb_online_open_own(writer, o);
-      rkb_online_open_guard(writer, "m", o->own_total);
+      if (guards)
+         rkb_online_open_guard(writer, "m", o->own_total);
    } else {
       rkb_online_open_own(writer, o);
       if (largest < RKB_ONLINE_MANY)
          write_largest(writer, o, largest);
-      rkb_online_open_guard(writer, "m", o->own_total);
+      if (guards)
+         rkb_online_open_guard(writer, "m", o->own_total);
       open_streamed(writer, o);
-      rkb_online_open_guard(writer, "n", o->stream_total);
+      if (guards)
+         rkb_online_open_guard(writer, "n", o->stream_total);
    }
+   if (o->tensor && largest < RKB_ONLINE_MANY)
+      write_powers(writer, o, largest);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
          rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
@@ -108,12 +167,16 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
       rkb_write(writer, "%s[i][j] = %s;", o->made_names[i], rkb_write_float(writer, graph->nodes[o->nodes.outs[i]].inputs[side], at).text);
    }
-   for (uint32_t b = 0; b < 4; b++)
+   for (uint32_t b = 0; b < 2 + guards; b++)
       rkb_write_close(writer);
-   if (largest < RKB_ONLINE_MANY)
+   if (largest < RKB_ONLINE_MANY) {
       rkb_writer_forget_local(writer, graph->nodes[o->nodes.reduces[largest]].inputs[0]);
-   if (!o->nodes.out_count)
-      return;
+      forget_powers(writer, o, largest);
+   }
+}
+
+/* A tile for each product that comes after, in shared memory. */
+static void write_made_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
    rkb_write_open(writer, false, "   for (int j = 0; j < %lld; j++)", (long long)o->columns);
@@ -124,7 +187,28 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write(writer, "__syncwarp(); /* a warp reads its own rows alone */");
 }
 
-/* The rkb_online_quotients by sums that were left to the end: " / sum[i]", or "". */
+void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      rkb_writer_local(writer, o->nodes.scores[s], rkb_online_score(writer, o, s));
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_write(writer, "float %s[%lld][%lld] = {};", o->made_names[i], (long long)o->rows, (long long)o->columns);
+   if (!o->tensor) {
+      write_terms(writer, o);
+      if (o->nodes.out_count)
+         write_made_tiles(writer, o);
+      return;
+   }
+   write_whole(writer, o);
+   for (uint32_t w = 0; w < 2; w++) {
+      rkb_write_open(writer, false, w == 0 ? "if (all_shown)" : "if (!all_shown)");
+      writer->shown = w == 0;
+      write_terms(writer, o);
+      writer->shown = false;
+      rkb_write_close(writer);
+   }
+}
+
+/* The quotients by sums that were left to the end: " / sum[i]", or "". */
 const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value) {
    const char *text = "";
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {

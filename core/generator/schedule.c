@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/yaml.h"
 #include "generator/fragments.h"
+#include "generator/online_nodes.h"
 #include "generator/product.h"
 #include "generator/tensor_tile.h"
 
@@ -16,10 +17,11 @@ static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
                                        [RKB_MAP_ONLINE] = "online",
                                        [RKB_MAP_RANK] = "rank",
                                        [RKB_MAP_LINK] = "link",
-                                       [RKB_MAP_TENSOR] = "tensor"};
+                                       [RKB_MAP_TENSOR] = "tensor",
+                                       [RKB_MAP_ONLINE_TENSOR] = "online_tensor"};
 static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async"};
 
-enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR };
+enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR, ONLINE = 1u << RKB_MAP_ONLINE | 1u << RKB_MAP_ONLINE_TENSOR };
 
 static const struct {
    const char *name;
@@ -38,19 +40,19 @@ static const struct {
    [RKB_SPLIT] = {"split",
                   1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
                   {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_M] = {"tile_m", TILES | 1u << RKB_MAP_ONLINE, {8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_N] = {"tile_n", TILES | 1u << RKB_MAP_ONLINE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_M] = {"tile_m", TILES | ONLINE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_N] = {"tile_n", TILES | ONLINE, {8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_K] = {"tile_k", TILES, {4, 8, 16, 32, 64, 128, -1}},
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
    [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW, {0, 1, 2, 4, 8, 16, -1}},
-   [RKB_BLOCKS] = {"blocks", TILES | 1u << RKB_MAP_ONLINE, {0, 1, 2, 3, 4, -1}},
-   [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR, {1, 2, 3, 4, 5, -1}},
-   [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR, {16, 32, 64, 128, -1}},
-   [RKB_WARP_N] = {"warp_n", 1u << RKB_MAP_TENSOR, {16, 32, 64, 128, -1}},
-   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, -1}},
-   [RKB_STAGES] = {"stages", 1u << RKB_MAP_TENSOR, {1, 2, 3, 4, 5, 6, -1}},
+   [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
+   [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
+   [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
+   [RKB_WARP_N] = {"warp_n", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
+   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, -1}},
+   [RKB_STAGES] = {"stages", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, 6, -1}},
    [RKB_ORDER] = {"order", 1u << RKB_MAP_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
    [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
@@ -103,6 +105,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    const int64_t *d = launch->decisions;
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
+   if (launch->mapping == RKB_MAP_ONLINE_TENSOR)
+      return rkb_online_refused(graph, launch);
    if (launch->mapping == RKB_MAP_TILE) {
       const int64_t threads = d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N]);
       if (d[RKB_TILE_M] % d[RKB_THREAD_M] != 0 || d[RKB_TILE_N] % d[RKB_THREAD_N] != 0)

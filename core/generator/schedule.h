@@ -20,6 +20,7 @@ enum rkb_mapping {
    RKB_MAP_RANK,        /* a block finds the largest elements of a row, one after the other */
    RKB_MAP_LINK,        /* elements that are scattered to one place are linked, then added along the links */
    RKB_MAP_TENSOR,      /* as TILE, by tensor cores: a warp multiplies fragments */
+   RKB_MAP_ONLINE_TENSOR, /* as ONLINE, by tensor cores */
    RKB_MAPPINGS
 };
 

@@ -51,9 +51,8 @@ uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t
    return count;
 }
 
-/* Where a value's element lies in memory, seen through views and conversions that lose nothing.  NULL: it is computed. */
-static const rkb_index_t *element_of(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at,
-                                     uint32_t *stored) {
+const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, bool picks,
+                                        uint32_t *stored) {
    const rkb_graph_t *graph = writer->graph;
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *here[RKB_MAX_RANK], *inner[RKB_MAX_RANK];
@@ -83,6 +82,11 @@ static const rkb_index_t *element_of(rkb_writer_t *writer, uint32_t node, const 
          break;
       case RKB_NODE_SLICE:
          rkb_sliced_at(writer, from, here, inner);
+         break;
+      case RKB_NODE_GATHER:
+         if (!picks)
+            return NULL;
+         rkb_gathered_at(writer, from, here, inner);
          break;
       default:
          return NULL;
@@ -116,7 +120,7 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
                      *k = side->depth_fast ? rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.k, t.lane) : t.k;
    t.guarded = rkb_tile_operand(&copy, tile, side, a, k, at) != NULL;
    t.element =
-      element_of(&copy, writer->graph->nodes[tile->product.node].inputs[side->which], at, &t.stored);
+      rkb_staging_element(&copy, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, &t.stored);
    if (t.element)
       t.base = rkb_index_replace(&copy.indices, t.element, t.lane, rkb_index_constant(&copy.indices, 0));
    rkb_writer_tried(writer, &copy);
@@ -271,7 +275,7 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
    uint32_t stored = 0;
    const char *guard = rkb_tile_operand(writer, tile, side, a, k, at);
    const rkb_index_t *element =
-      element_of(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, &stored);
+      rkb_staging_element(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, &stored);
    const rkb_storage_t *storage = &writer->storage[stored];
    if (!element) {
       rkb_writer_fail(writer, "a factor's place is not found");

@@ -18,6 +18,10 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
 bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        uint32_t width, rkb_condition_t *condition);
 
+/* Where a value's element lies in memory, seen through views and conversions that lose nothing; stored gets the node.  picks: also through
+ * places that memory names, which are loaded here.  NULL: it is computed. */
+const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, bool picks, uint32_t *stored);
+
 /* Floats are read as words of four rows by eight columns where rows are terms: these are added to a row, so that none meet in a bank. */
 #define RKB_WORDS_PADDING 8
 /* Elements of a row of the side's tile in shared memory, without those. */

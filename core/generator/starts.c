@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "generator/launch_text.h"
+#include "generator/online_start.h"
 #include "generator/partition.h"
 #include "generator/tensor_start.h"
 
@@ -309,6 +310,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    if (start != RKB_START_TOGETHER)
       rkb_schedule_store_operands(graph, target, schedule);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
-      rkb_launch_suit(graph, target, &schedule->launches[l]);
+      if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
+         rkb_launch_suit(graph, target, &schedule->launches[l]);
    return own;
 }

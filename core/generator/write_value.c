@@ -366,6 +366,9 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
 
 static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
+   for (uint32_t s = 0; writer->shown && s < writer->shown_count; s++)
+      if (writer->shown_nodes[s] == number)
+         return rkb_write_value(writer, node->inputs[0], at);
    const char *column = rkb_writer_index(writer, at[node->rank - 1]),
               *row = rkb_writer_index(writer, at[node->rank - 2]);
    const char *guard = rkb_arena_format(
@@ -443,15 +446,19 @@ static const rkb_index_t *picked(rkb_writer_t *writer, rkb_term_t pick, const rk
    return variable;
 }
 
-/* The operand is read at a place that memory names: a variable from here on. */
-static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
-   rkb_graph_t *graph = writer->graph;
-   const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
+void rkb_gathered_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at, const rkb_index_t **operand) {
+   const rkb_node_t *from = &writer->graph->nodes[node->inputs[0]];
    const uint32_t dim = constant_of(writer, node, 0);
-   const rkb_index_t *inner[RKB_MAX_RANK];
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], at);
+   memcpy(operand, at, from->rank * sizeof *at);
+   operand[dim] = picked(writer, pick, rkb_index_size(&writer->indices, from->shape[dim]));
+}
+
+static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const rkb_index_t *inner[RKB_MAX_RANK];
    memcpy(inner, at, sizeof inner);
-   inner[dim] = picked(writer, pick, rkb_index_size(&writer->indices, from->shape[dim]));
+   rkb_gathered_at(writer, node, at, inner);
    return rkb_write_value(writer, node->inputs[0], inner);
 }
 

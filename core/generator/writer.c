@@ -271,7 +271,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "n_first",  "u",      "e",      "brought", "left",  "right",   "tiles",   "peak",
       "factor",   "distance",
       "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
-      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap"};
+      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);

@@ -93,6 +93,8 @@ typedef struct rkb_writer {
       const rkb_index_t *extent, *variable;
    } picks[32]; /* places that memory named: the same text is the same place */
    uint32_t pick_count;
+   bool shown; /* these triangles hide no element at hand */
+   uint32_t shown_nodes[4], shown_count;
    bool failed;
    char why[200];
 } rkb_writer_t;
@@ -174,6 +176,9 @@ void rkb_sliced_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index
 /* The coordinates of a permutation's operand, from those of its output. */
 void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                      const rkb_index_t **operand);
+
+/* The coordinates of what a gather reads, at a place that memory names: a variable from here on. */
+void rkb_gathered_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at, const rkb_index_t **operand);
 
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype); /* of a vector of writer->width elements */

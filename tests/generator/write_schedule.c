@@ -1,5 +1,6 @@
 /* Writes the kernel of a task's suited schedule with other decisions.
- * usage: write_schedule TASK DIRECTION LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word) */
+ * usage: write_schedule TASK DIRECTION LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
+ * decision map is the launch's mapping) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,12 @@ static bool decide(rkb_schedule_t *schedule, char *text) {
    if (!name || !value)
       return false;
    *name++ = *value++ = '\0';
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t m = RKB_MAP_ELEMENT; m < RKB_MAPPINGS; m++)
+         if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(name, "map") == 0 && strcmp(rkb_mapping_name(m), value) == 0) {
+            schedule->launches[l].mapping = m;
+            found = true;
+         }
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
          if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(rkb_decision_name(d), name) == 0) {

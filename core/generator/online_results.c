@@ -1,0 +1,130 @@
+/* What a launch over scores leaves in memory: outs of the block's rows, divided by what was summed, and statistics.  One thread. */
+#include "generator/online.h"
+
+#include "generator/degree.h"
+
+/* Roots that a node's own elements become. */
+static rkb_launch_t roots_of(const rkb_writer_t *writer, const rkb_online_t *o, uint32_t anchor, bool *taken) {
+   rkb_launch_t own = *o->launch;
+   own.root_count = 0;
+   for (uint32_t r = 0; r < o->launch->root_count; r++)
+      if (!taken[r] && rkb_reads(writer->graph, o->launch->roots[r], anchor)) {
+         taken[r] = true;
+         own.roots[own.root_count++] = o->launch->roots[r];
+      }
+   return own;
+}
+
+static void write_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
+   const uint32_t number = o->nodes.outs[out], side = o->nodes.made_side[out];
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", node->name));
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int j = 0; j < %lld; j += 4)", (long long)o->out_columns);
+   rkb_write(writer, "const int u = across * 4 + j * %lld;", (long long)o->across);
+   const rkb_index_t *inner =
+      rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, o->head), 4));
+   const rkb_index_t *lane = rkb_open_lanes(writer, 4), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
+   rkb_write(writer, "const float %s = %s[i][j + %s]%s;", name, o->out_names[out], lane->name,
+             rkb_online_quotients(writer, o, node->inputs[side]));
+   rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
+   rkb_writer_know(writer, number, at, name);
+   rkb_write_roots(writer, roots, number, at);
+   rkb_close_lanes(writer);
+   rkb_write_close(writer);
+}
+
+/* Divides a row of an out by what was summed. */
+static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
+   const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[o->nodes.outs[out]].inputs[o->nodes.made_side[out]]);
+   if (!*divided)
+      return;
+   const char *inverse = rkb_writer_name(writer, "inverse");
+   rkb_write(writer, "const float %s = 1.0f%s;", inverse, divided);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
+   rkb_write(writer, "   %s *= %s;", rkb_online_out(writer, o, out), inverse);
+}
+
+/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory wants longer rows; and what becomes of
+ * an element is written once. */
+static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
+   const uint32_t number = o->nodes.outs[out], side = o->nodes.made_side[out];
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const long long width = 16 / (long long)o->tensor->bytes, packs = (long long)o->head / width,
+                   pitch = (long long)o->head + RKB_ONLINE_SUMS_PADDING;
+   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[number].name)),
+              *sums = rkb_writer_name(writer, out ? rkb_arena_format(writer->arena, "sums_tile_%u", out + 1) : "sums_tile");
+   rkb_write(writer, "__syncthreads(); /* what was there has been read */");
+   rkb_write(writer, "float *const %s = (float *)stages;", sums);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, "   for (int j = 0; j < %lld; j += 2)", (long long)o->out_columns);
+   rkb_write(writer, "      *(float2 *)(%s + (%s) * %lld + j * 4 + lane %% 4 * 2) = make_float2(%s[i / 2][j / 2][i %% 2 * 2], %s[i / 2][j / 2][i %% 2 * 2 + 1]);",
+             sums, o->own_at, pitch, o->out_names[out], o->out_names[out]);
+   rkb_write(writer, "__syncthreads();");
+   rkb_write_open(writer, false, "for (int slot = threadIdx.x; slot < %lld; slot += %lld)", (long long)o->own_tile * packs, (long long)o->threads);
+   rkb_write(writer, "const int row = slot / %lld, u = slot %% %lld * %lld;", packs, packs, width);
+   rkb_write(writer, "const index m = m_first + row;");
+   rkb_writer_known_variable(writer, o->own);
+   const rkb_index_t *inner = rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, o->head), width));
+   rkb_online_open_guard(writer, "m", o->own_total);
+   const rkb_index_t *lane = rkb_open_lanes(writer, (uint32_t)width), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
+   rkb_write(writer, "const float %s = %s[row * %lld + u + %s];", name, sums, pitch, lane->name);
+   rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
+   rkb_writer_know(writer, number, at, name);
+   rkb_write_roots(writer, roots, number, at);
+   rkb_close_lanes(writer);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
+void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
+   bool taken[RKB_MAX_LAUNCH_NODES] = {0};
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      rkb_writer_forget_local(writer, o->nodes.scores[s]);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      rkb_writer_local(writer, o->nodes.reduces[r], rkb_arena_format(writer->arena, "%s[i]", o->reduce_names[r]));
+   rkb_online_open_own(writer, o);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      const uint32_t number = o->nodes.reduces[r];
+      if (!rkb_online_is_sum(writer, number))
+         continue;
+      rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
+      rkb_write(writer, "   %s[i] += __shfl_xor_sync(0xffffffffu, %s[i], distance);", o->reduce_names[r], o->reduce_names[r]);
+      const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[number].inputs[0]);
+      if (*divided)
+         rkb_write(writer, "%s[i] = %s[i]%s;", o->reduce_names[r], o->reduce_names[r], divided);
+   }
+   rkb_online_open_guard(writer, "m", o->own_total);
+   for (uint32_t i = 0; i < o->nodes.out_count && !o->tensor; i++) {
+      const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
+      if (roots.root_count)
+         write_out(writer, o, i, &roots);
+   }
+   for (uint32_t r = o->nodes.reduce_count; r-- > 0;) {
+      const rkb_launch_t roots = roots_of(writer, o, o->nodes.reduces[r], taken);
+      if (!roots.root_count)
+         continue;
+      rkb_write_open(writer, true, "if (%s)", o->first_lane);
+      rkb_write_roots(writer, &roots, o->nodes.reduces[r], rkb_writer_find_local(writer, o->nodes.reduces[r])->at);
+      rkb_write_close(writer);
+   }
+   rkb_write_close(writer);
+   if (o->tensor)
+      for (uint32_t i = 0; i < o->nodes.out_count; i++)
+         write_share(writer, o, i);
+   rkb_write_close(writer);
+   for (uint32_t i = 0; i < o->nodes.out_count && o->tensor; i++) {
+      const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
+      if (roots.root_count)
+         write_fragments_out(writer, o, i, &roots);
+   }
+   for (uint32_t r = 0; r < o->launch->root_count; r++)
+      if (!taken[r])
+         rkb_writer_fail(writer, "%s is neither a statistic nor a product", writer->graph->nodes[o->launch->roots[r]].name);
+}

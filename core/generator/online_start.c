@@ -1,0 +1,38 @@
+/* Decisions that suit a launch over scores on tensor cores.  One thread a graph. */
+#include "generator/online_start.h"
+
+#include "generator/kernel_text.h"
+#include "generator/online_nodes.h"
+#include "generator/starts.h"
+
+/* Tiles that people use for such kernels, the best first; the first that is legal is taken.  Eight warps of 16 rows share the streamed
+ * tiles; a warp's scores and products fill its registers. */
+static const struct {
+   int64_t path, tile_m, tile_n, warp_m, warp_n, stages;
+   double rows; /* of a group, at least */
+} tiles[] = {
+   {RKB_TENSOR_PATH_BF16, 128, 64, 16, 64, 2, 65}, {RKB_TENSOR_PATH_BF16, 64, 64, 16, 64, 2, 17},  {RKB_TENSOR_PATH_BF16, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_TF32X3, 128, 32, 16, 32, 2, 65}, {RKB_TENSOR_PATH_TF32X3, 64, 32, 16, 32, 2, 17}, {RKB_TENSOR_PATH_TF32X3, 64, 16, 16, 16, 2, 17},
+};
+
+bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const rkb_launch_t before = *launch;
+   const double rows = rkb_online_rows(graph, launch);
+   int64_t *d = launch->decisions;
+   launch->mapping = RKB_MAP_ONLINE_TENSOR;
+   d[RKB_COPY] = RKB_COPY_ASYNC;
+   for (uint32_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
+      d[RKB_TENSOR] = tiles[t].path;
+      d[RKB_TILE_M] = tiles[t].tile_m;
+      d[RKB_TILE_N] = tiles[t].tile_n;
+      d[RKB_WARP_M] = tiles[t].warp_m;
+      d[RKB_WARP_N] = tiles[t].warp_n;
+      d[RKB_STAGES] = tiles[t].stages;
+      if (rows >= tiles[t].rows && target->tensor[tiles[t].path] > 0 && !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+          rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+         return true;
+   }
+   *launch = before;
+   return false;
+}
