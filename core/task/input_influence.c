@@ -22,13 +22,37 @@ static bool reaches(const rkb_case_t *view, uint32_t tensor) {
    return found;
 }
 
+/* Whether something computes with all of a value.  A gather reads those elements that its indices name, perhaps few. */
+static bool is_read_whole(const rkb_case_t *view, uint32_t value) {
+   const rkb_program_t *program = rkb_bound_of(view)->program;
+   for (uint32_t i = 0; i < program->tensor_count; i++)
+      if (view->tensors[i].role != RKB_IN && program->outputs[i] == value)
+         return true;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      const bool picks = strcmp(node->operation->name, "gather") == 0;
+      for (uint32_t j = 0; j < node->input_count; j++)
+         if (node->inputs[j] == value && !(picks && j == 0) && (!node->operation->moves || is_read_whole(view, node->output)))
+            return true;
+   }
+   return false;
+}
+
+static bool is_tensor_read_whole(const rkb_case_t *view, uint32_t tensor) {
+   const rkb_program_t *program = rkb_bound_of(view)->program;
+   for (uint32_t i = 0; i < program->value_count; i++)
+      if (program->values[i].tensor == (int32_t)tensor && is_read_whole(view, i))
+         return true;
+   return false;
+}
+
 double rkb_bound_least_bytes(const rkb_bound_t *bound) {
    double bytes = 0;
    for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
       const rkb_tensor_t *tensor = &bound->view.tensors[i];
       if (tensor->role != RKB_IN)
          bytes += (double)tensor->bytes;
-      if (tensor->role != RKB_OUT && reaches(&bound->view, i))
+      if (tensor->role != RKB_OUT && reaches(&bound->view, i) && is_tensor_read_whole(&bound->view, i))
          bytes += (double)tensor->bytes;
    }
    return bytes;

@@ -29,13 +29,13 @@ static int model_create(const rkb_host_t *host, const void *config, void **self,
    return RKB_OK;
 }
 
-/* Bytes of every buffer the launch is given. */
+/* Bytes of every buffer the launch is given; what is updated in place is read and written. */
 static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *launch) {
    double bytes = 0;
    for (uint32_t b = 0; b < plan->buffer_count; b++)
       for (uint32_t a = 0; a < launch->argument_count; a++)
          if (launch->arguments[a].buffer == b) {
-            bytes += (double)plan->buffers[b].bytes;
+            bytes += (double)plan->buffers[b].bytes * (plan->buffers[b].role == RKB_INOUT ? 2 : 1);
             break;
          }
    return bytes;
