@@ -173,6 +173,12 @@ static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
    rkb_hasher_add(hasher, map->strides, sizeof map->strides);
    rkb_hasher_add(hasher, map->box, sizeof map->box);
    rkb_hasher_add(hasher, map->element_strides, sizeof map->element_strides);
+   if (!map->im2col)
+      return;
+   rkb_hasher_add(hasher, map->lower, sizeof map->lower);
+   rkb_hasher_add(hasher, map->upper, sizeof map->upper);
+   rkb_hasher_add(hasher, &map->channels, sizeof map->channels);
+   rkb_hasher_add(hasher, &map->pixels, sizeof map->pixels);
 }
 
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
@@ -193,10 +199,18 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    }
    for (uint32_t i = 0; i < plan->launch_count; i++) {
       const rkb_plan_launch_t *launch = &plan->launches[i];
-      const uint32_t numbers[] = {launch->grid[0],        launch->grid[1],     launch->grid[2],
-                                  launch->block[0],       launch->block[1],    launch->block[2],
-                                  launch->cluster[0],     launch->cluster[1],  launch->cluster[2],
-                                  launch->dynamic_shared, launch->cooperative, launch->argument_count};
+      const uint32_t numbers[] = {launch->grid[0],
+                                  launch->grid[1],
+                                  launch->grid[2],
+                                  launch->block[0],
+                                  launch->block[1],
+                                  launch->block[2],
+                                  launch->cluster[0],
+                                  launch->cluster[1],
+                                  launch->cluster[2],
+                                  launch->dynamic_shared,
+                                  launch->cooperative | launch->dependent << 1,
+                                  launch->argument_count};
       rkb_hasher_add_text(hasher, launch->entry);
       rkb_hasher_add(hasher, numbers, sizeof numbers);
       for (uint32_t k = 0; k < launch->argument_count; k++) {

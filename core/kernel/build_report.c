@@ -105,7 +105,8 @@ void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb
          write_three("cluster", launch->cluster, out);
       if (launch->dynamic_shared)
          rkb_text_format(out, "  shared %u bytes", launch->dynamic_shared);
-      rkb_text_add(out, launch->cooperative ? "  cooperative\n" : "\n");
+      rkb_text_format(out, "%s%s\n", launch->cooperative ? "  cooperative" : "",
+                      launch->dependent ? "  dependent" : "");
       rkb_text_format(out,
                       "           occupancy %.0f %%: %u blocks, %u warps a multiprocessor, limited by %s\n",
                       100 * occupancy.share, occupancy.blocks, occupancy.warps, occupancy.limited_by);

@@ -27,7 +27,7 @@ template <class P, class V> P rkb_convert(V value, bool &fits) {
 
 struct rkb_shape {
    int64_t grid[3], block[3], cluster[3], shared;
-   bool cooperative;
+   bool cooperative, dependent;
 };
 
 template <size_t... I, class... P> cudaError_t rkb_start(void (*kernel)(P...), const cudaLaunchConfig_t &config, std::tuple<P...> &values,
@@ -40,7 +40,7 @@ template <class... P, class... A> cudaError_t rkb_launch(void (*kernel)(P...), c
    static_assert(sizeof...(P) == sizeof...(A), "as many arguments as parameters");
    bool fits = true;
    std::tuple<P...> values{rkb_convert<P>(arguments, fits)...};
-   cudaLaunchAttribute attributes[2] = {};
+   cudaLaunchAttribute attributes[3] = {};
    cudaLaunchConfig_t config = {};
    for (int i = 0; i < 3; i++)
       if (shape.grid[i] == 0)
@@ -57,6 +57,10 @@ template <class... P, class... A> cudaError_t rkb_launch(void (*kernel)(P...), c
    if (shape.cooperative) {
       attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
       attributes[config.numAttrs++].val.cooperative = 1;
+   }
+   if (shape.dependent) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
    }
    if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] > 1) {
       attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;

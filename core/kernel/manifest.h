@@ -6,7 +6,12 @@
 #include "base/arena.h"
 #include "kernel/kernel.h"
 
-enum { RKB_MANIFEST_MAX_LAUNCHES = 1024, RKB_MANIFEST_MAX_SCRATCH = 1024, RKB_MANIFEST_MAX_ENTRIES = 64, RKB_MANIFEST_MAX_CHOICES = 64 };
+enum {
+   RKB_MANIFEST_MAX_LAUNCHES = 1024,
+   RKB_MANIFEST_MAX_SCRATCH = 1024,
+   RKB_MANIFEST_MAX_ENTRIES = 64,
+   RKB_MANIFEST_MAX_CHOICES = 64
+};
 
 typedef struct manifest_named {
    const char *name;
@@ -33,6 +38,8 @@ typedef struct manifest_map {
    const char *name, *buffer;
    rkb_place_t place;
    rkb_expression_t **dims, **strides, **box, **steps, *offset;
+   rkb_expression_t **lower, **upper, *channels,
+      *pixels; /* of pixels (im2col): of two entries less than rank; NULL: the map has a box */
    uint32_t rank;
    uint32_t type, interleave, swizzle, fill; /* enum rkb_map_... */
    bool typed;                               /* false: the buffer's own type */
@@ -65,7 +72,7 @@ typedef struct manifest_launch {
    rkb_place_t kernel_place;
    const char *kernel;     /* with tune parameters as written: "rmsnorm<BLOCK, VEC>" */
    rkb_expression_t *when; /* NULL: always (or else) */
-   bool is_else, cooperative;
+   bool is_else, cooperative, dependent;
    rkb_expression_t **grid, **block, **cluster;
    uint32_t grid_count, block_count, cluster_count; /* 1 to 3; cluster 0: none */
    rkb_expression_t *shared;                        /* NULL: 0 bytes */

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const char *const launch_keys[] = {"kernel",  "when",        "else", "grid",      "block", "shared",
-                                          "cluster", "cooperative", "args", "constants", NULL};
+static const char *const launch_keys[] = {"kernel",    "when",   "else",      "grid",
+                                          "block",     "shared", "cluster",   "cooperative",
+                                          "dependent", "args",   "constants", NULL};
 
 /* One argument: `null`, `name`, `name + rest`, or any expression.  Which of them is a pointer is known once
  * the case's tensors are. */
@@ -90,7 +91,8 @@ static void parse_kernel(manifest_parser_t *parser, const rkb_yaml_t *map, manif
 
 static void parse_launch(manifest_parser_t *parser, const rkb_yaml_t *map, uint32_t index,
                          manifest_launch_t *launch, rkb_launch_text_t *text) {
-   const rkb_yaml_t *otherwise = rkb_yaml_get(map, "else"), *cooperative = rkb_yaml_get(map, "cooperative");
+   const rkb_yaml_t *otherwise = rkb_yaml_get(map, "else"), *cooperative = rkb_yaml_get(map, "cooperative"),
+                    *dependent = rkb_yaml_get(map, "dependent");
    *text = (rkb_launch_text_t){
       .kernel = "", .when = "", .grid = "", .block = "", .shared = "", .cluster = "", .args = ""};
    launch->place = map->place;
@@ -115,6 +117,11 @@ static void parse_launch(manifest_parser_t *parser, const rkb_yaml_t *map, uint3
    manifest_one_expression(parser, map, "shared", &launch->shared, &text->shared);
    if (cooperative)
       rkb_yaml_bool(cooperative, "cooperative", &launch->cooperative, parser->problems);
+   if (dependent && rkb_yaml_bool(dependent, "dependent", &launch->dependent, parser->problems) &&
+       launch->dependent && index == 0)
+      rkb_problem(parser->problems, dependent->place,
+                  "dependent: this is the first launch, and depends on none");
+   text->dependent = launch->dependent;
    text->is_else = launch->is_else;
    text->cooperative = launch->cooperative;
    parse_arguments(parser, map, launch, text);

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const char *const map_keys[] = {"buffer", "dtype",      "offset",  "dims", "strides", "box",
-                                       "steps",  "interleave", "swizzle", "fill", NULL};
+static const char *const map_keys[] = {"buffer", "dtype", "offset",     "dims",    "strides",
+                                       "box",    "steps", "interleave", "swizzle", "fill",
+                                       "lower",  "upper", "channels",   "pixels",  NULL};
 
 /* One of some words; the number is the driver's.  Absent: the first. */
 static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
@@ -48,18 +49,42 @@ static void parse_list(manifest_parser_t *parser, const rkb_yaml_t *map, const c
       rkb_problem(parser->problems, node->place, "%s has %u entries; this map needs %u", key, count, wanted);
 }
 
+/* Copies take pixels: corners of their box, and how many channels of how many pixels. */
+static void parse_pixels(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
+   static const char *const needed[] = {"lower", "upper", "channels", "pixels"};
+   const char *written;
+   if (rkb_yaml_get(map, "box"))
+      rkb_problem(parser->problems, map->place,
+                  "the tensor map '%s' has a box and pixels; a copy takes the one or the other", out->name);
+   for (size_t n = 0; n < sizeof needed / sizeof *needed; n++)
+      if (!rkb_yaml_get(map, needed[n]))
+         rkb_problem(parser->problems, map->place, "the tensor map '%s' takes pixels and needs %s", out->name,
+                     needed[n]);
+   if (out->rank && out->rank < 3) {
+      rkb_problem(parser->problems, map->place, "dims has %u entries; a map of pixels has 3 to %d dimensions",
+                  out->rank, RKB_MAP_MOST_RANK);
+      return;
+   }
+   parse_list(parser, map, "lower", out->rank ? out->rank - 2 : 0, &out->lower);
+   parse_list(parser, map, "upper", out->rank ? out->rank - 2 : 0, &out->upper);
+   manifest_one_expression(parser, map, "channels", &out->channels, &written);
+   manifest_one_expression(parser, map, "pixels", &out->pixels, &written);
+}
+
 static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
    static const char *const interleaves[] = {"none", "16", "32", NULL},
                             *const swizzles[] = {"none", "32", "64", "128", NULL},
                             *const fills[] = {"zero", "nan", NULL};
    const rkb_yaml_t *buffer = rkb_yaml_get(map, "buffer"), *dims = rkb_yaml_get(map, "dims");
+   const bool pixels = rkb_yaml_get(map, "pixels") || rkb_yaml_get(map, "channels") ||
+                       rkb_yaml_get(map, "lower") || rkb_yaml_get(map, "upper");
    const char *written;
    rkb_yaml_only(map, "a tensor map", map_keys, parser->problems);
-   if (!buffer || !dims || !rkb_yaml_get(map, "box"))
+   if (!buffer || !dims || !(pixels || rkb_yaml_get(map, "box")))
       rkb_problem(parser->problems, map->place, "the tensor map '%s' needs %s", out->name,
                   !buffer ? "a buffer"
                   : !dims ? "dims"
-                          : "a box");
+                          : "a box, or pixels");
    else
       rkb_yaml_scalar(buffer, "buffer", &out->buffer, parser->problems);
    manifest_expressions(parser, map, "dims", &out->dims, &out->rank, &written);
@@ -70,7 +95,10 @@ static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest
       return;
    }
    parse_list(parser, map, "strides", out->rank ? out->rank - 1 : 0, &out->strides);
-   parse_list(parser, map, "box", out->rank, &out->box);
+   if (pixels)
+      parse_pixels(parser, map, out);
+   else
+      parse_list(parser, map, "box", out->rank, &out->box);
    parse_list(parser, map, "steps", out->rank, &out->steps);
    manifest_one_expression(parser, map, "offset", &out->offset, &written);
    parse_type(parser, map, out);
@@ -82,13 +110,15 @@ static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest
 void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest_t *manifest = parser->manifest;
    const uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "maps", RKB_MANIFEST_MAX_ENTRIES);
+   const char **names = rkb_arena_array(parser->arena, count + 1, sizeof *names);
    manifest->maps = rkb_arena_array(parser->arena, count + 1, sizeof *manifest->maps);
    for (uint32_t i = 0; i < count; i++) {
-      manifest->maps[i].name = node->keys[i]->text;
+      manifest->maps[i].name = names[i] = node->keys[i]->text;
       manifest->maps[i].place = node->keys[i]->place;
       manifest_check_name(parser, node->keys[i], "tensor map");
       if (rkb_yaml_expect(node->items[i], RKB_YAML_MAP, "a tensor map", parser->problems))
          parse_map(parser, node->items[i], &manifest->maps[i]);
    }
-   manifest->map_count = count;
+   manifest->map_count = manifest->public.map_count = count;
+   manifest->public.maps = names;
 }

@@ -12,7 +12,10 @@
 #define PLAN_MAGIC 0x6e6c70626b72ull /* "rkbpln" */
 enum {
    PLAN_VERSION = 1,
-   PLAN_VERSION_MAPS = 2, /* a plan with tensor maps */
+   PLAN_VERSION_MAPS = 2,   /* a plan with tensor maps */
+   PLAN_VERSION_PIXELS = 3, /* one of which takes pixels */
+   COOPERATIVE = 1,         /* bits of a launch's word */
+   DEPENDENT = 2,
    MAX_MAPS = 256,
    MAX_BUFFERS = 4096,
    MAX_LAUNCHES = 1024,
@@ -74,7 +77,19 @@ static void put_three(rkb_text_t *out, const uint32_t three[3]) {
       record_put_u32(out, three[i]);
 }
 
-static void put_map(rkb_text_t *out, const rkb_plan_map_t *map) {
+static void put_pixels(rkb_text_t *out, const rkb_plan_map_t *map) {
+   record_put_u32(out, map->im2col);
+   for (uint32_t k = 0; map->im2col && k + 2 < map->rank; k++) {
+      record_put_u32(out, (uint32_t)map->lower[k]);
+      record_put_u32(out, (uint32_t)map->upper[k]);
+   }
+   if (map->im2col) {
+      record_put_u32(out, map->channels);
+      record_put_u32(out, map->pixels);
+   }
+}
+
+static void put_map(rkb_text_t *out, const rkb_plan_map_t *map, bool pixels) {
    record_put_text(out, map->name);
    record_put_u32(out, map->buffer);
    record_put_u32(out, map->type);
@@ -90,6 +105,8 @@ static void put_map(rkb_text_t *out, const rkb_plan_map_t *map) {
       record_put_u32(out, map->box[k]);
       record_put_u32(out, map->element_strides[k]);
    }
+   if (pixels)
+      put_pixels(out, map);
 }
 
 static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch, bool maps) {
@@ -100,7 +117,7 @@ static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch, bool ma
    put_three(out, launch->block);
    put_three(out, launch->cluster);
    record_put_u32(out, launch->dynamic_shared);
-   record_put_u32(out, launch->cooperative);
+   record_put_u32(out, (launch->cooperative ? COOPERATIVE : 0) | (launch->dependent ? DEPENDENT : 0));
    record_put_u32(out, launch->line);
    record_put_u32(out, launch->parameter_bytes);
    record_put_u32(out, launch->argument_count);
@@ -118,7 +135,10 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
    rkb_text_t out;
    rkb_text_init(&out, MAX_BYTES);
    record_put_u64(&out, PLAN_MAGIC);
-   record_put_u32(&out, plan->map_count ? PLAN_VERSION_MAPS : PLAN_VERSION);
+   bool pixels = false;
+   for (uint32_t i = 0; i < plan->map_count; i++)
+      pixels |= plan->maps[i].im2col != 0;
+   record_put_u32(&out, pixels ? PLAN_VERSION_PIXELS : plan->map_count ? PLAN_VERSION_MAPS : PLAN_VERSION);
    record_put_u32(&out, plan->buffer_count);
    for (uint32_t i = 0; i < plan->buffer_count; i++)
       put_buffer(&out, &plan->buffers[i]);
@@ -131,7 +151,7 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
    if (plan->map_count)
       record_put_u32(&out, plan->map_count);
    for (uint32_t i = 0; i < plan->map_count; i++)
-      put_map(&out, &plan->maps[i]);
+      put_map(&out, &plan->maps[i], pixels);
    record_put_u32(&out, plan->launch_count);
    for (uint32_t i = 0; i < plan->launch_count; i++)
       put_launch(&out, &plan->launches[i], plan->map_count != 0);
@@ -201,8 +221,20 @@ static void read_three(reader_t *reader, uint32_t three[3], const char *otherwis
    }
 }
 
+static void read_pixels(reader_t *reader, rkb_plan_map_t *map) {
+   map->im2col = record_u32(&reader->in);
+   expect(reader, map->im2col <= 1, "whether a tensor map takes pixels is 0 or 1");
+   expect(reader, !map->im2col || map->rank >= 3, "a tensor map of pixels has no rank from 3 to 5");
+   for (uint32_t k = 0; map->im2col && k + 2 < map->rank && k + 2 < RKB_MAP_MOST_RANK; k++) {
+      map->lower[k] = (int32_t)record_u32(&reader->in);
+      map->upper[k] = (int32_t)record_u32(&reader->in);
+   }
+   map->channels = map->im2col ? record_u32(&reader->in) : 0;
+   map->pixels = map->im2col ? record_u32(&reader->in) : 0;
+}
+
 /* What lies outside of its buffer, or breaks another rule, is refused here: nothing that is sent can make the encoder reach further. */
-static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *map) {
+static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *map, bool pixels) {
    char problem[256];
    map->name = read_name(reader);
    map->buffer = record_u32(&reader->in);
@@ -223,6 +255,8 @@ static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *m
       map->box[k] = record_u32(&reader->in);
       map->element_strides[k] = record_u32(&reader->in);
    }
+   if (pixels)
+      read_pixels(reader, map);
    expect(reader, map->buffer < plan->buffer_count, "a tensor map's buffer is out of range");
    if (!reader->wrong)
       expect(reader,
@@ -279,7 +313,9 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
    read_three(reader, launch->block, "a block is empty or too large");
    read_three(reader, launch->cluster, "a cluster is empty or too large");
    launch->dynamic_shared = record_u32(&reader->in);
-   launch->cooperative = record_u32(&reader->in);
+   const uint32_t ways = record_u32(&reader->in);
+   launch->cooperative = ways & COOPERATIVE ? 1 : 0;
+   launch->dependent = ways & DEPENDENT ? 1 : 0;
    launch->line = record_u32(&reader->in);
    launch->parameter_bytes = record_u32(&reader->in);
    expect(reader, launch->kernel < MAX_LAUNCHES, "a launch's kernel is out of range");
@@ -291,7 +327,7 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
       expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0,
              "a grid is not a multiple of its cluster");
    expect(reader,
-          launch->dynamic_shared <= MAX_SHARED && launch->cooperative <= 1 &&
+          launch->dynamic_shared <= MAX_SHARED && ways <= (COOPERATIVE | DEPENDENT) &&
              launch->parameter_bytes <= MAX_PARAMETER_BYTES,
           "a launch's sizes are out of range");
    read_arguments(reader, plan, launch);
@@ -316,7 +352,7 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    rkb_plan_launch_t *launches;
    expect(reader, record_u64(&reader->in) == PLAN_MAGIC, "these bytes are not a plan");
    plan->version = record_u32(&reader->in);
-   expect(reader, plan->version == PLAN_VERSION || plan->version == PLAN_VERSION_MAPS,
+   expect(reader, plan->version >= PLAN_VERSION && plan->version <= PLAN_VERSION_PIXELS,
           "this version of the plan format is not known");
    plan->buffer_count = record_count(&reader->in, MAX_BUFFERS, 52);
    buffers = rkb_arena_array(reader->arena, plan->buffer_count + 1, sizeof *buffers);
@@ -328,18 +364,23 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
    for (uint32_t i = 0; i < plan->constant_count && fine(reader); i++)
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
-   const bool has_maps = plan->version == PLAN_VERSION_MAPS;
+   const bool has_maps = plan->version >= PLAN_VERSION_MAPS, pixels = plan->version == PLAN_VERSION_PIXELS;
    plan->version = PLAN_VERSION; /* of what the plan means; the other one is of its bytes */
    plan->map_count = has_maps ? record_count(&reader->in, MAX_MAPS, 60) : 0;
-   expect(reader, !has_maps || plan->map_count, "a plan of version 2 has tensor maps");
+   expect(reader, !has_maps || plan->map_count, "a plan of version 2 or 3 has tensor maps");
    rkb_plan_map_t *maps = rkb_arena_array(reader->arena, plan->map_count + 1, sizeof *maps);
    for (uint32_t i = 0; i < plan->map_count && fine(reader); i++)
-      read_map(reader, plan, &maps[i]);
+      read_map(reader, plan, &maps[i], pixels);
    plan->maps = maps;
+   bool any = false;
+   for (uint32_t i = 0; i < plan->map_count; i++)
+      any |= maps[i].im2col != 0;
+   expect(reader, any == pixels, "a plan of version 3 has a tensor map of pixels");
    plan->launch_count = record_count(&reader->in, MAX_LAUNCHES, 76);
    launches = rkb_arena_array(reader->arena, plan->launch_count + 1, sizeof *launches);
    for (uint32_t i = 0; i < plan->launch_count && fine(reader); i++)
       read_launch(reader, plan, &launches[i]);
+   expect(reader, !plan->launch_count || !launches[0].dependent, "the first launch depends on none");
    plan->launches = launches;
    expect(reader, reader->in.at == reader->in.size, "bytes follow its end");
 }

@@ -179,7 +179,9 @@ static const rkb_built_kernel_t *find_kernel(planner_t *planner, const manifest_
 }
 
 bool planner_launch(planner_t *planner, const manifest_launch_t *launch) {
-   rkb_plan_launch_t out = {.cooperative = launch->cooperative, .line = launch->place.line};
+   rkb_plan_launch_t out = {.cooperative = launch->cooperative,
+                            .dependent = launch->dependent && planner->launch_count > 0,
+                            .line = launch->place.line};
    const rkb_built_kernel_t *kernel = find_kernel(planner, launch, &out.kernel);
    if (!kernel ||
        !dimensions(planner, launch->grid, launch->grid_count, "grid", "plan.grid", planner->device->max_grid,

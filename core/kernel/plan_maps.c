@@ -43,14 +43,45 @@ static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t ele
    return true;
 }
 
+/* A distance of pixels; what is wrong with one that fits a word the map's own rules say. */
+static bool corner(planner_t *planner, const rkb_expression_t *expression, int32_t *out) {
+   int64_t value;
+   if (!planner_integer(planner, expression, &value))
+      return false;
+   if (value != (int32_t)value) {
+      planner_find(planner, "plan.map", rkb_expression_place(expression),
+                   "a corner of the box of pixels is %lld", (long long)value);
+      return false;
+   }
+   *out = (int32_t)value;
+   return true;
+}
+
+static bool pixels(planner_t *planner, const manifest_map_t *from, rkb_plan_map_t *map) {
+   uint64_t channels = 0, count = 0;
+   for (uint32_t k = 0; k + 2 < map->rank; k++)
+      if (!corner(planner, from->lower[k], &map->lower[k]) ||
+          !corner(planner, from->upper[k], &map->upper[k]))
+         return false;
+   if (!natural(planner, from->channels, "the number of channels", UINT32_MAX, &channels) ||
+       !natural(planner, from->pixels, "the number of pixels", UINT32_MAX, &count))
+      return false;
+   map->im2col = 1;
+   map->channels = (uint32_t)channels;
+   map->pixels = (uint32_t)count;
+   return true;
+}
+
 static bool numbers(planner_t *planner, const manifest_map_t *from, rkb_plan_map_t *map) {
    const uint32_t element = rkb_tensor_map_element(map->type);
    uint64_t value = 0;
+   if (from->pixels && !pixels(planner, from, map))
+      return false;
    for (uint32_t k = 0; k < map->rank; k++) {
       if (!natural(planner, from->dims[k], "a dimension", UINT64_C(1) << 33, &map->dims[k]) ||
-          !natural(planner, from->box[k], "an extent of the box", UINT32_MAX, &value))
+          (from->box && !natural(planner, from->box[k], "an extent of the box", UINT32_MAX, &value)))
          return false;
-      map->box[k] = (uint32_t)value;
+      map->box[k] = from->box ? (uint32_t)value : 0;
       map->element_strides[k] = 1;
       if (from->steps && !natural(planner, from->steps[k], "a step", UINT32_MAX, &value))
          return false;

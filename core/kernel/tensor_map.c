@@ -8,6 +8,8 @@
 #define MOST_STRIDE (UINT64_C(1) << 40)
 #define MOST_BOX 256u
 #define MOST_ELEMENT_STRIDE 8u
+#define MOST_CHANNELS 256u
+#define MOST_PIXELS 1024u
 
 uint32_t rkb_tensor_map_element(uint32_t type) {
    static const uint8_t bytes[] = {
@@ -63,7 +65,7 @@ static bool sizes_problem(const rkb_plan_map_t *map, char *out, size_t size) {
                     (unsigned long long)map->strides[k], multiple);
    }
    for (uint32_t k = 0; k < map->rank; k++) {
-      if (map->box[k] < 1 || map->box[k] > MOST_BOX)
+      if (!map->im2col && (map->box[k] < 1 || map->box[k] > MOST_BOX))
          return say(out, size, "the box has %u elements in dimension %u; it has 1 to %u", map->box[k], k,
                     MOST_BOX);
       if (map->element_strides[k] < 1 || map->element_strides[k] > MOST_ELEMENT_STRIDE)
@@ -73,16 +75,40 @@ static bool sizes_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    return false;
 }
 
-/* The row of a box in shared memory. */
+/* Corners are numbers of 16, 8 or 5 bits, by how many there are. */
+static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
+   static const int32_t most[] = {[3] = 32767, [4] = 127, [5] = 15};
+   if (!map->im2col)
+      return false;
+   if (map->rank < 3)
+      return say(out, size, "it has %u dimensions; a map of pixels has 3 to %d", map->rank,
+                 RKB_MAP_MOST_RANK);
+   if (map->channels < 1 || map->channels > MOST_CHANNELS)
+      return say(out, size, "a copy takes %u channels; it takes 1 to %u", map->channels, MOST_CHANNELS);
+   if (map->pixels < 1 || map->pixels > MOST_PIXELS)
+      return say(out, size, "a copy takes %u pixels; it takes 1 to %u", map->pixels, MOST_PIXELS);
+   for (uint32_t k = 0; k + 2 < map->rank; k++) {
+      const int32_t corners[] = {map->lower[k], map->upper[k]};
+      for (int n = 0; n < 2; n++)
+         if (corners[n] > most[map->rank] || corners[n] < -most[map->rank] - 1)
+            return say(out, size, "the %s corner of dimension %u is %d; with %u dimensions it is %d to %d",
+                       n ? "upper" : "lower", k + 1, corners[n], map->rank, -most[map->rank] - 1,
+                       most[map->rank]);
+   }
+   return false;
+}
+
+/* The row of a box in shared memory, or a pixel. */
 static bool row_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    static const uint32_t widths[] = {0, 32, 64, 128};
-   const uint32_t bytes = map->box[0] * rkb_tensor_map_element(map->type);
+   const char *what = map->im2col ? "a pixel" : "a row of the box";
+   const uint32_t bytes = (map->im2col ? map->channels : map->box[0]) * rkb_tensor_map_element(map->type);
    if (map->interleave)
       return false;
    if (bytes % 16)
-      return say(out, size, "a row of the box has %u bytes; rows are multiples of 16", bytes);
+      return say(out, size, "%s has %u bytes; rows are multiples of 16", what, bytes);
    if (map->swizzle && bytes > widths[map->swizzle])
-      return say(out, size, "a row of the box has %u bytes, more than its swizzle of %u", bytes,
+      return say(out, size, "%s has %u bytes, more than its swizzle of %u", what, bytes,
                  widths[map->swizzle]);
    return false;
 }
@@ -109,6 +135,6 @@ static bool place_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint
 bool rkb_tensor_map_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t buffer_alignment,
                             char *out, size_t size) {
    out[0] = '\0';
-   return words_problem(map, out, size) || sizes_problem(map, out, size) || row_problem(map, out, size) ||
-          place_problem(map, buffer_bytes, buffer_alignment, out, size);
+   return words_problem(map, out, size) || sizes_problem(map, out, size) || pixels_problem(map, out, size) ||
+          row_problem(map, out, size) || place_problem(map, buffer_bytes, buffer_alignment, out, size);
 }

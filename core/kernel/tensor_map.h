@@ -1,4 +1,4 @@
-/* Tensor maps: the rules of cuTensorMapEncodeTiled (CUDA driver API, 'Tensor Map Object Management') and one of our own, that a map stays
+/* Tensor maps: the rules of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (CUDA driver API, 'Tensor Map Object Management') and one of our own, that a map stays
  * inside of its buffer.  Needs libc alone: rkb-worker checks with it what it is sent.  Any thread. */
 #ifndef RKB_KERNEL_TENSOR_MAP_H
 #define RKB_KERNEL_TENSOR_MAP_H

@@ -42,8 +42,8 @@ bool lift_launches_read(const manifest_t *manifest, lift_launches_t *launches, l
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const rkb_launch_text_t *from = &manifest->public.launches[i];
       lift_launch_t *to = &launches->list[launches->count++];
-      if (from->cluster[0] || manifest->launches[i].constant_count > 0)
-         return lift_refuse(change, "launch %u has a cluster or constants", i + 1);
+      if (from->cluster[0] || from->dependent || manifest->launches[i].constant_count > 0)
+         return lift_refuse(change, "launch %u has a cluster or constants, or is dependent", i + 1);
       if (!keep(to->kernel, sizeof to->kernel, from->kernel) || !keep(to->when, sizeof to->when, from->when) ||
           !keep(to->grid, sizeof to->grid, from->grid) || !keep(to->block, sizeof to->block, from->block) ||
           !keep(to->shared, sizeof to->shared, from->shared) || !keep(to->args, sizeof to->args, from->args))

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FORM_SECONDS 20u /* a copy that never completes */
+#define FORM_SECONDS 8u /* a copy that never completes */
 
 /* CUDA driver API reference, 'Tensor Map Object Management'. */
 typedef int encode_tiled_t(void *map, int type, uint32_t rank, void *address, const uint64_t *dims,
@@ -40,10 +40,10 @@ static bool find_encoder(encoder_t *encoder) {
 static int encode_map(const encoder_t *encoder, const tile_form_t *form, uint64_t tensor, void *map) {
    const rkb_plan_map_t *m = &form->map;
    void *address = (void *)(uintptr_t)(tensor + m->offset);
-   if (form->im2col)
-      return encoder->im2col(map, (int)m->type, m->rank, address, m->dims, m->strides, form->lower,
-                             form->upper, form->channels, form->pixels, m->element_strides,
-                             (int)m->interleave, (int)m->swizzle, 0, (int)m->fill);
+   if (m->im2col)
+      return encoder->im2col(map, (int)m->type, m->rank, address, m->dims, m->strides, m->lower, m->upper,
+                             m->channels, m->pixels, m->element_strides, (int)m->interleave, (int)m->swizzle,
+                             0, (int)m->fill);
    return encoder->tiled(map, (int)m->type, m->rank, address, m->dims, m->strides, m->box, m->element_strides,
                          (int)m->interleave, (int)m->swizzle, 0, (int)m->fill);
 }
@@ -100,7 +100,7 @@ static int run_forms(FILE *in, FILE *out, uint32_t first) {
    char line[512];
    uint32_t number = 0;
    encoder_t encoder;
-   if (!host || !find_encoder(&encoder) || !open_device(&d, out, "record_tiles.c from tile_forms.txt") ||
+   if (!host || !find_encoder(&encoder) || !open_device(&d, out, "record_tiles.c") ||
        d.allocate(&tensor, TILE_TENSOR_BYTES) || d.allocate(&image, TILE_ROOM_BYTES))
       return 3;
    while (fgets(line, sizeof line, in)) {
@@ -137,6 +137,7 @@ static uint32_t copy_lines(FILE *from, FILE *out, bool heading, uint32_t *failed
          count++;
       *failed += strstr(line, " " TILE_ERROR " ") != NULL;
    }
+   fflush(out);
    return count;
 }
 

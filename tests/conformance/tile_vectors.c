@@ -48,10 +48,10 @@ static bool take(tile_form_t *form, const char *key, const char *value) {
          map->element_strides[n] = (uint32_t)list[n];
       else if (strcmp(key, "at") == 0)
          form->at[n] = (int32_t)list[n];
-      else if (strcmp(key, "lower") == 0)
-         form->lower[n] = (int32_t)list[n];
-      else if (strcmp(key, "upper") == 0)
-         form->upper[n] = (int32_t)list[n];
+      else if (strcmp(key, "lower") == 0 && n < RKB_MAP_MOST_RANK - 2)
+         map->lower[n] = (int32_t)list[n];
+      else if (strcmp(key, "upper") == 0 && n < RKB_MAP_MOST_RANK - 2)
+         map->upper[n] = (int32_t)list[n];
       else if (strcmp(key, "offsets") == 0)
          form->offsets[n] = (uint32_t)list[n];
    if (strcmp(key, "dims") == 0)
@@ -65,10 +65,11 @@ static bool take(tile_form_t *form, const char *key, const char *value) {
    else if (strcmp(key, "fill") == 0)
       map->fill = RKB_MAP_FILL_NAN;
    else if (strcmp(key, "channels") == 0)
-      form->channels = (uint32_t)list[0];
-   else if (strcmp(key, "pixels") == 0)
-      form->pixels = (uint32_t)list[0];
-   else
+      map->channels = (uint32_t)list[0];
+   else if (strcmp(key, "pixels") == 0) {
+      map->pixels = (uint32_t)list[0];
+      map->im2col = 1;
+   } else
       return strstr("dims strides box steps at lower upper offsets", key) != NULL;
    return true;
 }
@@ -101,12 +102,11 @@ bool tile_parse(const char *line, tile_form_t *form, const char **message) {
       *message = "a type or dims are missing";
       return false;
    }
-   form->im2col = strcmp(form->mode, "im2col") == 0;
-   form->load = form->im2col || strcmp(form->mode, "load") == 0;
+   form->load = strcmp(form->mode, "im2col") == 0 || strcmp(form->mode, "load") == 0;
    form->element = form->bytes = types[form->map.type].bytes;
-   if (form->im2col)
-      form->bytes *= form->channels * form->pixels;
-   for (uint32_t k = 0; k < form->map.rank && !form->im2col; k++) {
+   if (form->map.im2col)
+      form->bytes *= form->map.channels * form->map.pixels;
+   for (uint32_t k = 0; k < form->map.rank && !form->map.im2col; k++) {
       const uint32_t step = k && form->map.element_strides[k] ? form->map.element_strides[k] : 1;
       form->bytes *= (form->map.box[k] + step - 1) / step;
    }
@@ -177,28 +177,29 @@ static size_t copy(const tile_form_t *form, char *out, size_t size) {
    size_t at = 0, length = 0;
    for (uint32_t k = 0; k < form->map.rank; k++)
       at += (size_t)snprintf(list + at, sizeof list - at, "%s%%r%u", k ? ", " : "", 8 + k);
-   for (uint32_t k = 0; form->im2col && k + 2 < form->map.rank; k++)
+   for (uint32_t k = 0; form->map.im2col && k + 2 < form->map.rank; k++)
       length += (size_t)snprintf(offsets + length, sizeof offsets - length, "%s%u", k ? ", " : ", {",
                                  form->offsets[k]);
-   snprintf(offsets + length, sizeof offsets - length, "%s", form->im2col ? "}" : "");
+   snprintf(offsets + length, sizeof offsets - length, "%s", form->map.im2col ? "}" : "");
    if (form->load)
       return (size_t)snprintf(
          out, size,
          "@%%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%r2], %u;\n"
          "@%%p1 cp.async.bulk.tensor.%ud.shared::cluster.global.%s.mbarrier::complete_tx::bytes [%%r1], [%%d0, {%s}], "
          "[%%r2]%s;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %%p2, [%%r2], 0;\n@!%%p2 bra WAIT;\n",
-         form->bytes, form->map.rank, form->im2col ? "im2col" : "tile", list, offsets);
+         form->bytes, form->map.rank, form->map.im2col ? "im2col" : "tile", list, offsets);
+   const char *mode = form->map.im2col ? "im2col_no_offs" : "tile";
    if (strcmp(form->mode, "store") == 0)
       return (size_t)snprintf(
          out, size,
-         "@%%p1 cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [%%d0, {%s}], [%%r1];\n"
+         "@%%p1 cp.async.bulk.tensor.%ud.global.shared::cta.%s.bulk_group [%%d0, {%s}], [%%r1];\n"
          "@%%p1 cp.async.bulk.commit_group;\n@%%p1 cp.async.bulk.wait_group 0;\n",
-         form->map.rank, list);
+         form->map.rank, mode, list);
    return (size_t)snprintf(
       out, size,
-      "@%%p1 cp.reduce.async.bulk.tensor.%ud.global.shared::cta.%s.tile.bulk_group [%%d0, {%s}], "
+      "@%%p1 cp.reduce.async.bulk.tensor.%ud.global.shared::cta.%s.%s.bulk_group [%%d0, {%s}], "
       "[%%r1];\n@%%p1 cp.async.bulk.commit_group;\n@%%p1 cp.async.bulk.wait_group 0;\n",
-      form->map.rank, form->mode, list);
+      form->map.rank, form->mode, mode, list);
 }
 
 /* Of a load, shared memory is the image. */

@@ -3,6 +3,7 @@
  *
  *    load | store | add | min | max | ...  TYPE dims=... strides=... box=... [steps=...] [swizzle=32|64|128] [fill=nan] at=...
  *    im2col  TYPE dims=... strides=... lower=... upper=... channels=... pixels=... [steps=...] [swizzle=...] [fill=nan] at=... offsets=...
+ *    store | add | ...  the same without offsets (im2col_no_offs)
  *
  * A load leaves an image of shared memory, the others one of the tensor's buffer.  One thread. */
 #ifndef CONFORMANCE_TILE_VECTORS_H
@@ -28,10 +29,7 @@ typedef struct tile_form {
    int32_t at[RKB_MAP_MOST_RANK];
    uint32_t element, bytes; /* of an element; of the box, whole */
    bool load;
-   /* of im2col: the corners of the box of pixels, dimension 1 first; what a copy takes; what it adds to the coordinates of pixels */
-   bool im2col;
-   int32_t lower[RKB_MAP_MOST_RANK], upper[RKB_MAP_MOST_RANK];
-   uint32_t channels, pixels, offsets[RKB_MAP_MOST_RANK];
+   uint32_t offsets[RKB_MAP_MOST_RANK]; /* of pixels: what is added to their coordinates */
 } tile_form_t;
 
 /* False, with a message where the line is not empty and no comment. */

@@ -70,6 +70,9 @@ typedef struct refused {
 
 #define LAUNCH(kernel, more) "launches:\n  - {kernel: " kernel ", " more "}\n"
 #define MAP(more) "maps:\n  m: {" more "}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m")
+#define PIXELS(lower, upper, channels, pixels)                                                               \
+   MAP("buffer: s, dims: \"64, 16, 8\", lower: " lower ", upper: " upper ", channels: " channels             \
+       ", pixels: " pixels)
 #define WIDE "scratch:\n  s: {dtype: bfloat16, shape: \"64, 128\"}\n"
 #define ARGS "args: \"x, eps, D, D, x, 1\""
 
@@ -186,6 +189,14 @@ static void each_fault_is_a_finding(void **state) {
        "ends 16640 bytes into the buffer, which has 16384", 0, 0},
       {WIDE MAP("buffer: s, offset: 8, dims: \"128, 64\", box: \"64, 8\""), "plan.map", "ends 16400 bytes", 0,
        0},
+      {WIDE PIXELS("0 - 32769", "0", "16", "64"), "plan.map",
+       "lower corner of dimension 1 is -32769; with 3 dimensions it is -32768 to 32767", 0, 0},
+      {WIDE PIXELS("0", "32768", "16", "64"), "plan.map", "upper corner of dimension 1 is 32768", 0, 0},
+      {WIDE PIXELS("0", "0", "257", "64"), "plan.map", "takes 257 channels; it takes 1 to 256", 0, 0},
+      {WIDE PIXELS("0", "0", "16", "1025"), "plan.map", "takes 1025 pixels; it takes 1 to 1024", 0, 0},
+      {WIDE PIXELS("0", "0", "12", "64"), "plan.map", "a pixel has 24 bytes; rows are multiples of 16", 0, 0},
+      {WIDE PIXELS("0", "0", "32", "64, swizzle: 32"), "plan.map",
+       "a pixel has 64 bytes, more than its swizzle of 32", 0, 0},
       {WIDE "maps:\n  x: {buffer: s, dims: \"128, 64\", box: \"64, 8\"}\n" LAUNCH(
           "one", "grid: 1, block: 32, args: x"),
        "plan.name_collision", "the tensor map 'x'", 7, 3},
@@ -288,6 +299,52 @@ static void a_plan_has_its_maps(void **state) {
    rkb_plan_free(plan);
 }
 
+static const char pixels[] = WIDE
+   "maps:\n  m: {buffer: s, dims: \"16, 8, 8, 8\", lower: \"0 - 1, 0 - 2\", upper: \"D - 32, 3\", channels: 16, pixels: D, "
+   "steps: \"1, 2, 1, 1\", swizzle: 32}\n"
+   "launches:\n  - {kernel: tiled, grid: 1, block: 32, args: m}\n"
+   "  - {kernel: tiled, grid: 1, block: 32, dependent: true, args: m}\n";
+
+static void a_map_may_be_of_pixels(void **state) {
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 31);
+   rkb_plan_t *plan = make(pixels, NULL, &odd, &finding);
+   if (!plan)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   const rkb_plan_map_t *map = &plan->maps[0];
+   assert_int_equal(map->im2col, 1);
+   assert_int_equal(map->lower[0], -1);
+   assert_int_equal(map->lower[1], -2);
+   assert_int_equal(map->upper[0], -1);
+   assert_int_equal(map->upper[1], 3);
+   assert_int_equal(map->channels, 16);
+   assert_int_equal(map->pixels, 31);
+   assert_int_equal(map->element_strides[1], 2);
+   assert_int_equal(plan->launches[0].dependent, 0);
+   assert_int_equal(plan->launches[1].dependent, 1);
+   rkb_plan_free(plan);
+}
+
+/* Where the launch in front is left out there is nothing to depend on. */
+static void the_first_launch_depends_on_none(void **state) {
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 31);
+   rkb_plan_t *plan = make("launches:\n  - {kernel: one, when: D == 1, grid: 1, block: 1, args: x}\n"
+                           "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n"
+                           "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n",
+                           NULL, &odd, &finding);
+   if (!plan)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   assert_int_equal(plan->launch_count, 2);
+   assert_int_equal(plan->launches[0].dependent, 0);
+   assert_int_equal(plan->launches[1].dependent, 1);
+   rkb_plan_free(plan);
+}
+
 static void only_these_bytes(const char *manifest) {
    fixture_case_t odd;
    rkb_finding_t finding = {0};
@@ -335,6 +392,7 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    (void)state;
    only_these_bytes(whole);
    only_these_bytes(mapped);
+   only_these_bytes(pixels);
 }
 
 /* Version 1 as it was first written; this file must stay readable. */
@@ -395,6 +453,8 @@ int main(void) {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
       cmocka_unit_test(a_plan_has_its_maps),
+      cmocka_unit_test(a_map_may_be_of_pixels),
+      cmocka_unit_test(the_first_launch_depends_on_none),
       cmocka_unit_test(bytes_give_the_same_plan_and_nothing_else_does),
       cmocka_unit_test(an_old_plan_is_still_read),
       cmocka_unit_test(occupancy_follows_the_tightest_limit),

@@ -130,7 +130,7 @@ static bool read_buffer(harness_t *harness, const char *line) {
 static uint32_t read_numbers(const char *text, uint64_t *out, uint32_t most) {
    uint32_t count = 0;
    for (; *text && count < most; text += strcspn(text, ","), text += *text == ',')
-      out[count++] = strtoull(text, NULL, 0);
+      out[count++] = (uint64_t)strtoll(text, NULL, 0);
    return count;
 }
 
@@ -162,9 +162,18 @@ static bool read_map(harness_t *harness, const char *line) {
             map->box[n] = (uint32_t)numbers[n];
          else if (strncmp(word, "steps=", 6) == 0)
             map->element_strides[n] = (uint32_t)numbers[n];
+         else if (strncmp(word, "lower=", 6) == 0 && n < RKB_MAP_MOST_RANK - 2)
+            map->lower[n] = (int32_t)numbers[n];
+         else if (strncmp(word, "upper=", 6) == 0 && n < RKB_MAP_MOST_RANK - 2)
+            map->upper[n] = (int32_t)numbers[n];
       if (strncmp(word, "dims=", 5) == 0)
          map->rank = count;
-      else if (strncmp(word, "swizzle=", 8) == 0)
+      else if (strncmp(word, "channels=", 9) == 0)
+         map->channels = (uint32_t)numbers[0];
+      else if (strncmp(word, "pixels=", 7) == 0) {
+         map->pixels = (uint32_t)numbers[0];
+         map->im2col = 1;
+      } else if (strncmp(word, "swizzle=", 8) == 0)
          map->swizzle = numbers[0] == 128 ? 3 : (uint32_t)numbers[0] / 32;
       else if (strncmp(word, "interleave=", 11) == 0)
          map->interleave = (uint32_t)numbers[0] / 16;
@@ -218,6 +227,8 @@ static bool read_launch(harness_t *harness, const char *line) {
          sscanf(word + 6, "%u,%u,%u", &launch->block[0], &launch->block[1], &launch->block[2]);
       } else if (strncmp(word, "cluster=", 8) == 0) {
          sscanf(word + 8, "%u,%u,%u", &launch->cluster[0], &launch->cluster[1], &launch->cluster[2]);
+      } else if (strcmp(word, "dependent") == 0) {
+         launch->dependent = 1;
       } else if (strncmp(word, "shared=", 7) == 0) {
          launch->dynamic_shared = (uint32_t)atoi(word + 7);
       } else if (strncmp(word, "args=", 5) == 0 && function) {

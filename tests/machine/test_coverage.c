@@ -25,9 +25,9 @@ static char *make_page(void) {
       "`.rz .rm .rp`, the machine applies it; a `+` marks such a form. `setp` and `set` take every comparison and combination, "
       "`ld` and `st` every space, width and vector, `cvt` every two scalar types, `atom` and `red` every operation.\n\n"
       "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
-      "Without effect: `prefetch`, `nanosleep`, `griddepcontrol` (a plan has no dependent launches), `discard`, `applypriority`, "
+      "Without effect: `prefetch`, `nanosleep`, `griddepcontrol.launch_dependents`, `discard`, `applypriority`, "
       "`pmevent`. For any other instruction the verdict is `unknown unsupported.<opcode>`, with its line: `tcgen05`, sparse and "
-      "scaled `mma`, `tensormap.replace`, `multimem` and im2col copies among them.\n",
+      "scaled `mma`, `tensormap.replace`, `multimem` and copies of interleaved layouts among them.\n",
       out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {

@@ -12,9 +12,10 @@
    X(cuDriverGetVersion)                                                                                     \
    X(cuDeviceGetCount)                                                                                       \
    X(cuDeviceGet)                                                                                            \
-   X(cuDeviceGetName) X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId)  \
-      X(cuCtxSynchronize) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxResetPersistingL2Cache)      \
-         X(cuMemGetInfo) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal)   \
+   X(cuDeviceGetName)                                                                                        \
+   X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDeviceGetUuid) X(cuDeviceGetPCIBusId) X(cuCtxSynchronize) \
+      X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxResetPersistingL2Cache) X(cuMemGetInfo)          \
+         X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal)                   \
             X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD)           \
                X(cuMemcpyDtoH) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemsetD16Async)                   \
                   X(cuMemsetD32Async) X(cuStreamCreate) X(cuStreamQuery) X(cuStreamSynchronize)              \
@@ -23,7 +24,7 @@
                            X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime) X(cuLaunchKernelEx)        \
                               X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree)    \
                                  X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)  \
-                                    X(cuGetErrorName) X(cuTensorMapEncodeTiled)
+                                    X(cuGetErrorName) X(cuTensorMapEncodeTiled) X(cuTensorMapEncodeIm2col)
 
 typedef struct rkb_driver {
 #define X(name) __typeof__(&name) name;

@@ -87,6 +87,12 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
       box[k] = m->box[k];
       steps[k] = m->element_strides[k];
    }
+   if (m->im2col)
+      return d->cuTensorMapEncodeIm2col(out, (CUtensorMapDataType)m->type, m->rank,
+                                        (void *)(uintptr_t)(in->memory[m->buffer].start + m->offset), dims,
+                                        strides, m->lower, m->upper, m->channels, m->pixels, steps,
+                                        (CUtensorMapInterleave)m->interleave, (CUtensorMapSwizzle)m->swizzle,
+                                        CU_TENSOR_MAP_L2_PROMOTION_NONE, (CUtensorMapFloatOOBfill)m->fill);
    return d->cuTensorMapEncodeTiled(out, (CUtensorMapDataType)m->type, m->rank,
                                     (void *)(uintptr_t)(in->memory[m->buffer].start + m->offset), dims,
                                     strides, box, steps, (CUtensorMapInterleave)m->interleave,
@@ -97,7 +103,7 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
 static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
                               CUmodule module) {
    CUfunction function;
-   CUlaunchAttribute attribute[2];
+   CUlaunchAttribute attribute[3];
    unsigned attributes = 0;
    size_t bytes = l->parameter_bytes;
    char *parameters = rkb_allocate(bytes, 1);
@@ -128,6 +134,10 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
    if (l->cooperative) {
       attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
       attribute[attributes++].value.cooperative = 1;
+   }
+   if (l->dependent) {
+      attribute[attributes].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+      attribute[attributes++].value.programmaticStreamSerializationAllowed = 1;
    }
    CUlaunchConfig config = {.gridDimX = l->grid[0],
                             .gridDimY = l->grid[1],

@@ -1,5 +1,6 @@
-/* Who reads and writes shared memory by the async proxy (operations.h): for each word the operation that wrote it last and those that have
- * read it since; for each granule the last generic write.  On the machine's thread. */
+/* Who reads and writes shared memory by the async proxy (operations.h): for each unit the operation that wrote it last and those that have
+ * read it since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
+ * with operations that move less it has four.  On the machine's thread. */
 #include "machine/async/operations.h"
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
@@ -10,10 +11,11 @@
 #define MOST_READERS 6u
 #define MOST_OPERATIONS (1u << 22) /* of a block */
 
-typedef struct async_word {
+typedef struct async_unit {
    uint32_t writer, reader[MOST_READERS]; /* operations, 0: none */
    bool generic;                          /* threads have accessed it since writer began */
-} async_word_t;
+   bool atomic;                           /* by atomic operations, of which written names the last alone */
+} async_unit_t;
 
 typedef struct generic_write {
    uint32_t thread, clock, pc; /* thread + 1; 0: none */
@@ -22,21 +24,23 @@ typedef struct generic_write {
 struct machine_operations {
    machine_operation_t *all; /* from 1 on */
    uint32_t count, room;
-   async_word_t *words;
-   generic_write_t *written; /* by granule */
-   uint32_t word_count, granules, shift;
+   async_unit_t *units;
+   generic_write_t *written;                         /* by granule */
+   uint32_t unit_count, granules, shift, unit_shift; /* log2 of bytes */
 };
 
-machine_operations_t *machine_operations_new(machine_run_t *run, uint32_t shared_bytes, uint32_t shift) {
+machine_operations_t *machine_operations_new(machine_run_t *run, const machine_program_t *program,
+                                             uint32_t shared_bytes, uint32_t shift) {
    machine_operations_t *made = machine_alloc(run, sizeof *made);
    if (!made)
       return NULL;
-   made->word_count = shared_bytes / 4 + 16;
+   made->unit_shift = program->small_operations ? 2 : 4;
+   made->unit_count = (shared_bytes >> made->unit_shift) + 16;
    made->granules = (shared_bytes >> shift) + 16;
    made->shift = shift;
-   made->words = machine_alloc(run, made->word_count * sizeof *made->words);
+   made->units = machine_alloc(run, made->unit_count * sizeof *made->units);
    made->written = machine_alloc(run, made->granules * sizeof *made->written);
-   if (made->words && made->written)
+   if (made->units && made->written)
       return made;
    machine_operations_free(run, made);
    return NULL;
@@ -46,8 +50,8 @@ void machine_operations_free(machine_run_t *run, machine_operations_t *operation
    if (!operations)
       return;
    free(operations->all);
-   if (operations->words)
-      machine_release(run, operations->words, operations->word_count * sizeof *operations->words);
+   if (operations->units)
+      machine_release(run, operations->units, operations->unit_count * sizeof *operations->units);
    if (operations->written)
       machine_release(run, operations->written, operations->granules * sizeof *operations->written);
    machine_release(run, operations, sizeof *operations);
@@ -58,7 +62,7 @@ void machine_operations_begin(machine_block_t *block) {
    if (!operations)
       return;
    operations->count = 0;
-   memset(operations->words, 0, operations->word_count * sizeof *operations->words);
+   memset(operations->units, 0, operations->unit_count * sizeof *operations->units);
    memset(operations->written, 0, operations->granules * sizeof *operations->written);
 }
 
@@ -191,33 +195,35 @@ static bool known(const machine_warp_t *warp, uint32_t lane, const machine_opera
           operation->count;
 }
 
-/* The first operation on a word that the lane does not know to be done and that conflicts with what it does; NULL: none. */
+/* The first operation on a unit that the lane does not know to be done and that conflicts with what it does; NULL: none. */
 static const machine_operation_t *unfinished(const machine_warp_t *warp, uint32_t lane,
-                                             const async_word_t *word, bool store, uint32_t own,
+                                             const async_unit_t *unit, bool store, uint32_t own,
                                              bool *reads) {
    const machine_operation_t *all = warp->block->operations->all;
    *reads = false;
-   if (word->writer && word->writer != own && !(own && all[own].reduces && all[word->writer].reduces) &&
-       !known(warp, lane, &all[word->writer]))
-      return &all[word->writer];
+   if (unit->writer && unit->writer != own && !(own && all[own].reduces && all[unit->writer].reduces) &&
+       !known(warp, lane, &all[unit->writer]))
+      return &all[unit->writer];
    *reads = true;
-   for (uint32_t n = 0; store && n < MOST_READERS && word->reader[n]; n++)
-      if (word->reader[n] != own && !known(warp, lane, &all[word->reader[n]]))
-         return &all[word->reader[n]];
+   for (uint32_t n = 0; store && n < MOST_READERS && unit->reader[n]; n++)
+      if (unit->reader[n] != own && !known(warp, lane, &all[unit->reader[n]]))
+         return &all[unit->reader[n]];
    return NULL;
 }
 
 bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
-                                bool store) {
+                                bool store, bool atomic) {
    machine_operations_t *operations = warp->block->operations;
-   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++) {
+   const uint32_t shift = operations->unit_shift;
+   for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
       bool reads;
-      const machine_operation_t *other = unfinished(warp, lane, &operations->words[n], store, 0, &reads);
+      const machine_operation_t *other = unfinished(warp, lane, &operations->units[n], store, 0, &reads);
       if (other) {
          report_unfinished(warp, lane, "", store, offset, bytes, other, reads);
          return true;
       }
-      operations->words[n].generic = true;
+      operations->units[n].generic = true;
+      operations->units[n].atomic |= atomic;
    }
    const generic_write_t write = {warp->first_thread + lane + 1, machine_lane_clock(warp, lane), warp->pc};
    for (uint32_t g = offset >> operations->shift; store && g <= (offset + bytes - 1) >> operations->shift;
@@ -226,53 +232,55 @@ bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t of
    return false;
 }
 
-/* What threads did to a word before the operation: ordered before it, and writes fenced. */
-static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t word, bool store) {
+/* What threads did to a unit before the operation: ordered before it, and writes fenced. */
+static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit, bool store) {
    machine_operations_t *operations = warp->block->operations;
    const machine_operation_t *operation = &operations->all[number];
+   const uint32_t first = unit << operations->unit_shift, bytes = 1u << operations->unit_shift;
    uint32_t other;
    bool wrote;
-   if (!machine_shared_ordered(warp, lane, 4 * word, 4, store, &wrote, &other)) {
-      report_unordered(warp, lane, operation, store, 4 * word, 4, wrote, other);
+   if (!machine_shared_ordered(warp, lane, first, bytes, store, &wrote, &other)) {
+      report_unordered(warp, lane, operation, store, first, bytes, wrote, other);
       return false;
    }
-   for (uint32_t g = 4 * word >> operations->shift;
-        !operation->generic && g <= (4 * word + 3) >> operations->shift; g++) {
+   for (uint32_t g = first >> operations->shift;
+        !operation->generic && g <= (first + bytes - 1) >> operations->shift; g++) {
       const generic_write_t *write = &operations->written[g];
       if (write->thread && !machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane,
                                                  write->thread - 1, write->clock)) {
-         report_unfenced(warp, lane, operation, store, 4 * word, 4, write);
+         report_unfenced(warp, lane, operation, store, first, bytes, write);
          return false;
       }
    }
    return true;
 }
 
-static bool check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t word, bool store) {
+static bool check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit, bool store) {
    const machine_operations_t *operations = warp->block->operations;
    bool reads;
-   const machine_operation_t *other = unfinished(warp, lane, &operations->words[word], store, number, &reads);
+   const machine_operation_t *other = unfinished(warp, lane, &operations->units[unit], store, number, &reads);
    if (other) {
       char subject[96];
       snprintf(subject, sizeof subject, "starts %s that ", operations->all[number].what);
-      report_unfinished(warp, lane, subject, store, 4 * word, 4, other, reads);
+      report_unfinished(warp, lane, subject, store, unit << operations->unit_shift,
+                        1u << operations->unit_shift, other, reads);
       return false;
    }
-   return !operations->words[word].generic || check_generic(warp, lane, number, word, store);
+   return !operations->units[unit].generic || check_generic(warp, lane, number, unit, store);
 }
 
 /* A later group of an actor stands for its earlier ones; one that the lane knows to be done need not be kept. */
-static bool add_reader(machine_warp_t *warp, uint32_t lane, async_word_t *word, uint32_t number) {
+static bool add_reader(machine_warp_t *warp, uint32_t lane, async_unit_t *unit, uint32_t number) {
    const machine_operation_t *all = warp->block->operations->all;
    for (uint32_t n = 0; n < MOST_READERS; n++) {
-      const uint32_t reader = word->reader[n];
+      const uint32_t reader = unit->reader[n];
       if (reader && all[reader].actor != all[number].actor && !known(warp, lane, &all[reader]))
          continue;
-      word->reader[n] = number;
+      unit->reader[n] = number;
       return true;
    }
    machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", lane,
-                "more than %u asynchronous operations in no order read one word of shared memory",
+                "more than %u asynchronous operations in no order read one place in shared memory",
                 MOST_READERS);
    warp->run->stop = true;
    return false;
@@ -283,44 +291,80 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t numbe
    machine_operations_t *operations = warp->block->operations;
    if (!number || !operations)
       return true;
-   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++)
-      if (!check(warp, lane, number, n, false) || !add_reader(warp, lane, &operations->words[n], number))
+   for (uint32_t n = offset >> operations->unit_shift; n <= (offset + bytes - 1) >> operations->unit_shift;
+        n++)
+      if (!check(warp, lane, number, n, false) || !add_reader(warp, lane, &operations->units[n], number))
          return false;
    return true;
 }
 
-/* Most words were written by the operation that wrote the word before, and the same actor read them in the same place of the list. */
+/* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
+typedef struct generic_knowledge {
+   uint32_t all, thread, clock; /* thread + 1; 0: none */
+} generic_knowledge_t;
+
+/* Up to which clock every thread's writes were fenced for the lane, and so are ordered before what it does. */
+static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t *row = machine_knowledge_row(knowledge, warp->first_thread + lane) + knowledge->threads;
+   uint32_t least = UINT32_MAX;
+   for (uint32_t t = 0; t < knowledge->threads; t++)
+      least = row[t] < least ? row[t] : least;
+   return least;
+}
+
+/* Sufficient for check_generic to find nothing, where an operation of the async proxy reads a unit: the last write of each word is known and
+ * fenced, and those before it came before it, or were findings. */
+static bool writes_known(const machine_operations_t *operations, uint32_t unit,
+                         const generic_knowledge_t *known) {
+   const uint32_t words = operations->unit_shift - 2;
+   bool all = operations->shift == 2 && !operations->units[unit].atomic;
+   for (uint32_t w = unit << words; all && w < (unit + 1) << words; w++) {
+      const generic_write_t *write = &operations->written[w];
+      all = !write->thread || write->clock <= known->all ||
+            (write->thread == known->thread && write->clock <= known->clock);
+   }
+   return all;
+}
+
+/* Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the list. */
 bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t number,
                                     const uint32_t *offsets, uint32_t count) {
    machine_operations_t *operations = warp->block->operations;
    if (!number || !operations)
       return true;
    const machine_operation_t *all = operations->all;
-   const uint32_t actor = all[number].actor;
+   const uint32_t actor = all[number].actor, shift = operations->unit_shift;
    uint32_t writer = 0, reader = UINT32_MAX, slot = 0;
+   generic_knowledge_t generic = {.all = fenced_by_all(warp, lane)};
    for (uint32_t n = 0; n < count; n++)
-      for (uint32_t w = offsets[n] / 4; w < offsets[n] / 4 + 4; w++) {
-         async_word_t *word = &operations->words[w];
-         if (word->generic || word->writer != writer) {
-            if (!check(warp, lane, number, w, false))
+      for (uint32_t u = offsets[n] >> shift; u <= (offsets[n] + 15) >> shift; u++) {
+         async_unit_t *unit = &operations->units[u];
+         if (unit->writer != writer || (unit->generic && !writes_known(operations, u, &generic))) {
+            if (!check(warp, lane, number, u, false))
                return false;
-            writer = word->writer;
+            writer = unit->writer;
+            if (unit->generic && operations->shift == 2 && !unit->atomic) {
+               const generic_write_t *write = &operations->written[u << (shift - 2)];
+               generic.thread = write->thread;
+               generic.clock = write->clock;
+            }
          }
-         if (word->reader[slot] != reader) {
+         if (unit->reader[slot] != reader) {
             for (slot = 0;
-                 slot + 1 < MOST_READERS && word->reader[slot] && all[word->reader[slot]].actor != actor;
+                 slot + 1 < MOST_READERS && unit->reader[slot] && all[unit->reader[slot]].actor != actor;
                  slot++)
                ;
-            reader = word->reader[slot];
+            reader = unit->reader[slot];
             if (!reader || all[reader].actor != actor) {
                reader = UINT32_MAX;
                slot = 0;
-               if (!add_reader(warp, lane, word, number))
+               if (!add_reader(warp, lane, unit, number))
                   return false;
                continue;
             }
          }
-         word->reader[slot] = number;
+         unit->reader[slot] = number;
       }
    return true;
 }
@@ -330,22 +374,25 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
    machine_operations_t *operations = warp->block->operations;
    if (!number || !operations)
       return true;
-   for (uint32_t n = offset / 4; n <= (offset + bytes - 1) / 4; n++) {
+   const uint32_t shift = operations->unit_shift, unit = 1u << shift;
+   for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
       if (!check(warp, lane, number, n, true))
          return false;
-      if (operations->words[n].generic) {
-         machine_shared_forget(warp->block, 4 * n, 4);
-         for (uint32_t g = 4 * n >> operations->shift; g <= (4 * n + 3) >> operations->shift; g++)
+      if (operations->units[n].generic) {
+         machine_shared_forget(warp->block, n << shift, unit);
+         for (uint32_t g = (n << shift) >> operations->shift;
+              g <= ((n << shift) + unit - 1) >> operations->shift; g++)
             operations->written[g].thread = 0;
       }
-      operations->words[n] = (async_word_t){.writer = number};
+      operations->units[n] = (async_unit_t){.writer = number};
    }
    return true;
 }
 
 void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t offset, uint32_t bytes) {
-   for (uint32_t n = offset / 4; number && n <= (offset + bytes - 1) / 4; n++)
-      block->operations->words[n] = (async_word_t){.writer = number, .generic = true};
+   const uint32_t shift = number ? block->operations->unit_shift : 0;
+   for (uint32_t n = offset >> shift; number && n <= (offset + bytes - 1) >> shift; n++)
+      block->operations->units[n] = (async_unit_t){.writer = number, .generic = true};
 }
 
 /* The end of a block --------------------------------------------------------------------------------------------------- */
@@ -363,28 +410,31 @@ static void observed_by_anyone(const machine_block_t *block, uint32_t rank, uint
       }
 }
 
-static void report_unobserved(machine_block_t *block, const machine_operation_t *operation, uint32_t word,
+static void report_unobserved(machine_block_t *block, const machine_operation_t *operation, uint32_t unit,
                               bool reads) {
    machine_warp_t *warp = &block->warps[operation->thread / LANES];
+   const uint32_t offset = unit << block->operations->unit_shift;
    warp->pc = operation->pc;
    complete_finding(
       warp,
       machine_find(warp, RKB_MACHINE_REJECT, "race.async", operation->thread % LANES,
                    "%s started here may still be %s byte %u of shared memory when the block ends: no "
                    "thread waits for it",
-                   operation->what, reads ? "reading" : "writing", machine_own_byte(block, 4 * word)),
-      4 * word, 4, PTX_NONE);
+                   operation->what, reads ? "reading" : "writing", machine_own_byte(block, offset)),
+      offset, 1u << block->operations->unit_shift, PTX_NONE);
 }
 
-/* The words of one block, whose memory is there until its threads have ended. */
-static void check_words(machine_block_t *block, uint32_t rank) {
+/* The memory of one block, whose memory is there until its threads have ended. */
+static void check_units(machine_block_t *block, uint32_t rank) {
    const machine_operations_t *operations = block->operations;
-   const uint32_t words = block->cluster.shared_span / 4, first = rank * words;
-   uint32_t last = 0, most[MOST_ACTORS]; /* most words are of one operation */
+   const uint32_t unit = 1u << operations->unit_shift,
+                  units = (block->cluster.shared_span + unit - 1) >> operations->unit_shift,
+                  first = rank * units;
+   uint32_t last = 0, most[MOST_ACTORS]; /* most units are of one operation */
    observed_by_anyone(block, rank, most);
-   for (uint32_t n = first; n < first + words && n < operations->word_count && !block->run->stop; n++)
+   for (uint32_t n = first; n < first + units && n < operations->unit_count && !block->run->stop; n++)
       for (uint32_t k = 0; k <= MOST_READERS && !block->run->stop; k++) {
-         const uint32_t number = k ? operations->words[n].reader[k - 1] : operations->words[n].writer;
+         const uint32_t number = k ? operations->units[n].reader[k - 1] : operations->units[n].writer;
          if (!number || number == last)
             continue;
          if (operations->all[number].count > most[operations->all[number].actor])
@@ -396,5 +446,5 @@ static void check_words(machine_block_t *block, uint32_t rank) {
 void machine_operations_end(machine_block_t *block) {
    const machine_operations_t *operations = block->operations;
    for (uint32_t rank = 0; operations && operations->count && rank < block->cluster.blocks; rank++)
-      check_words(block, rank);
+      check_units(block, rank);
 }

@@ -28,7 +28,8 @@ typedef struct machine_operation {
 
 typedef struct machine_operations machine_operations_t;
 
-machine_operations_t *machine_operations_new(machine_run_t *run, uint32_t shared_bytes, uint32_t shift);
+machine_operations_t *machine_operations_new(machine_run_t *run, const machine_program_t *program,
+                                             uint32_t shared_bytes, uint32_t shift);
 void machine_operations_free(machine_run_t *run, machine_operations_t *operations);
 void machine_operations_begin(machine_block_t *block);
 
@@ -61,7 +62,7 @@ void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t
 
 /* An access through the generic proxy, before it is recorded (races.c); true after a finding. */
 bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
-                                bool store);
+                                bool store, bool atomic);
 const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation);
 /* Words of shared memory that an operation which nobody has observed still reads or writes when the block ends: a finding. */
 void machine_operations_end(machine_block_t *block);

@@ -43,14 +43,21 @@ static uint32_t element_bytes(uint32_t type) {
    return type < sizeof bytes ? bytes[type] : 1;
 }
 
+static uint32_t step_of(const rkb_plan_map_t *map, uint32_t k) {
+   return map->element_strides[k] ? map->element_strides[k] : 1;
+}
+
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
    static const uint32_t widths[] = {0, 32, 64, 128};
    const rkb_plan_map_t *map = tile->map;
    tile->region = &run->regions[map->buffer];
    tile->element = tile->bytes = element_bytes(map->type);
    for (uint32_t k = 0; k < map->rank; k++) {
-      const uint32_t step = k && map->element_strides[k] ? map->element_strides[k] : 1;
-      tile->count[k] = (map->box[k] + step - 1) / step;
+      const uint32_t step = k ? step_of(map, k) : 1;
+      tile->count[k] = !map->im2col ? (map->box[k] + step - 1) / step
+                       : k == 0     ? map->channels
+                       : k == 1     ? map->pixels
+                                    : 1;
       tile->bytes *= tile->count[k];
    }
    tile->row = tile->count[0] * tile->element;
@@ -75,14 +82,39 @@ uint32_t machine_tile_convert(uint32_t word) {
    return (word + 0xfffu + (word >> 13 & 1)) & ~0x1fffu;
 }
 
+/* Pixel n along a dimension: its coordinate, and how many times the box of pixels was begun anew, which is n of the next dimension.  Past the
+ * end of the box it begins again at the lower corner. */
+static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
+   const rkb_plan_map_t *map = tile->map;
+   const int64_t step = step_of(map, k), lower = map->lower[k - 1],
+                 last = (int64_t)map->dims[k] - 1 + map->upper[k - 1], at = tile->at[k],
+                 left = at > last ? 1 : (last - at) / step + 1,
+                 whole = lower > last ? 1 : (last - lower) / step + 1;
+   if (*n < left) {
+      const int64_t place = at + *n * step;
+      *n = 0;
+      return place;
+   }
+   const int64_t beyond = *n - left;
+   *n = 1 + beyond / whole;
+   return lower + beyond % whole * step;
+}
+
 /* Row n of a tile, counted over all dimensions but the first: its first element's place in the buffer; false: outside of the tensor. */
 static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    const rkb_plan_map_t *map = tile->map;
+   int64_t pixel = n;
    *offset = (int64_t)map->offset;
    for (uint32_t k = 1; k < map->rank; k++) {
-      const uint32_t step = map->element_strides[k] ? map->element_strides[k] : 1;
-      const int64_t at = (int64_t)tile->at[k] + (int64_t)(n % tile->count[k]) * step;
-      n /= tile->count[k];
+      int64_t at;
+      if (!map->im2col) {
+         at = (int64_t)tile->at[k] + (int64_t)(n % tile->count[k]) * step_of(map, k);
+         n /= tile->count[k];
+      } else if (k + 1 < map->rank) {
+         at = pixel_along(tile, k, &pixel) + tile->offsets[k];
+      } else {
+         at = (int64_t)tile->at[k] + pixel;
+      }
       if (at < 0 || (uint64_t)at >= map->dims[k])
          return false;
       *offset += at * (int64_t)map->strides[k - 1];

@@ -1,4 +1,4 @@
-/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled).  A kernel
+/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).  A kernel
  * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes there which map of the plan it is.
  * On the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_TENSOR_MAPS_H
@@ -6,11 +6,14 @@
 
 #include "machine/async/bulk_copies.h"
 
-/* A box of a map at some coordinates, in shared memory from an offset on. */
+/* A box of a map at some coordinates, in shared memory from an offset on; or, of a map of pixels (im2col), so many channels of so many pixels,
+ * each a row: from the pixel at the coordinates on through the box of pixels of each image, and of the next images. */
 typedef struct machine_tile {
    const rkb_plan_map_t *map;
    machine_region_t *region;
    int32_t at[RKB_MAP_MOST_RANK];
+   int32_t
+      offsets[RKB_MAP_MOST_RANK];     /* of pixels: what is added to each pixel's coordinates, by dimension */
    uint32_t count[RKB_MAP_MOST_RANK]; /* elements of the box that are moved, by dimension */
    uint32_t element;                  /* bytes */
    uint32_t shared, bytes;            /* where it lies, and how many bytes a copy moves */

@@ -192,6 +192,15 @@ static enum decode_result without_effect(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
+/* That dependents may begin tells them nothing of what was done. */
+static enum decode_result grid_dependency(decoder_t *decoder) {
+   if (decode_modifier(decoder, "launch_dependents"))
+      return without_effect(decoder);
+   return decode_modifier(decoder, "wait") && decode_use(decoder, "griddepcontrol.wait")
+             ? DECODE_DONE
+             : decode_refuse(decoder);
+}
+
 static enum decode_result leave(decoder_t *decoder, uint32_t kind) {
    decoder->instruction.kind = (uint8_t)kind;
    decoder->instruction.class = RKB_CLASS_CONTROL;
@@ -199,8 +208,8 @@ static enum decode_result leave(decoder_t *decoder, uint32_t kind) {
 }
 
 enum decode_result decode_form(decoder_t *decoder) {
-   static const char *const nothing[] = {"prefetch",  "prefetchu", "discard",        "applypriority",
-                                         "nanosleep", "pmevent",   "griddepcontrol", NULL};
+   static const char *const nothing[] = {"prefetch",  "prefetchu", "discard", "applypriority",
+                                         "nanosleep", "pmevent",   NULL};
    const char *base = decoder->modifiers[0];
    if (strcmp(base, "ld") == 0 || strcmp(base, "ldu") == 0)
       return decode_memory_operation(decoder, false);
@@ -235,6 +244,8 @@ enum decode_result decode_form(decoder_t *decoder) {
       return decode_fence(decoder);
    if (strcmp(base, "mbarrier") == 0)
       return decode_mbarrier(decoder);
+   if (strcmp(base, "griddepcontrol") == 0)
+      return grid_dependency(decoder);
    if (strcmp(base, "bra") == 0)
       return decode_branch(decoder);
    if (strcmp(base, "brx") == 0)

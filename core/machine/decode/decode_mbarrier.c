@@ -131,6 +131,7 @@ enum decode_result decode_copy_arrival(decoder_t *decoder) {
    if (decode_operand_count(decoder) != 1 || decoder->modifier_count < 4 ||
        strcmp(decoder->modifiers[3], "arrive") != 0 || !take_modifiers(decoder, 4))
       return decode_refuse(decoder);
+   decoder->program->small_operations = true;
    FAIL_UNLESS(decode_use(decoder, "cp.async.mbarrier.arrive") &&
                decode_address(decoder, &decoder->operands[0]));
    decoder->instruction.flags |= decode_modifier(decoder, "noinc") ? FLAG_SAT : 0;

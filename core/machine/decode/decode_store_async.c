@@ -36,6 +36,7 @@ static bool known(const char *word) {
 enum decode_result decode_store_async(decoder_t *decoder, bool reduces) {
    machine_instruction_t *i = &decoder->instruction;
    const ptx_operand_t *value = &decoder->operands[1];
+   decoder->program->small_operations = true;
    decoder->program->asynchronous = true;
    for (uint32_t n = 1; n + 1 < decoder->modifier_count; n++)
       if (!known(decoder->modifiers[n]))

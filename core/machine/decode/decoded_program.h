@@ -177,7 +177,8 @@ typedef struct machine_program {
    bool warpgroups;      /* wgmma or setmaxnreg */
    bool
       asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
-   bool placed;     /* reads which processor it runs on, or which lanes happen to be together */
+   bool small_operations; /* some of those move less than 16 bytes at a time, or not at multiples of 16 */
+   bool placed;           /* reads which processor it runs on, or which lanes happen to be together */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */

@@ -30,6 +30,7 @@ uint8_t machine_operands_kind(const machine_program_t *program, const machine_in
                   {"wgmma.commit", RECORD_NOTHING},
                   {"wgmma.wait", RECORD_NOTHING},
                   {"setmaxnreg", RECORD_NOTHING},
+                  {"griddepcontrol", RECORD_NOTHING},
                   {"cp.async.wait", RECORD_NOTHING},
                   {"cp.async.", RECORD_COPY},
                   {"mma.", RECORD_TENSOR},

@@ -1,4 +1,6 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
+#include "machine/async/copy_sources.h"
+#include "machine/async/grid_dependency.h"
 #include "machine/async/bulk_copies.h"
 #include "machine/execute/environment.h"
 #include "machine/async/cluster_barrier.h"
@@ -29,6 +31,7 @@ static void forget_block(machine_run_t *run) {
    machine_copies_free(run, block->copies);
    machine_warpgroups_free(run, block->warpgroups);
    machine_operations_free(run, block->operations);
+   machine_copy_sources_free(run, block->copy_sources);
    machine_mbarriers_free(run, block->mbarriers);
    machine_bulk_groups_free(run, block->bulk_groups);
    machine_cluster_barrier_free(run, block->cluster_barrier);
@@ -155,8 +158,9 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
          return false;
    }
    if (run->races && follows) {
-      block->operations = machine_operations_new(run, shared_bytes, shift);
-      if (!block->operations)
+      block->operations = machine_operations_new(run, program, shared_bytes, shift);
+      block->copy_sources = machine_copy_sources_new(run);
+      if (!block->operations || !block->copy_sources)
          return false;
    }
    if (run->races && cluster->blocks > 1) {
@@ -348,12 +352,14 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    memset(block->shared_defined, 0, block->shared_bytes);
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
+   machine_grid_dependency_block(block);
    machine_copies_begin(block);
    machine_mbarriers_begin(block);
    machine_bulk_groups_begin(block);
    machine_cluster_barrier_begin(block);
    machine_peers_begin(block);
    machine_operations_begin(block);
+   machine_copy_sources_begin(block);
    machine_warpgroups_begin(block);
    machine_shared_new_epoch(block);
    if (block->shared_records)

@@ -1,5 +1,6 @@
 /* One launch of a plan: its parameters, which of its blocks are executed and in which order, what is counted of them.  On the
  * machine's thread. */
+#include "machine/async/grid_dependency.h"
 #include "machine/async/tensor_maps.h"
 #include "machine/races/races.h"
 
@@ -119,6 +120,10 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    }
    if (!cluster_fits(run, plan, program))
       return false;
+   if (plan->dependent && program->waits) {
+      refuse(run, "dependent launches that wait for others", 0);
+      return false;
+   }
    const uint32_t *required = program->entry->required_block;
    if (threads == 0 || threads > MAX_BLOCK_THREADS ||
        (program->entry->max_threads && threads > program->entry->max_threads) ||
@@ -277,12 +282,13 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    if (plan->dynamic_shared)
       shared = (uint64_t)program->dynamic_shared_offset + plan->dynamic_shared;
    run->report.control_taint = run->report.address_taint = 0;
-   uint32_t shift = program->global_granule == 1 ? 0 : program->global_granule == 2 ? 1 : 2;
+   const uint32_t shift = machine_grid_granule(run, number);
    if (shift != run->record_shift) {
       machine_drop_records(run);
       run->record_shift = shift;
    }
-   machine_forget_records(run, plan);
+   if (!plan->dependent)
+      machine_forget_records(run, plan);
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
    for (uint32_t n = 0; n < run->region_count; n++)
@@ -302,8 +308,10 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
       if ((run->pool_program == program &&
            memcmp(&run->block.cluster, &launch.cluster, sizeof launch.cluster) == 0) ||
           machine_pool_prepare(run, program, &launch.cluster)) {
+         machine_grid_dependency_begin(&launch, run->block.warp_count);
          machine_launch_begin(&launch);
          run_blocks(run, &launch);
+         machine_grid_dependency_end(&launch, run->counters[number].executed == total);
          done = !run->stop;
       }
    }

@@ -99,8 +99,9 @@ typedef struct machine_warp {
    /* basic blocks executed with a global load in them: loads that can be in flight together count once */
    uint64_t loads;
    bool loads_open;
-   bool copies_open;     /* cp.async began since the last wait */
-   uint64_t copy_waits;  /* waits for them, in COPY_WAITs: a wait that leaves n groups under way hides all but a share of its time */
+   bool copies_open; /* cp.async began since the last wait */
+   uint64_t
+      copy_waits; /* waits for them, in COPY_WAITs: a wait that leaves n groups under way hides all but a share of its time */
    /* atomic, volatile and acquiring accesses: what a lane that waits for another does */
    uint64_t strong;
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
@@ -160,7 +161,8 @@ typedef struct machine_block {
    bool measured;               /* sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* synchronisation.c: grows at barriers and fences */
    struct machine_clocks *clocks;
-   struct machine_copies *copies;           /* asynchronous ones on their way; NULL: not followed */
+   struct machine_copies *copies;             /* asynchronous ones on their way; NULL: not followed */
+   struct machine_copy_sources *copy_sources; /* async/copy_sources.h; NULL: not followed */
    struct machine_operations *operations;   /* of the async proxy (async/operations.h); NULL: not followed */
    struct machine_mbarriers *mbarriers;     /* async/mbarriers.h; NULL: the program has none */
    struct machine_bulk_groups *bulk_groups; /* async/bulk_copies.h */
@@ -187,6 +189,8 @@ typedef struct machine_launch {
    machine_cluster_t cluster;
    uint64_t first_serial;
    uint32_t global_shift;
+   struct machine_grid_dependency
+      *dependency; /* async/grid_dependency.h; NULL: it depends on none, or races are not looked for */
 } machine_launch_t;
 
 /* What barrier_bypass.c found out about two blocks of a program. */
@@ -239,7 +243,7 @@ typedef struct machine_run {
    bool repeats; /* what was recorded is being repeated: values are moved, nothing is checked */
    struct machine_together *together; /* joint_sets.h; NULL: none so far */
    uint64_t memory;
-   uint32_t place; /* of the block that runs: its launch, then its number in the sample */
+   uint32_t place;   /* of the block that runs: its launch, then its number in the sample */
    uint64_t *stored; /* by launch: rkb_machine_stored */
    bool unfinished;  /* not all blocks of the launch that runs are executed: partial_launches.c */
    rkb_machine_extent_t *
@@ -249,6 +253,8 @@ typedef struct machine_run {
    struct machine_pattern *patterns;          /* by launch */
    uint32_t block_store_count, block_store_room;
    uint64_t next_serial;
+   uint64_t
+      overlap_first; /* blocks of launches above this may overlap with the next launch, if it is a dependent one */
    uint32_t idle;     /* rounds of blocks side by side since one of them changed something */
    bool side_by_side; /* the blocks of this launch: a warp that waits gives up its turn; resident_blocks.c */
    uint64_t

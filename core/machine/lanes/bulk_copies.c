@@ -1,5 +1,6 @@
 /* cp.async.bulk, cp.reduce.async.bulk and their groups (PTX ISA 9.0, 9.7.9.25.4): each lane that executes one starts a copy of its own. */
 #include "machine/async/bulk_copies.h"
+#include "machine/async/copy_sources.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
 #include "machine/lanes/bulk_operands.h"
@@ -56,6 +57,7 @@ static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool c
    if (counts)
       machine_bulk_count(warp, &row, false);
    machine_bulk_load(warp, lane, &row);
+   machine_copy_source_row(warp, operation, &row);
    machine_mbarrier_copied(warp, lane, mbarrier, bulk->bytes);
 }
 

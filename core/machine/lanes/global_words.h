@@ -6,6 +6,8 @@
 #define RKB_MACHINE_LANES_GLOBAL_WORDS_H
 
 #include "machine/async/copies.h"
+#include "machine/async/copy_sources.h"
+#include "machine/async/grid_dependency.h"
 #include "machine/lanes/shared_words.h"
 
 /* Who read and who wrote ------------------------------------------------------------------------------------------- */
@@ -227,8 +229,10 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
    const uint32_t bytes = 4u * i->elements;
    const bool recorded = run->races && region && !region->read_only;
    if (!region || region->renewed || (region->read_only && store) ||
-       (recorded && (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
-                     warp->block->launch->global_shift != 2 || !machine_global_records(run, region))) ||
+       (recorded &&
+        (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
+         (store && machine_copy_sources_kept(warp->block)) || warp->block->launch->global_shift != 2 ||
+         !machine_grid_all_known(warp, mask) || !machine_global_records(run, region))) ||
        !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
    region->written |= store;

@@ -1,5 +1,6 @@
-/* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, tiled (PTX ISA 9.0, 9.7.9.25.5): a tile between shared memory and a tensor that a
- * map describes.  Elements outside of the tensor are filled, and not stored. */
+/* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor (PTX ISA 9.0, 9.7.9.25.5): a tile, or pixels, between shared memory and a tensor that
+ * a map describes.  Elements outside of the tensor are filled, and not stored. */
+#include "machine/async/copy_sources.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
 #include "machine/async/tensor_maps.h"
@@ -101,6 +102,7 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
    moving->fill = machine_tile_fill(tile);
    if (reads)
       machine_tile_rows(tile, note_read, moving);
+   machine_copy_source_tile(warp, operation, tile);
    machine_tile_pieces(tile, take, moving);
    machine_mbarrier_copied(warp, moving->lane, mbarrier, tile->bytes);
 }
@@ -167,7 +169,8 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
    machine_tile_pieces(tile, give, moving);
 }
 
-/* extras: the address in shared memory, that of the map, each with an offset; coordinates; the mbarrier's address with its offset. */
+/* extras: the address in shared memory, that of the map, each with an offset; coordinates; the mbarrier's address with its offset; offsets
+ * of pixels. */
 static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
    machine_tile_t tile = {.stored = i->operation != BULK_LOAD};
@@ -183,6 +186,13 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
                    tile.map->rank);
       return;
    }
+   if (tile.map->im2col != (uint32_t)i->immediate) {
+      machine_find(warp, RKB_MACHINE_REJECT, "plan.argument", lane,
+                   i->immediate ? "a tensor copy of pixels (im2col) with the map '%s', which has a box"
+                                : "a tensor copy of a box with the map '%s', which is of pixels (im2col)",
+                   tile.map->name);
+      return;
+   }
    if (tile.map->interleave) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.interleave", lane,
                    "the map '%s' has an interleaved layout, which the machine does not execute",
@@ -192,6 +202,8 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    }
    for (uint32_t k = 0; k < tile.map->rank; k++)
       tile.at[k] = (int32_t)(uint32_t)bulk_operand(warp, &slots[4 + k], lane);
+   for (uint32_t k = 1; i->immediate && i->operation == BULK_LOAD && k + 1 < tile.map->rank; k++)
+      tile.offsets[k] = (uint16_t)bulk_operand(warp, &slots[5 + tile.map->rank + k], lane);
    machine_tile_measure(warp->run, &tile);
    if (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1)) {
       machine_find(

@@ -3,6 +3,7 @@
  * the cache they go through look again.  So a write of the same launch, by any thread and at any time, is a race.  On the machine's
  * thread. */
 #include "machine/races/races.h"
+#include "machine/async/grid_dependency.h"
 
 #include <stdio.h>
 
@@ -38,7 +39,8 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
 void machine_read_only_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                               uint32_t bytes) {
    const uint32_t shift = warp->block->launch->global_shift;
-   if (!machine_global_records(warp->run, region) || !machine_read_only_records(warp->run, region))
+   if (!machine_global_records(warp->run, region) || !machine_read_only_records(warp->run, region) ||
+       !machine_launches_ordered(warp, lane, region, offset, bytes, false))
       return;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++) {
       const uint64_t writer = region->writers[granule];

@@ -9,7 +9,7 @@ void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset,
    const machine_block_t *block = warp->block;
    if ((block->copies && machine_copies_touched(warp, lane, offset, bytes, store)) ||
        (block->mbarriers && machine_mbarriers_touched(warp, lane, offset, bytes, store)) ||
-       (block->operations && machine_operations_touched(warp, lane, offset, bytes, store)))
+       (block->operations && machine_operations_touched(warp, lane, offset, bytes, store, atomic)))
       return;
    machine_shared_record(warp, lane, offset, bytes, value, store, atomic);
 }

@@ -53,7 +53,7 @@ typedef struct rkb_tune_parameter {
 /* A launch entry as written; every text is an expression list, "" when absent. */
 typedef struct rkb_launch_text {
    const char *kernel, *when, *grid, *block, *shared, *cluster, *args;
-   bool is_else, cooperative;
+   bool is_else, cooperative, dependent;
    uint32_t line, column;
 } rkb_launch_text_t;
 
@@ -65,6 +65,8 @@ typedef struct rkb_manifest {
    uint32_t launch_count;
    const rkb_launch_text_t *launches;
    uint32_t comment_start, comment_length; /* the manifest comment in the text, bytes */
+   const char *const *maps; /* names of its tensor maps */
+   uint32_t map_count;
 } rkb_manifest_t;
 
 /* Build -------------------------------------------------------------------------------------------- */
@@ -147,10 +149,11 @@ typedef struct rkb_plan_launch {
    uint32_t line;           /* of the launch in the .cu */
    uint32_t argument_count;
    uint32_t parameter_bytes;
+   uint32_t dependent;      /* may begin before the launch in front of it ends (programmatic stream serialization) */
    const rkb_plan_argument_t *arguments;
 } rkb_plan_launch_t;
 
-/* A tensor map: what cuTensorMapEncodeTiled takes (CUDA driver API, 'Tensor Map Object Management'), in its own numbers.  Dimension 0 is
+/* A tensor map: what cuTensorMapEncodeTiled, or cuTensorMapEncodeIm2col, takes (CUDA driver API, 'Tensor Map Object Management'), in its own numbers.  Dimension 0 is
  * the one whose elements are consecutive. */
 enum rkb_map_type {
    RKB_MAP_U8, RKB_MAP_U16, RKB_MAP_U32, RKB_MAP_I32, RKB_MAP_U64, RKB_MAP_I64, RKB_MAP_F16, RKB_MAP_F32, RKB_MAP_F64,
@@ -172,7 +175,12 @@ typedef struct rkb_plan_map {
    uint64_t dims[RKB_MAP_MOST_RANK];         /* elements */
    uint64_t strides[RKB_MAP_MOST_RANK - 1];  /* bytes, of dimension 1 on */
    uint32_t box[RKB_MAP_MOST_RANK], element_strides[RKB_MAP_MOST_RANK];
-   uint32_t line, reserved;                  /* of its description in the .cu */
+   uint32_t line;                            /* of its description in the .cu */
+   uint32_t im2col;                          /* 1: a copy takes pixels, as below, and no box */
+   /* Dimension 0 is of channels, the last one of images, and those between of pixels.  The corners of the box of pixels are distances from
+    * the first and from the last pixel of an image, dimension 1 first. */
+   int32_t lower[RKB_MAP_MOST_RANK - 2], upper[RKB_MAP_MOST_RANK - 2];
+   uint32_t channels, pixels;                /* of a copy */
 } rkb_plan_map_t;
 
 typedef struct rkb_plan {

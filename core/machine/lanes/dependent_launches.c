@@ -1,0 +1,8 @@
+/* griddepcontrol.wait: what it orders is async/'s. */
+#include "machine/lanes/handlers.h"
+#include "machine/async/grid_dependency.h"
+
+OP(grid_wait) {
+   (void)i;
+   machine_grid_wait(warp, mask);
+}
