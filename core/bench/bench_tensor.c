@@ -22,6 +22,7 @@ static double now(void) {
 static void print_rate(const char *what, double products, double seconds) {
    printf("%-48s %7.2f G multiply-adds/s  %5.2f of the goal\n", what, products / seconds * 1e-9,
           products / seconds * 1e-9 / GOAL);
+   fflush(stdout);
 }
 
 static bool measure(harness_t *harness, double products, const char *what, uint32_t checks, bool portable) {
@@ -91,15 +92,23 @@ static bool measure_kernel(const char *name, double products) {
 }
 
 int main(int argc, char **argv) {
-   const int over = rkb_usage(argc, argv, 0,
-                              "usage: rkb-bench-tensor\n"
-                              "Prints the multiply-adds a second of the checking machine on a product of bfloat16 matrices, at each level "
-                              "of checks.\n");
+   static const struct {
+      const char *name;
+      double products;
+   } kernels[] = {{"gemm_bf16", 256.0 * 256.0 * 256.0},
+                  {"gemm_wgmma", 256.0 * 256.0 * 512.0},
+                  {"gemm_tma_wgmma", 256.0 * 256.0 * 512.0}};
+   const int over = rkb_usage(
+      argc, argv, 1,
+      "usage: rkb-bench-tensor [KERNEL]\n"
+      "Prints the multiply-adds a second of the checking machine on products of bfloat16 matrices, at each level "
+      "of checks: of gemm_bf16, gemm_wgmma and gemm_tma_wgmma, or of one of them.\n");
    if (over >= 0)
       return over;
-   bool good = measure_kernel("gemm_bf16", 256.0 * 256.0 * 256.0);
-   good &= measure_kernel("gemm_wgmma", 256.0 * 256.0 * 512.0);
-   good &= measure_kernel("gemm_tma_wgmma", 256.0 * 256.0 * 512.0);
+   bool good = true;
+   for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++)
+      if (argc < 2 || strcmp(argv[1], kernels[n].name) == 0)
+         good &= measure_kernel(kernels[n].name, kernels[n].products);
    if (__builtin_cpu_supports("avx2"))
       measure_sums();
    return !good;

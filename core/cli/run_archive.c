@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/limiter.h"
+#include "cli/tensor_instructions.h"
 
 enum { MAX_TUNE_TEXT = 4096 };
 
@@ -62,6 +63,7 @@ void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_s
           verdict->reason[0] ? verdict->reason : verdict->message, verdict->shadow ? "  (shadow)" : "");
    if (verdict->reason[0])
       rkb_print_evidence(verdict, source);
+   rkb_print_tensor_instructions(verdict);
 }
 
 /* Without a better-direction it is a feature for searches, numbered for machines: --json has it. */

@@ -82,6 +82,54 @@ void context_add_task(context_t *context) {
       add_case(context, the_case, 50 - (int32_t)i);
 }
 
+/* The rates that the profile has, of dense products. */
+static const char *tensor_rates(context_t *context, const rkb_device_t *device) {
+   const struct {
+      const char *type;
+      double rate;
+   } rates[] = {{"tf32", device->tensor_tf32},
+                {"fp16", device->tensor_fp16},
+                {"bf16", device->tensor_bf16},
+                {"fp8", device->tensor_fp8},
+                {"int8", device->tensor_int8}};
+   char text[256] = "";
+   for (size_t n = 0; n < sizeof rates / sizeof *rates; n++) {
+      const size_t used = strlen(text);
+      if (rates[n].rate > 0)
+         snprintf(text + used, sizeof text - used, "%s%s %.0f", used ? ", " : "", rates[n].type,
+                  rates[n].rate * 1e-12);
+   }
+   return text[0] ? context_format(context, " Tensor cores, dense, in 10^12 operations a second: %s.", text)
+                  : "";
+}
+
+/* What a target of this architecture has: sm_80 and later, sm_90 and later, and what sm_90a alone has. */
+static const char *copy_mechanisms(context_t *context, const rkb_device_t *device) {
+   int capability = 0;
+   const char *architecture = device->architecture;
+   if (strncmp(architecture, "sm_", 3) == 0)
+      capability = atoi(architecture + 3);
+   if (capability < 80)
+      return "";
+   const bool hopper = capability == 90 && architecture[strlen(architecture) - 1] == 'a';
+   const char *share = device->tensor_mma_share > 0 && device->tensor_mma_share < 1
+                          ? context_format(context, " mma.sync reaches %.0f %% of these rates.",
+                                           100 * device->tensor_mma_share)
+                          : "";
+   const char *later =
+      capability < 90
+         ? ""
+         : context_format(
+              context,
+              " Bulk copies and tensor copies (cp.async.bulk, cp.async.bulk.tensor with `maps:` of the "
+              "manifest) complete at mbarriers; clusters of up to %lld blocks share memory and multicast.",
+              (long long)device->max_cluster);
+   return context_format(
+      context, "%s Asynchronous copies of single threads: cp.async. Operands: ldmatrix and mma.sync.%s%s",
+      share, later,
+      hopper ? " Warpgroups multiply from shared memory: wgmma, with setmaxnreg for roles." : "");
+}
+
 void context_add_device(context_t *context) {
    const rkb_device_t *device =
       context->services->kernel ? context->services->kernel->device(context->host) : NULL;
@@ -96,12 +144,13 @@ void context_add_device(context_t *context) {
          "cache %.0f MiB; a multiprocessor has %lld KiB of shared memory (a block at most %lld KiB), %lld "
          "registers (a thread at most %lld), up to %lld threads and %lld blocks; %g float32 operations a "
          "clock "
-         "each. An empty launch takes %.2f us.",
+         "each. An empty launch takes %.2f us.%s%s",
          device->title, device->architecture, (long long)device->multiprocessors, device->clock_hz * 1e-9,
          device->memory_bandwidth * 1e-12, device->memory_sustained * 1e-12, device->l2_bytes / 1048576.0,
          (long long)device->shared_per_multiprocessor / 1024,
          (long long)device->shared_per_block_optin / 1024, (long long)device->registers_per_multiprocessor,
          (long long)device->registers_per_thread, (long long)device->threads_per_multiprocessor,
-         (long long)device->blocks_per_multiprocessor, device->f32_per_clock, device->launch_floor_s * 1e6),
+         (long long)device->blocks_per_multiprocessor, device->f32_per_clock, device->launch_floor_s * 1e6,
+         tensor_rates(context, device), copy_mechanisms(context, device)),
       NULL, 0, false);
 }

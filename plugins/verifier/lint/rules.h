@@ -62,7 +62,15 @@ void find_heap(const lint_rule_t *rule, const lint_subject_t *subject, lint_repo
 void find_trap(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_lower_precision(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 
+/* rules_asynchrony.c */
+void find_wgmma_order(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
+void find_copy_wait(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
+void find_copy_announced(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
+void find_mbarrier_init(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
+void find_dependent_wait(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
+
 /* rules_arguments.c */
+void find_map_parameter(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_input_write(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_unused_argument(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_unread_input(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);

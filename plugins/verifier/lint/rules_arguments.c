@@ -203,3 +203,40 @@ void find_unread_input(const lint_rule_t *rule, const lint_subject_t *subject, l
          lint_add(report, rule, 1, 1, "input %.100s", tensor->name);
    }
 }
+
+/* map_parameter --------------------------------------------------------------------------------------- */
+
+static bool is_map(const lint_subject_t *subject, const char *start, size_t length) {
+   for (uint32_t i = 0; i < subject->manifest->map_count; i++)
+      if (strlen(subject->manifest->maps[i]) == length &&
+          memcmp(subject->manifest->maps[i], start, length) == 0)
+         return true;
+   return false;
+}
+
+static void find_map_of(const lint_rule_t *rule, const lint_subject_t *subject, const function_t *function,
+                        uint32_t index, lint_report_t *report) {
+   const source_t *source = subject->source;
+   const parameter_t *parameter = &function->parameters[index];
+   char name[NAME_MAX] = "parameter", kernel[NAME_MAX];
+   for (uint32_t i = parameter->first; i <= parameter->last; i++)
+      if (source_is(source, i, "__grid_constant__"))
+         return;
+   if (parameter->name != SOURCE_NONE)
+      source_copy(source, parameter->name, name, sizeof name);
+   source_copy(source, function->name, kernel, sizeof kernel);
+   lint_add(report, rule, source->code[parameter->first].line, source->code[parameter->first].column,
+            "%.60s of %.60s takes a tensor map and is not __grid_constant__", name, kernel);
+}
+
+void find_map_parameter(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
+   for (uint32_t l = 0; subject->manifest->map_count && l < subject->manifest->launch_count; l++) {
+      const rkb_launch_text_t *launch = &subject->manifest->launches[l];
+      const function_t *function = kernel_of(subject, launch);
+      const char *start;
+      size_t length;
+      for (uint32_t i = 0; function && i < function->parameter_count; i++)
+         if (argument_at(launch->args, i, &start, &length) && is_map(subject, start, length))
+            find_map_of(rule, subject, function, i, report);
+   }
+}

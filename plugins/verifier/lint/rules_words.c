@@ -1,97 +1,28 @@
 /* Rules about words: identifiers of the code and of macro bodies, and the words of inline PTX. */
 #include <string.h>
-#include "rules.h"
-
-/* One place where a word stands. */
-typedef struct word {
-   const source_t *source;
-   uint32_t index;
-   uint32_t line, column; /* in the candidate, whichever text the word was found in */
-   bool in_ptx, in_macro;
-} word_t;
+#include "word_search.h"
 
 typedef bool (*word_test_t)(const word_t *word);
 
-typedef struct search {
+typedef struct remark {
    const lint_rule_t *rule;
-   const lint_subject_t *subject;
    lint_report_t *report;
    word_test_t test;
-} search_t;
+} remark_t;
 
-static void report_word(const search_t *search, const word_t *word) {
+static void report_word(void *argument, const word_t *word) {
+   const remark_t *remark = argument;
    char text[128];
-   source_copy(word->source, word->index, text, sizeof text);
-   lint_add(search->report, search->rule, word->line, word->column, "%s", text);
-}
-
-/* Words of a text inside the candidate's: a macro's body or a PTX string.  Its places are those of the token
- * it came from. */
-static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
-                        bool in_ptx);
-
-static bool is_asm(const source_t *source, uint32_t i) {
-   return source_is(source, i, "asm") || source_is(source, i, "__asm__") || source_is(source, i, "__asm");
-}
-
-/* The strings of an asm statement up to its first colon; operands behind it are C. */
-static uint32_t search_asm(const search_t *search, const source_t *source, uint32_t i,
-                           const rkb_token_t *from) {
-   uint32_t open = i + 1;
-   while (source_kind(source, open, RKB_TOKEN_IDENTIFIER)) /* volatile */
-      open++;
-   uint32_t close = source_is(source, open, "(") ? source_closing(source, open) : SOURCE_NONE;
-   if (close == SOURCE_NONE)
-      return i;
-   uint32_t at = open + 1;
-   for (; at < close && !source_is(source, at, ":") && !source_is(source, at, "::"); at++) {
-      const rkb_token_t *token = &source->code[at];
-      if (token->kind == RKB_TOKEN_STRING)
-         search_text(search, from ? from : token, source->text + token->start, token->length, true);
-   }
-   return at;
-}
-
-static void search_source(const search_t *search, const source_t *source, const rkb_token_t *from,
-                          bool in_ptx) {
-   for (uint32_t i = 0; i < source->count; i++) {
-      const rkb_token_t *token = &source->code[i];
-      const rkb_token_t *place = from ? from : token;
-      if (token->kind == RKB_TOKEN_PUNCTUATION)
-         continue;
-      if (token->kind == RKB_TOKEN_IDENTIFIER) {
-         const word_t word = {source, i, place->line, place->column, in_ptx, from && !in_ptx};
-         if (search->test(&word))
-            report_word(search, &word);
-      }
-      if (token->kind == RKB_TOKEN_DIRECTIVE && token->length > 1)
-         search_text(search, place, source->text + token->start + 1, token->length - 1, false);
-      /* A string in a macro may become PTX wherever the macro is used. */
-      if (token->kind == RKB_TOKEN_STRING && from && !in_ptx && token->length > 2)
-         search_text(search, place, source->text + token->start + 1, token->length - 2, true);
-      if (token->kind == RKB_TOKEN_IDENTIFIER && !in_ptx && is_asm(source, i))
-         i = search_asm(search, source, i, from);
-   }
-}
-
-static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
-                        bool in_ptx) {
-   source_t inner;
-   rkb_error_t err;
-   if (in_ptx && bytes > 2 && text[0] == '"') { /* without its quotes */
-      text++;
-      bytes -= 2;
-   }
-   if (source_open(&inner, search->subject->kernel, text, bytes, &err) != RKB_OK)
+   if (!remark->test(word))
       return;
-   search_source(search, &inner, from, in_ptx);
-   source_close(&inner);
+   source_copy(word->source, word->index, text, sizeof text);
+   lint_add(remark->report, remark->rule, word->line, word->column, "%s", text);
 }
 
 static void search_all(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report,
                        word_test_t test) {
-   const search_t search = {rule, subject, report, test};
-   search_source(&search, subject->source, NULL, false);
+   remark_t remark = {rule, report, test};
+   lint_each_word(subject, report_word, &remark);
 }
 
 static bool is_one_of(const word_t *word, const char *const *list) {

@@ -1,0 +1,75 @@
+/* Finds words (word_search.h). */
+#include "word_search.h"
+
+typedef struct search {
+   const lint_subject_t *subject;
+   word_visit_t visit;
+   void *argument;
+} search_t;
+
+/* Words of a text inside the candidate's: a macro's body or a PTX string.  Its places are those of the token
+ * it came from. */
+static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
+                        bool in_ptx);
+
+static bool is_asm(const source_t *source, uint32_t i) {
+   return source_is(source, i, "asm") || source_is(source, i, "__asm__") || source_is(source, i, "__asm");
+}
+
+/* The strings of an asm statement up to its first colon; operands behind it are C. */
+static uint32_t search_asm(const search_t *search, const source_t *source, uint32_t i,
+                           const rkb_token_t *from) {
+   uint32_t open = i + 1;
+   while (source_kind(source, open, RKB_TOKEN_IDENTIFIER)) /* volatile */
+      open++;
+   uint32_t close = source_is(source, open, "(") ? source_closing(source, open) : SOURCE_NONE;
+   if (close == SOURCE_NONE)
+      return i;
+   uint32_t at = open + 1;
+   for (; at < close && !source_is(source, at, ":") && !source_is(source, at, "::"); at++) {
+      const rkb_token_t *token = &source->code[at];
+      if (token->kind == RKB_TOKEN_STRING)
+         search_text(search, from ? from : token, source->text + token->start, token->length, true);
+   }
+   return at;
+}
+
+static void search_source(const search_t *search, const source_t *source, const rkb_token_t *from,
+                          bool in_ptx) {
+   for (uint32_t i = 0; i < source->count; i++) {
+      const rkb_token_t *token = &source->code[i];
+      const rkb_token_t *place = from ? from : token;
+      if (token->kind == RKB_TOKEN_PUNCTUATION)
+         continue;
+      if (token->kind == RKB_TOKEN_IDENTIFIER) {
+         const word_t word = {source, i, place->line, place->column, in_ptx, from && !in_ptx};
+         search->visit(search->argument, &word);
+      }
+      if (token->kind == RKB_TOKEN_DIRECTIVE && token->length > 1)
+         search_text(search, place, source->text + token->start + 1, token->length - 1, false);
+      /* A string in a macro may become PTX wherever the macro is used. */
+      if (token->kind == RKB_TOKEN_STRING && from && !in_ptx && token->length > 2)
+         search_text(search, place, source->text + token->start + 1, token->length - 2, true);
+      if (token->kind == RKB_TOKEN_IDENTIFIER && !in_ptx && is_asm(source, i))
+         i = search_asm(search, source, i, from);
+   }
+}
+
+static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
+                        bool in_ptx) {
+   source_t inner;
+   rkb_error_t err;
+   if (in_ptx && bytes > 2 && text[0] == '"') { /* without its quotes */
+      text++;
+      bytes -= 2;
+   }
+   if (source_open(&inner, search->subject->kernel, text, bytes, &err) != RKB_OK)
+      return;
+   search_source(search, &inner, from, in_ptx);
+   source_close(&inner);
+}
+
+void lint_each_word(const lint_subject_t *subject, word_visit_t visit, void *argument) {
+   const search_t search = {subject, visit, argument};
+   search_source(&search, subject->source, NULL, false);
+}
