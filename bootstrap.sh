@@ -28,7 +28,8 @@ fail() { say "$*"; exit 1; }
 
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev libssl-dev
                 libcurl4-openssl-dev libopenblas-dev)
-test_packages=(libcmocka-dev zlib1g-dev clang libclang-dev libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3 chromium)
+test_packages=(libcmocka-dev zlib1g-dev clang libclang-dev libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3 chromium
+               slurmctld slurmd slurm-client openssh-client openssh-server)
 # For the vendors' own clients of language models, and the charts of reports; left alone where a Node with npm is there already, of any origin.
 node_packages=(nodejs npm)
 # NVRTC, nvJitLink, and the headers that kernels include (cuda_fp16.h and friends, cooperative_groups.h).
@@ -36,9 +37,9 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;lift;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
+sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;lift;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;lift;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=5
 
 # --- packages -----------------------------------------------------------------------------------------------------

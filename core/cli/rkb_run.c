@@ -17,6 +17,7 @@
 #include "cli/pipeline_file.h"
 #include "cli/progress.h"
 #include "cli/run_archive.h"
+#include "cli/run_cell.h"
 #include "cli/run_directory.h"
 #include "cli/run_sweep.h"
 #include "cli/secret_argument.h"
@@ -64,6 +65,10 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    }
    if (line->resume && rkb_argument_given(arguments, "out")) {
       fprintf(stderr, "--resume continues in the run's own directory; leave out --out\n");
+      return RKB_EXIT_USAGE;
+   }
+   if (rkb_argument_given(arguments, "cell") && (!line->resume || !rkb_is_sweep(line->resume))) {
+      fprintf(stderr, "--cell names a cell of a sweep that was planned: rkb-run --resume DIR --cell N\n");
       return RKB_EXIT_USAGE;
    }
    if (line->resume && !rkb_is_sweep(line->resume) && !holds_a_run(line->resume))
@@ -177,6 +182,33 @@ static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *argumen
    return code;
 }
 
+/* One cell is a run like another: it goes on in its own directory, with the sweep's secret. */
+static int run_cell(const rkb_arguments_t *arguments, command_line_t *line) {
+   rkb_run_cell_t cell;
+   rkb_pipeline_t *pipeline = NULL;
+   int code = rkb_find_run_cell(line->resume, rkb_argument(arguments, "cell"), &cell);
+   if (code == RKB_EXIT_OK && !cell.ended) {
+      char *path = rkb_run_path_pipeline(cell.directory);
+      line->resume = cell.directory;
+      line->secret = cell.secret;
+      line->given_secret = &line->secret;
+      pipeline = rkb_open_pipeline(arguments, path);
+      free(path);
+      code = !pipeline                         ? RKB_EXIT_USAGE
+             : !rkb_compiler_present(pipeline) ? RKB_EXIT_BROKEN
+                                               : run_pipeline(pipeline, arguments, line);
+   }
+   rkb_pipeline_free(pipeline);
+   free(cell.directory);
+   return code;
+}
+
+/* Runs elsewhere, and sweeps. */
+static bool is_placed(const rkb_arguments_t *arguments) {
+   const char *on = rkb_argument(arguments, "on");
+   return on && strcmp(on, "local") != 0;
+}
+
 static int run(const rkb_arguments_t *arguments) {
    command_line_t line;
    rkb_pipeline_t *pipeline;
@@ -186,9 +218,10 @@ static int run(const rkb_arguments_t *arguments) {
    code = read_command_line(arguments, &line);
    if (code != RKB_EXIT_OK)
       return code;
-   if (line.resume && rkb_is_sweep(line.resume)) {
+   if (line.resume && (rkb_is_sweep(line.resume) || is_placed(arguments))) {
       free(line.pipeline_path);
-      return rkb_run_old_sweep(arguments, line.resume);
+      return rkb_argument_given(arguments, "cell") ? run_cell(arguments, &line)
+                                                   : rkb_run_old_sweep(arguments, line.resume);
    }
    pipeline = rkb_open_pipeline(arguments, line.pipeline_path);
    free(line.pipeline_path);
@@ -196,9 +229,9 @@ static int run(const rkb_arguments_t *arguments) {
       return RKB_EXIT_USAGE;
    if (rkb_argument_given(arguments, "dry-run"))
       code = rkb_dry_run(pipeline);
-   else if (!rkb_compiler_present(pipeline))
+   else if (!is_placed(arguments) && !rkb_compiler_present(pipeline))
       code = RKB_EXIT_BROKEN;
-   else if (rkb_argument_given(arguments, "sweep"))
+   else if (rkb_argument_given(arguments, "sweep") || is_placed(arguments))
       code = rkb_run_new_sweep(arguments, pipeline, line.given_secret);
    else
       code = run_pipeline(pipeline, arguments, &line);
@@ -211,7 +244,11 @@ static const rkb_cli_option_t options[] = {
    {"out", "DIR", "The run's directory (default: runs/<name>-<time>).", false},
    {"resume", "DIR", "Continue the run or the sweep in this directory.", false},
    {"sweep", NULL, "Run every combination of the pipeline's seeds:, arms: and matrix:, each as a run.", false},
-   {"cells", "N", "Runs of a sweep at the same time (default: 1).", false},
+   {"cells", "N", "Runs of a sweep at the same time, on each machine (default: 1; with Slurm: no limit).", false},
+   {"on", "WHERE", "Where to run: local, slurm, or ssh:HOST,HOST (docs/clusters.md).", false},
+   {"sbatch", "OPTION", "With --on slurm: an option for sbatch, e.g. --sbatch=--partition=gpu.", true},
+   {"detach", NULL, "With --on slurm: return when everything is in the queue; --resume gathers the results.", false},
+   {"cell", "N", "With --resume: only this cell of a sweep, in this process.", false},
    RKB_SECRET_OPTION,
    {"workers", "LIST", "Machines whose GPUs to measure on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
    {"jobs", "N", "Worker threads (default: one a core; in a sweep, the cores divided among its runs).", false},

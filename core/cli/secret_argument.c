@@ -8,8 +8,7 @@
 
 enum { MAX_FILE = 4096 };
 
-/* The file's text up to its first white space. */
-static int read_file(const char *path, rkb_secret_t *room, rkb_error_t *err) {
+int rkb_secret_from_file(const char *path, rkb_secret_t *room, rkb_error_t *err) {
    char *text = NULL;
    size_t length;
    int status = rkb_file_read(path, MAX_FILE, &text, &length, err);
@@ -26,7 +25,7 @@ int rkb_secret_argument(const rkb_arguments_t *arguments, rkb_secret_t *room, co
    rkb_error_t err;
    *secret = NULL;
    int status = !text            ? RKB_OK
-                : text[0] == '@' ? read_file(text + 1, room, &err)
+                : text[0] == '@' ? rkb_secret_from_file(text + 1, room, &err)
                                  : rkb_secret_read(text, room, &err);
    if (status != RKB_OK) {
       fprintf(stderr, "--secret: %s\n", err.message);

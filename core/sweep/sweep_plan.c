@@ -20,12 +20,14 @@ char *rkb_sweep_path_secret(const char *directory) {
    return rkb_path_join(directory, "secret");
 }
 
-char *rkb_sweep_path_lock(const char *directory) {
-   return rkb_path_join(directory, "lock");
+/* `lock` in the directory of a run is held by the process that writes the archive. */
+char *rkb_sweep_path_lock(const rkb_sweep_t *sweep) {
+   return rkb_path_join(sweep->directory, sweep->alone ? "coordinator.lock" : "lock");
 }
 
 char *rkb_sweep_path_cell(const rkb_sweep_t *sweep, uint32_t index) {
-   return rkb_path_join(sweep->directory, sweep->cells[index].folder);
+   return sweep->alone ? rkb_duplicate(sweep->directory)
+                       : rkb_path_join(sweep->directory, sweep->cells[index].folder);
 }
 
 bool rkb_is_sweep(const char *directory) {
@@ -130,6 +132,23 @@ int rkb_sweep_make(const rkb_pipeline_t *pipeline, const char *directory, const 
       status = write_secret(directory, secret, err);
    if (status == RKB_OK)
       status = write_plan(sweep, err);
+   if (status == RKB_OK)
+      *out = sweep;
+   else
+      rkb_sweep_free(sweep);
+   return status;
+}
+
+int rkb_sweep_alone(const char *name, const rkb_pipeline_t *pipeline, const char *directory,
+                    const rkb_secret_t *secret, rkb_sweep_t **out, rkb_error_t *err) {
+   rkb_sweep_t *sweep = sweep_new(directory, name, 1);
+   int status = pipeline ? refuse_if_taken(directory, err) : RKB_OK;
+   sweep->alone = true;
+   sweep->cells[0] = (rkb_sweep_cell_t){.name = rkb_duplicate(name)};
+   if (status == RKB_OK && pipeline)
+      status = write_pipeline(sweep, 0, rkb_pipeline_text(pipeline), err);
+   if (status == RKB_OK && pipeline)
+      status = write_secret(directory, secret, err);
    if (status == RKB_OK)
       *out = sweep;
    else

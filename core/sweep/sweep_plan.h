@@ -26,6 +26,7 @@ typedef struct rkb_sweep {
    char *name; /* of the pipeline */
    rkb_sweep_cell_t *cells;
    uint32_t count;
+   bool alone; /* it is one run in its own directory: there is no plan on disk */
 } rkb_sweep_t;
 
 /* Whether the directory holds a sweep. */
@@ -36,11 +37,15 @@ int rkb_sweep_make(const rkb_pipeline_t *pipeline, const char *directory, const 
                    rkb_sweep_t **sweep, rkb_error_t *err);
 /* Reads a plan.  RKB_ERR_INVALID: there is none, or it is damaged. */
 int rkb_sweep_open(const char *directory, rkb_sweep_t **sweep, rkb_error_t *err);
+/* A run by itself as a sweep of one cell, so that it can run where sweeps do.  Writes pipeline.yaml and secret, unless pipeline is NULL:
+ * then the directory has them. */
+int rkb_sweep_alone(const char *name, const rkb_pipeline_t *pipeline, const char *directory,
+                    const rkb_secret_t *secret, rkb_sweep_t **sweep, rkb_error_t *err);
 void rkb_sweep_free(rkb_sweep_t *sweep); /* NULL is accepted */
 
 /* Paths; malloc'd. */
 char *rkb_sweep_path_cell(const rkb_sweep_t *sweep, uint32_t index);
 char *rkb_sweep_path_secret(const char *directory);
-char *rkb_sweep_path_lock(const char *directory);
+char *rkb_sweep_path_lock(const rkb_sweep_t *sweep);
 
 #endif

@@ -1,63 +1,55 @@
-/* Runs the cells of a sweep (sweep_run.h).  Each child's standard input is a pipe that nobody writes to: when it closes, because this
- * process ends it or is killed, the child ends as by ^C (--until-input-ends).  Loop thread only. */
+/* Runs the cells of a sweep (sweep_run.h): decides which cell is started when, and what is made of its end.  The executor starts processes.
+ * Loop thread only. */
 #include "sweep/sweep_run.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "archive/run_lock.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "system/loop.h"
 
 #define LOOK_AGAIN_NS (100 * UINT64_C(1000000))
 #define LONGEST_WAIT_NS (600 * UINT64_C(1000000000))
 
-enum { MAX_PLUGIN_PATHS = 64, MAX_ARGUMENTS = 16 + 2 * MAX_PLUGIN_PATHS, MAX_LINE = 1000 };
+enum { MAX_PLUGIN_PATHS = 64, MAX_ARGUMENTS = 16 + 2 * MAX_PLUGIN_PATHS, MAX_TEXT = 1200, MAX_LOSSES = 5 };
 
-struct runner;
-
-/* One cell while its process runs. */
-typedef struct slot {
-   struct runner *runner;
-   uint32_t cell;
-   uv_process_t process;
-   uv_pipe_t input, errors;
-   unsigned open_handles;
-   bool used, exited;
-   int64_t exit_status;
+/* What this process knows of a cell. */
+typedef struct cell {
+   bool again, running, told;
+   bool begun;         /* there was a part of it when it was started */
+   uint32_t losses;    /* one after another without a candidate more */
+   int64_t candidates; /* at the last loss */
    uint64_t began_ns;
-   char line[MAX_LINE + 1]; /* of its standard error, as far as it came */
-   size_t line_length;
-   char last[MAX_LINE + 1]; /* the last whole line */
-} slot_t;
+} cell_t;
 
 typedef struct runner {
    const rkb_sweep_t *sweep;
    const rkb_sweep_options_t *options;
    rkb_loop_t *loop;
+   rkb_executor_t *executor;
+   rkb_executor_options_t executor_options;
    uv_signal_t signals[2];
-   slot_t *slots;
-   uint32_t next; /* cell to look at next */
-   uint32_t running;
+   cell_t *cells;
+   uint32_t next, again; /* cell to look at next; cells that are to be started again */
+   uint32_t running, signalled;
    rkb_timer_t *waiting; /* for another process to end the run of cell `next`; NULL: nothing is waited for */
    uint64_t waited_since_ns; /* 0: not waiting */
    rkb_sweep_result_t result;
    char *secret, *jobs;
-   int status; /* what stopped the sweep itself */
+   const char *command[MAX_ARGUMENTS];
+   bool starting; /* inside start_cells: what is called there does not start cells again */
+   int status;    /* what stopped the sweep itself */
    rkb_error_t error;
 } runner_t;
 
-static void tell(runner_t *runner, uint32_t kind, uint32_t cell, const char *text,
-                 const rkb_cell_look_t *look, double seconds) {
-   rkb_sweep_event_t event = {.kind = kind,
-                              .cell = cell,
-                              .text = text,
-                              .look = look,
-                              .seconds = seconds,
-                              .ended = runner->result.ended,
-                              .failed = runner->result.failed,
-                              .running = runner->running};
+static void tell(runner_t *runner, const rkb_sweep_event_t *what) {
+   rkb_sweep_event_t event = *what;
+   event.text = event.text ? event.text : "";
+   event.where = event.where ? event.where : "";
+   event.ended = runner->result.ended;
+   event.failed = runner->result.failed;
+   event.running = runner->running;
    event.left = runner->sweep->count - event.ended - event.failed - event.running;
    if (runner->options->observe)
       runner->options->observe(runner->options->argument, &event);
@@ -65,153 +57,109 @@ static void tell(runner_t *runner, uint32_t kind, uint32_t cell, const char *tex
 
 static void start_cells(runner_t *runner);
 
-static void finish_slot(slot_t *slot) {
-   runner_t *runner = slot->runner;
-   rkb_cell_look_t look;
-   rkb_error_t err;
-   char text[MAX_LINE + 64];
-   const double seconds = (double)(rkb_now_ns() - slot->began_ns) * 1e-9;
-   char *directory = rkb_sweep_path_cell(runner->sweep, slot->cell);
-   int status = rkb_cell_state(directory, &look, &err);
-   free(directory);
-   runner->running--;
-   slot->used = false;
-   if (status == RKB_OK && look.state == RKB_CELL_ENDED) {
-      runner->result.ended++;
-      tell(runner, RKB_SWEEP_ENDED, slot->cell, "", &look, seconds);
-   } else if (runner->result.interrupted) {
-      tell(runner, RKB_SWEEP_CUT, slot->cell, "", NULL, seconds);
-   } else {
-      runner->result.failed++;
-      snprintf(text, sizeof text, "%s%s(rkb-run ended with %lld)",
-               status == RKB_OK ? slot->last : err.message, slot->last[0] || status != RKB_OK ? " " : "",
-               (long long)slot->exit_status);
-      tell(runner, RKB_SWEEP_FAILED, slot->cell, text, NULL, seconds);
-   }
-   start_cells(runner);
-}
-
-static void on_closed(uv_handle_t *handle) {
-   slot_t *slot = handle->data;
-   if (--slot->open_handles == 0)
-      finish_slot(slot);
-}
-
-static void close_handle(uv_handle_t *handle) {
-   if (!uv_is_closing(handle))
-      uv_close(handle, on_closed);
-}
-
-static void end_line(slot_t *slot) {
-   slot->line[slot->line_length] = '\0';
-   if (slot->line_length > 0) {
-      memcpy(slot->last, slot->line, slot->line_length + 1);
-      tell(slot->runner, RKB_SWEEP_SAID, slot->cell, slot->line, NULL, 0);
-   }
-   slot->line_length = 0;
-}
-
-static void add_errors(slot_t *slot, const char *bytes, ssize_t length) {
-   for (ssize_t i = 0; i < length; i++) {
-      if (bytes[i] == '\n')
-         end_line(slot);
-      else if (slot->line_length < MAX_LINE)
-         slot->line[slot->line_length++] = bytes[i];
-   }
-}
-
-/* Reads what the child said before it ended, and no more: a stray process that keeps the pipe open cannot hold the sweep up. */
-static void on_child_end(uv_process_t *process, int64_t status, int signal) {
-   slot_t *slot = process->data;
-   uv_os_fd_t file;
-   char bytes[4096];
-   ssize_t length = 1;
-   while (length > 0 && uv_fileno((uv_handle_t *)&slot->errors, &file) == 0) {
-      length = read(file, bytes, sizeof bytes); /* libuv made it non-blocking */
-      add_errors(slot, bytes, length);
-   }
-   end_line(slot);
-   slot->exited = true;
-   slot->exit_status = signal ? 128 + signal : status;
-   close_handle((uv_handle_t *)&slot->process);
-   close_handle((uv_handle_t *)&slot->input);
-   close_handle((uv_handle_t *)&slot->errors);
-}
-
-static void on_errors(uv_stream_t *stream, ssize_t length, const uv_buf_t *buffer) {
-   add_errors(stream->data, buffer->base, length);
-   free(buffer->base);
-   if (length < 0)
-      close_handle((uv_handle_t *)stream);
-}
-
-static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
-   (void)handle;
-   (void)suggested;
-   *buffer = uv_buf_init(rkb_allocate(1, 4096), 4096);
-}
-
-static void list_arguments(const runner_t *runner, const char *directory,
-                           const char *arguments[MAX_ARGUMENTS]) {
-   const char *const fixed[] = {runner->options->program, "--resume", directory,     "--quiet",
-                                "--until-input-ends",     "--secret", runner->secret};
-   uint32_t count = 0;
-   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-      arguments[count++] = fixed[i];
-   if (runner->jobs) {
-      arguments[count++] = "--jobs";
-      arguments[count++] = runner->jobs;
-   }
-   for (uint32_t i = 0;
-        runner->options->plugin_paths && runner->options->plugin_paths[i] && i < MAX_PLUGIN_PATHS; i++) {
-      arguments[count++] = "--plugin-path";
-      arguments[count++] = runner->options->plugin_paths[i];
-   }
-   arguments[count] = NULL;
-}
-
 static void stop_with(runner_t *runner, int status, const rkb_error_t *err) {
    if (runner->status == RKB_OK) {
       runner->status = status;
       runner->error = *err;
    }
+   if (runner->running == 0 || runner->options->destination->operations->queues)
+      rkb_loop_stop(runner->loop); /* what is in a queue stays there */
 }
 
-static bool spawn(slot_t *slot, uint32_t cell, rkb_error_t *err) {
-   runner_t *runner = slot->runner;
-   const char *arguments[MAX_ARGUMENTS];
-   uv_loop_t *loop = rkb_loop_uv(runner->loop);
-   char *directory = rkb_sweep_path_cell(runner->sweep, cell);
-   *slot =
-      (slot_t){.runner = runner, .cell = cell, .used = true, .open_handles = 3, .began_ns = rkb_now_ns()};
-   uv_pipe_init(loop, &slot->input, 0);
-   uv_pipe_init(loop, &slot->errors, 0);
-   slot->process.data = slot->input.data = slot->errors.data = slot;
-   list_arguments(runner, directory, arguments);
-   uv_stdio_container_t files[3] = {
-      {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&slot->input},
-      {.flags = UV_IGNORE},
-      {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&slot->errors}};
-   const uv_process_options_t options = {.file = runner->options->program,
-                                         .args = (char **)arguments,
-                                         .exit_cb = on_child_end,
-                                         .stdio = files,
-                                         .stdio_count = 3,
-                                         .flags =
-                                            UV_PROCESS_DETACHED}; /* the terminal's ^C is for us alone */
-   runner->running++;
-   int number = uv_spawn(loop, &slot->process, &options);
+/* Another start may help: the cell gets as many as it makes progress with, and some more. */
+static void lose(runner_t *runner, uint32_t number, const rkb_job_end_t *end, const rkb_cell_look_t *look) {
+   cell_t *cell = &runner->cells[number];
+   char text[MAX_TEXT];
+   cell->losses = look->candidates > cell->candidates ? 1 : cell->losses + 1;
+   cell->candidates = look->candidates;
+   if (cell->losses > MAX_LOSSES) {
+      runner->result.failed++;
+      snprintf(text, sizeof text, "%s; lost %d times one after another, without a candidate more", end->text,
+               MAX_LOSSES + 1);
+      tell(runner,
+           &(rkb_sweep_event_t){.kind = RKB_SWEEP_FAILED, .cell = number, .text = text, .where = end->where});
+      return;
+   }
+   cell->again = true;
+   runner->again++;
+   tell(runner,
+        &(rkb_sweep_event_t){.kind = RKB_SWEEP_LOST, .cell = number, .text = end->text, .where = end->where});
+}
+
+static void fail(runner_t *runner, uint32_t number, const rkb_job_end_t *end, const char *message) {
+   char text[MAX_TEXT];
+   runner->result.failed++;
+   snprintf(text, sizeof text, "%s%s(rkb-run ended with %d)", message, message[0] ? " " : "", end->exit_code);
+   tell(runner,
+        &(rkb_sweep_event_t){.kind = RKB_SWEEP_FAILED, .cell = number, .text = text, .where = end->where});
+}
+
+static void on_ended(void *argument, uint32_t number, const rkb_job_end_t *end) {
+   runner_t *runner = argument;
+   cell_t *cell = &runner->cells[number];
+   rkb_sweep_event_t event = {.cell = number, .where = end->where, .text = end->text};
+   rkb_cell_look_t look;
+   rkb_error_t err;
+   char *directory = rkb_sweep_path_cell(runner->sweep, number);
+   int status = rkb_cell_state(directory, &look, &err);
    free(directory);
-   if (number == 0)
-      number = uv_read_start((uv_stream_t *)&slot->errors, give_room, on_errors);
-   if (number == 0)
-      return true;
-   rkb_fail(err, RKB_ERR_UNAVAILABLE, "cannot start %s: %s", runner->options->program, uv_strerror(number));
-   slot->exit_status = 127;
-   close_handle((uv_handle_t *)&slot->process);
-   close_handle((uv_handle_t *)&slot->input);
-   close_handle((uv_handle_t *)&slot->errors);
-   return false;
+   runner->running--;
+   cell->running = false;
+   event.seconds = (double)(rkb_now_ns() - cell->began_ns) * 1e-9;
+   if (status == RKB_OK && look.state == RKB_CELL_ENDED) {
+      runner->result.ended++;
+      event.kind = RKB_SWEEP_ENDED;
+      event.look = &look;
+      tell(runner, &event);
+   } else if (runner->result.interrupted) {
+      event.kind = RKB_SWEEP_CUT;
+      tell(runner, &event);
+   } else if (status != RKB_OK) {
+      fail(runner, number, end, err.message);
+   } else if (end->kind == RKB_JOB_LOST) {
+      lose(runner, number, end, &look);
+   } else if (end->kind == RKB_JOB_REMOVED) {
+      event.kind = RKB_SWEEP_REMOVED;
+      tell(runner, &event);
+   } else {
+      fail(runner, number, end, end->text);
+   }
+   start_cells(runner);
+}
+
+static void on_began(void *argument, uint32_t number, const char *where) {
+   runner_t *runner = argument;
+   cell_t *cell = &runner->cells[number];
+   tell(runner,
+        &(rkb_sweep_event_t){.kind = cell->begun || cell->told ? RKB_SWEEP_CONTINUED : RKB_SWEEP_STARTED,
+                             .cell = number,
+                             .where = where});
+   cell->told = true;
+   cell->began_ns = rkb_now_ns();
+}
+
+static void on_said(void *argument, uint32_t number, const char *line) {
+   tell(argument, &(rkb_sweep_event_t){.kind = RKB_SWEEP_SAID, .cell = number, .text = line});
+}
+
+static void on_trouble(void *argument, const char *text) {
+   tell(argument, &(rkb_sweep_event_t){.kind = RKB_SWEEP_TROUBLE, .text = text});
+}
+
+static void on_ready(void *argument) {
+   start_cells(argument);
+}
+
+static void on_queued(void *argument) {
+   runner_t *runner = argument;
+   if (!runner->options->detach || runner->next < runner->sweep->count || runner->again > 0)
+      return;
+   runner->result.detached = true;
+   rkb_loop_stop(runner->loop);
+}
+
+static void on_broken(void *argument, const rkb_error_t *err) {
+   stop_with(argument, err->status, err);
 }
 
 static void look_again(void *argument) {
@@ -221,80 +169,108 @@ static void look_again(void *argument) {
 }
 
 /* The process of an earlier sweep that was killed may still be ending the cell's run.  True: the cell is looked at again later. */
-static bool wait_for_writer(runner_t *runner, uint32_t cell, const char *directory) {
+static bool wait_for_writer(runner_t *runner, uint32_t cell, int64_t writer) {
    const uint64_t now = rkb_now_ns();
-   if (rkb_cell_writer(directory) == 0 ||
-       (runner->waited_since_ns && now - runner->waited_since_ns > LONGEST_WAIT_NS)) {
+   if (writer == 0 || (runner->waited_since_ns && now - runner->waited_since_ns > LONGEST_WAIT_NS)) {
       runner->waited_since_ns = 0;
       return false;
    }
    if (!runner->waited_since_ns) {
       runner->waited_since_ns = now;
-      tell(runner, RKB_SWEEP_WAITING, cell, "", NULL, 0);
+      tell(runner, &(rkb_sweep_event_t){.kind = RKB_SWEEP_WAITING, .cell = cell});
    }
    runner->waiting = rkb_timer_start(runner->loop, LOOK_AGAIN_NS, look_again, runner);
    return true;
 }
 
-static slot_t *free_slot(runner_t *runner) {
-   for (uint32_t i = 0; i < runner->options->at_once; i++)
-      if (!runner->slots[i].used)
-         return &runner->slots[i];
-   return NULL;
+static void start_cell(runner_t *runner, uint32_t number, bool begun) {
+   cell_t *cell = &runner->cells[number];
+   rkb_error_t err;
+   if (cell->again)
+      runner->again--;
+   cell->again = false;
+   cell->begun = begun;
+   cell->began_ns = rkb_now_ns();
+   cell->running = true;
+   runner->running++;
+   int status = runner->executor->operations->start(runner->executor, number, &err);
+   if (status == RKB_OK)
+      return;
+   runner->running--;
+   cell->running = false;
+   stop_with(runner, status, &err);
 }
 
-/* Looks at the next cell, and starts it when something is left to do. */
-static void take_next(runner_t *runner, slot_t *slot) {
-   rkb_cell_look_t look;
+/* Looks at the next cell, and starts it when something is left to do.  An archive that another machine may be writing is not opened:
+ * SQLite's log wants all its processes on one machine (sqlite.org/wal.html). */
+static void take_next(runner_t *runner) {
+   rkb_cell_look_t look = {.state = RKB_CELL_BEGUN};
    rkb_error_t err;
    const uint32_t cell = runner->next;
+   const bool here = runner->executor->operations->here;
    char *directory = rkb_sweep_path_cell(runner->sweep, cell);
-   bool later = wait_for_writer(runner, cell, directory);
-   int status = rkb_cell_state(directory, &look, &err);
+   const int64_t writer = rkb_cell_writer(directory);
+   const bool later = here && wait_for_writer(runner, cell, writer);
+   int status = later || (!here && writer != 0) ? RKB_OK : rkb_cell_state(directory, &look, &err);
    free(directory);
    if (later)
       return;
    runner->next++;
    if (status != RKB_OK) {
       runner->result.failed++;
-      tell(runner, RKB_SWEEP_FAILED, cell, err.message, NULL, 0);
+      tell(runner, &(rkb_sweep_event_t){.kind = RKB_SWEEP_FAILED, .cell = cell, .text = err.message});
    } else if (look.state == RKB_CELL_ENDED) {
       runner->result.ended++; /* by an earlier process: not news */
-   } else if (spawn(slot, cell, &err)) {
-      tell(runner, look.state == RKB_CELL_BEGUN ? RKB_SWEEP_CONTINUED : RKB_SWEEP_STARTED, cell, "", NULL, 0);
    } else {
-      stop_with(runner, err.status, &err);
+      runner->cells[cell].candidates = look.candidates;
+      start_cell(runner, cell, look.state == RKB_CELL_BEGUN);
    }
+}
+
+static void take_again(runner_t *runner) {
+   uint32_t number = 0;
+   while (!runner->cells[number].again)
+      number++;
+   start_cell(runner, number, true);
+}
+
+static bool work_is_left(const runner_t *runner) {
+   return runner->again > 0 || runner->next < runner->sweep->count;
 }
 
 static void start_cells(runner_t *runner) {
-   slot_t *slot;
+   if (!runner->executor || runner->starting)
+      return;
+   runner->starting = true;
    while (!runner->result.interrupted && runner->status == RKB_OK && !runner->waiting &&
-          runner->next < runner->sweep->count && (slot = free_slot(runner)) != NULL)
-      take_next(runner, slot);
-   if (runner->running == 0 && !runner->waiting)
+          work_is_left(runner) && runner->executor->operations->has_room(runner->executor)) {
+      if (runner->again > 0)
+         take_again(runner);
+      else
+         take_next(runner);
+   }
+   runner->starting = false;
+   runner->executor->operations->flush(runner->executor);
+   if (runner->running == 0 && !runner->waiting &&
+       (runner->result.interrupted || runner->status != RKB_OK || !work_is_left(runner)))
       rkb_loop_stop(runner->loop);
 }
 
-/* The first signal ends the cells as ^C ends a run; the second kills them. */
+/* The first signal ends the cells as ^C ends a run; the second kills them; the third does not wait for a scheduler. */
 static void on_signal(uv_signal_t *signal, int number) {
    runner_t *runner = signal->data;
-   const bool again = runner->result.interrupted;
    (void)number;
+   runner->signalled++;
    runner->result.interrupted = true;
-   if (!again)
-      tell(runner, RKB_SWEEP_STOPPING, 0, "", NULL, 0);
    rkb_timer_stop(runner->waiting);
    runner->waiting = NULL;
-   for (uint32_t i = 0; i < runner->options->at_once; i++) {
-      slot_t *slot = &runner->slots[i];
-      if (!slot->used || slot->exited)
-         continue;
-      close_handle((uv_handle_t *)&slot->input);
-      if (again)
-         uv_process_kill(&slot->process, SIGKILL);
-   }
-   if (runner->running == 0)
+   if (runner->signalled == 1)
+      tell(runner, &(rkb_sweep_event_t){.kind = RKB_SWEEP_STOPPING});
+   if (runner->signalled == 1)
+      runner->executor->operations->end(runner->executor);
+   else if (runner->signalled == 2)
+      runner->executor->operations->kill(runner->executor);
+   if (runner->running == 0 || (runner->signalled > 2 && runner->executor->operations->queues))
       rkb_loop_stop(runner->loop);
 }
 
@@ -308,25 +284,82 @@ static void watch_signals(runner_t *runner) {
 }
 
 static char *jobs_of_each(const rkb_sweep_options_t *options) {
+   const uint32_t at_once = options->at_once ? options->at_once : 1;
    uint32_t jobs = options->jobs;
-   if (jobs == 0 && options->at_once > 1)
-      jobs = uv_available_parallelism() / options->at_once;
-   if (jobs == 0 && options->at_once == 1)
+   if (jobs == 0 && at_once > 1 && options->destination->operations->here)
+      jobs = uv_available_parallelism() / at_once;
+   else if (jobs == 0)
       return NULL; /* the run's own default */
    return rkb_format("%u", jobs ? jobs : 1);
+}
+
+static void list_command(runner_t *runner) {
+   const rkb_sweep_options_t *options = runner->options;
+   const char **command = runner->command;
+   uint32_t count = 0;
+   const char *const fixed[] = {options->program, "--resume", runner->sweep->directory, "--quiet"};
+   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+      command[count++] = fixed[i];
+   if (!options->destination->operations->queues)
+      command[count++] = "--until-input-ends";
+   if (runner->secret) {
+      command[count++] = "--secret";
+      command[count++] = runner->secret;
+   }
+   if (runner->jobs) {
+      command[count++] = "--jobs";
+      command[count++] = runner->jobs;
+   }
+   for (uint32_t i = 0; options->plugin_paths && options->plugin_paths[i] && i < MAX_PLUGIN_PATHS; i++) {
+      command[count++] = "--plugin-path";
+      command[count++] = options->plugin_paths[i];
+   }
+   if (!runner->sweep->alone)
+      command[count++] = "--cell"; /* the executor adds the number */
+   command[count] = NULL;
+}
+
+static void open_executor(runner_t *runner) {
+   const rkb_sweep_options_t *options = runner->options;
+   list_command(runner);
+   runner->executor_options = (rkb_executor_options_t){.loop = runner->loop,
+                                                       .command = runner->command,
+                                                       .numbered = !runner->sweep->alone,
+                                                       .directory = runner->sweep->directory,
+                                                       .version = options->version,
+                                                       .count = runner->sweep->count,
+                                                       .at_once = options->at_once,
+                                                       .cores = options->jobs,
+                                                       .slurm_options = options->slurm_options,
+                                                       .events = {.began = on_began,
+                                                                  .said = on_said,
+                                                                  .ended = on_ended,
+                                                                  .trouble = on_trouble,
+                                                                  .ready = on_ready,
+                                                                  .queued = on_queued,
+                                                                  .broken = on_broken,
+                                                                  .argument = runner}};
+   runner->executor = rkb_executor_new(options->destination, &runner->executor_options);
 }
 
 static int run_cells(runner_t *runner, rkb_error_t *err) {
    int status = rkb_loop_new(&runner->loop, err);
    if (status != RKB_OK)
       return status;
+   open_executor(runner);
    watch_signals(runner);
    start_cells(runner);
-   while (runner->running > 0 || runner->waiting)
+   rkb_loop_run(runner->loop);
+   while (runner->running > 0 && !runner->executor->operations->queues) {
+      runner->executor->operations->end(runner->executor); /* our own processes end before we do */
       rkb_loop_run(runner->loop);
+   }
+   rkb_timer_stop(runner->waiting);
+   runner->executor->operations->close(runner->executor);
    for (int i = 0; i < 2; i++)
       uv_close((uv_handle_t *)&runner->signals[i], NULL);
    rkb_loop_free(runner->loop);
+   runner->executor->operations->free(runner->executor);
    if (runner->status != RKB_OK)
       *err = runner->error;
    return runner->status;
@@ -337,23 +370,22 @@ int rkb_sweep_run(const rkb_sweep_t *sweep, const rkb_sweep_options_t *options, 
    runner_t runner = {.sweep = sweep, .options = options};
    int lock = -1;
    int64_t previous;
-   char *path = rkb_sweep_path_lock(sweep->directory), *secret = rkb_sweep_path_secret(sweep->directory);
+   char *path = rkb_sweep_path_lock(sweep);
    int status = rkb_lock_take(path, &lock, &previous, err);
    if (status == RKB_OK) {
-      runner.slots = rkb_allocate(options->at_once, sizeof *runner.slots);
-      for (uint32_t i = 0; i < options->at_once; i++)
-         runner.slots[i].runner = &runner;
-      runner.secret = rkb_format("@%s", secret);
+      char *secret = rkb_sweep_path_secret(sweep->directory);
+      runner.cells = rkb_allocate(sweep->count, sizeof *runner.cells);
+      runner.secret = sweep->alone && rkb_path_exists(secret) ? rkb_format("@%s", secret) : NULL;
       runner.jobs = jobs_of_each(options);
       status = run_cells(&runner, err);
       rkb_lock_give(lock);
+      free(secret);
    }
    *result = runner.result;
    result->left = sweep->count - result->ended - result->failed;
    free(runner.jobs);
    free(runner.secret);
-   free(runner.slots);
-   free(secret);
+   free(runner.cells);
    free(path);
    return status;
 }

@@ -28,8 +28,9 @@ ROOMS = {
     "pipeline": ["plugin", "llm", "kernel", "task", "base"],
     "stage": ["generator", "lift", "pipeline", "plugin", "gpu", "llm", "archive", "prompt", "kernel", "task", "system", "base"],
     "run": ["stage", "pipeline", "llm", "archive", "kernel", "task", "system", "base"],
-    "sweep": ["pipeline", "archive", "system", "base"],
-    "cli": ["sweep", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "lift", "llm", "archive", "kernel", "task", "system", "base"],
+    "executor": ["system", "base"],
+    "sweep": ["executor", "pipeline", "archive", "system", "base"],
+    "cli": ["sweep", "executor", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "lift", "llm", "archive", "kernel", "task", "system", "base"],
     "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "lift", "kernel", "task", "system", "base"],
     "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }
@@ -37,7 +38,7 @@ ROOMS = {
 # Libraries that belong to one part: (pattern of the header, rooms that may use it).  Plugins may use none of them: two copies of an
 # event loop or of curl in one process do not work together.
 OWNED = [
-    (re.compile(r"^uv\.h$"), {"system", "stage", "run", "sweep", "llm", "gpu", "cli", "bench"}),
+    (re.compile(r"^uv\.h$"), {"system", "stage", "run", "executor", "sweep", "llm", "gpu", "cli", "bench"}),
     (re.compile(r"^curl/"), {"system"}),
     (re.compile(r"^sqlite3\.h$"), {"archive"}),
     (re.compile(r"^yaml\.h$"), {"base"}),

@@ -1,0 +1,13 @@
+/* Executors whose jobs are child processes: of this machine, or of ssh.  Each child's standard input is a pipe that nobody writes to: when
+ * it closes, because this process ends the job or is killed, the job ends as by ^C (--until-input-ends).  Loop thread only. */
+#ifndef RKB_EXECUTOR_PROCESS_EXECUTOR_H
+#define RKB_EXECUTOR_PROCESS_EXECUTOR_H
+
+#include "executor/executor.h"
+
+extern const rkb_executor_operations_t rkb_local_executor, rkb_ssh_executor;
+
+rkb_executor_t *rkb_process_executor_new(const rkb_destination_t *destination,
+                                         const rkb_executor_options_t *options);
+
+#endif
