@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "rkb/ext/lift.h"
+#include <rkb/ext/lift.h>
 
 struct rkb_lift_warnings {
    rkb_lift_warning_t *list; /* in the order of the text; their texts are owned */
