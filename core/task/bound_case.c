@@ -116,7 +116,7 @@ static void bind_recipe(rkb_bound_t *bound, const rkb_init_t *init, rkb_recipe_t
    /* Defaults of the parameters: mean 0, std 1; low -1, high 1; |normal| with std 1. */
    double first = init->kind == RKB_INIT_UNIFORM ? -1 : 0, second = 1;
    *recipe = (rkb_recipe_t){init->kind, parameter(bound, init->first, first, problems),
-                            parameter(bound, init->second, second, problems)};
+                            parameter(bound, init->second, second, problems), RKB_STRUCTURE_NONE};
 }
 
 /* Adds one tensor of the direction, with the layout of a task tensor. */
@@ -140,6 +140,20 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
    return true;
 }
 
+/* The recipe of a task tensor that is read.  A gradient has its tensor's shape and no structure. */
+static void bind_input(rkb_bound_t *bound, const rkb_tensor_t *list, uint32_t index, uint32_t origin,
+                       const rkb_init_setting_t *setting, rkb_problems_t *problems) {
+   const rkb_tensor_definition_t *from = &bound->definition->tensors[origin];
+   const rkb_init_t *init = setting && setting->inits[origin].kind ? &setting->inits[origin] : &from->init;
+   const int64_t *shape = list[index].shape;
+   bind_recipe(bound, init, &bound->recipes[index], problems);
+   bound->recipes[index].structure = from->structure;
+   if (from->structure == RKB_STRUCTURE_SYMMETRIC && shape[from->rank - 2] != shape[from->rank - 1])
+      rkb_problem(problems, from->structure_place,
+                  "in case %s: %s is %lld by %lld, and a symmetric matrix is square", bound->view.name,
+                  from->name, (long long)shape[from->rank - 2], (long long)shape[from->rank - 1]);
+}
+
 static bool add_forward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_setting_t *setting,
                         rkb_problems_t *problems) {
    const rkb_definition_t *definition = bound->definition;
@@ -147,9 +161,8 @@ static bool add_forward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_s
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
       if (!add_tensor(bound, list, i, tensor, "", tensor->role, problems))
          return false;
-      const rkb_init_t *init = setting && setting->inits[i].kind ? &setting->inits[i] : &tensor->init;
       if (tensor->role != RKB_OUT)
-         bind_recipe(bound, init, &bound->recipes[i], problems);
+         bind_input(bound, list, i, i, setting, problems);
    }
    bound->view.tensor_count = definition->tensor_count;
    return true;
@@ -168,7 +181,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
          return false;
       /* The gradient of a scalar output (a loss) is drawn around 1, so that it is not always 1. */
       bound->recipes[count++] =
-         (rkb_recipe_t){RKB_INIT_NORMAL, tensor->rank == 0 ? 1 : 0, tensor->rank == 0 ? 0.5 : 1};
+         (rkb_recipe_t){RKB_INIT_NORMAL, tensor->rank == 0 ? 1 : 0, tensor->rank == 0 ? 0.5 : 1, 0};
    }
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
@@ -176,8 +189,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
          continue;
       if (!add_tensor(bound, list, count, tensor, "", RKB_IN, problems))
          return false;
-      bind_recipe(bound, setting && setting->inits[i].kind ? &setting->inits[i] : &tensor->init,
-                  &bound->recipes[count++], problems);
+      bind_input(bound, list, count++, i, setting, problems);
    }
    for (uint32_t i = 0; i < definition->save_count; i++)
       if (!add_tensor(bound, list, count++, &definition->saves[i], "", RKB_IN, problems))

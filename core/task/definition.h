@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/yaml.h"
 #include "reference/functions.h"
+#include "task/structure.h"
 #include "task/task.h"
 
 #define RKB_MAX_DIMS 64u
@@ -59,6 +60,8 @@ typedef struct rkb_tensor_definition {
    uint32_t rank;
    const char *shape_text;
    rkb_init_t init;
+   uint32_t structure; /* enum rkb_structure */
+   rkb_place_t structure_place;
 } rkb_tensor_definition_t;
 
 typedef struct rkb_init_setting {

@@ -71,9 +71,24 @@ static void read_init(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_
    }
 }
 
+static void read_structure(rkb_tensor_definition_t *tensor, const rkb_yaml_t *node,
+                           rkb_problems_t *problems) {
+   const char *text;
+   if (!node || !rkb_yaml_scalar(node, "structure", &text, problems))
+      return;
+   tensor->structure_place = node->place;
+   if (!rkb_structure_parse(text, &tensor->structure))
+      rkb_problem(problems, node->place, "structure %s is not known: write " RKB_STRUCTURE_NAMES, text);
+   else if (tensor->role == RKB_OUT || !rkb_dtype_is_float(tensor->dtype))
+      rkb_problem(problems, node->place, "%s is no float input: only those have a structure", tensor->name);
+   else if (tensor->rank < 2)
+      rkb_problem(problems, node->place, "a structure is one of matrices: %s needs two dims or more",
+                  tensor->name);
+}
+
 static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *tensor, const rkb_yaml_t *node,
                         rkb_problems_t *problems) {
-   static const char *const known[] = {"role", "dtype", "shape", "init", "align", NULL};
+   static const char *const known[] = {"role", "dtype", "shape", "init", "align", "structure", NULL};
    if (!rkb_yaml_expect(node, RKB_YAML_MAP, "a tensor", problems))
       return;
    rkb_yaml_only(node, "a tensor", known, problems);
@@ -111,6 +126,7 @@ static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *t
        (bytes < 1 || bytes > 65536 || (bytes & (bytes - 1)) != 0))
       rkb_problem(problems, align->place, "align is a power of two from 1 to 65536, in bytes");
    tensor->alignment = (uint32_t)bytes;
+   read_structure(tensor, rkb_yaml_get(node, "structure"), problems);
 }
 
 void rkb_read_tensors(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {

@@ -206,19 +206,20 @@ static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
    uint64_t bits[FILL_PIECE];
    if (is_of_recipe(draw->kind)) {
-      rkb_random_fill(own, first, count, bits);
+      rkb_structure_draw(recipe->structure, view, own, first, count, bits);
       recipe_numbers(recipe, count, bits, out);
    }
    if (uses_extra(draw->kind))
-      rkb_random_fill(extra, first, count, bits);
+      rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
    if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
       change_numbers(draw, recipe, extra, count, bits, out);
    else if (draw->kind == RKB_DRAW_ONE_HOT)
       for (uint64_t i = 0; i < count; i++)
-         out[i] = one_hot(view, extra, first + i);
+         out[i] = one_hot(view, extra, rkb_structure_source(recipe->structure, view, first + i));
    else if (draw->kind != RKB_DRAW_RECIPE)
       for (uint64_t i = 0; i < count; i++)
          out[i] = number_of_bits(draw, is_positive(recipe), uses_extra(draw->kind) ? bits[i] : 0);
+   rkb_structure_clear(recipe->structure, view, first, count, out);
    round_numbers(view->dtype, count, out);
 }
 
