@@ -27,6 +27,8 @@ static int import_task(const rkb_arguments_t *arguments) {
    rkb_import_t import = {.file = rkb_positional(arguments, 1),
                           .directory = rkb_argument(arguments, "out"),
                           .dims = rkb_argument_list(arguments, "dim"),
+                          .inputs = rkb_argument_list(arguments, "input"),
+                          .entry = rkb_argument(arguments, "entry"),
                           .python = rkb_argument(arguments, "python")};
    if (access(import.file, R_OK) != 0) {
       fprintf(stderr, "cannot read %s: %s\n", import.file, strerror(errno));
@@ -96,6 +98,8 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    {"out", "DIR", "import: The task directory to make; it must not exist.", false},
    {"dim", "NAME=TENSOR:AXIS", "import: Make this size a dim, and no other; may be repeated, also for one name (default: find the dims).", true},
+   {"input", "NAME=SIZES", "import: Sizes of a function's example input, as x=4x128 or x=4x128:bfloat16; may be repeated.", true},
+   {"entry", "NAME", "import: The function or class that is meant, where the file has several.", false},
    {"python", "PROGRAM",
     "import: The Python that has PyTorch (default: $RKB_PYTHON, else the first of python3, /usr/bin/python3).",
     false},
@@ -105,11 +109,13 @@ static const rkb_cli_option_t options[] = {
 
 const rkb_command_t rkb_command_task = {
    .name = "task",
-   .arguments = "import FILE.py --out DIR | filter DIR",
+   .arguments = "import FILE --out DIR | filter DIR",
    .summary = "Import a task from PyTorch, or check whether a task is worth optimising.",
    .details = "import runs FILE.py, which defines Model and get_inputs (and get_init_inputs) as "
               "robust-kbench or KernelBench have\n"
-              "them, traces the model and writes a task directory.  Parameters and buffers become inputs.  "
+              "them, or a function of tensors, whose examples are default values, annotations such as \"float32[4, 128]\", or --input.\n"
+              "FILE may also be FILE.pt2, which torch.export.save wrote (PyTorch 2.1 or later).  It traces the model and writes a\n"
+              "task directory.  Parameters and buffers become inputs.  "
               "Without --dim it finds the\n"
               "dims itself: it varies the numbers of the file that may be sizes, and says what it chose.  "
               "--dim B=x:0 makes dim 0 of x\n"

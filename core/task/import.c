@@ -18,8 +18,8 @@
    (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
                                               */
 #define REFUSED 3 /* exit status of the script when something is not covered; 1 means an internal error */
-#define MOST_DIMS 32
-#define MOST_ARGUMENTS (12 + 2 * MOST_DIMS)
+#define MOST_REPEATED 32 /* of --dim, and of --input */
+#define MOST_ARGUMENTS (16 + 4 * MOST_REPEATED)
 
 static const char *const written_files[] = {"task.yaml", "reference.graph.yaml", "reference.py", NULL};
 
@@ -29,18 +29,32 @@ static char *find_script(void) {
    return path ? path : rkb_find_data("core/tools/import/import_task.py");
 }
 
+static int add_repeated(const char **arguments, uint32_t *count, const char *option,
+                        const char *const *values, rkb_error_t *err) {
+   for (uint32_t i = 0; values && values[i]; i++) {
+      if (i == MOST_REPEATED)
+         return rkb_fail(err, RKB_ERR_LIMIT, "more than %d %s options", MOST_REPEATED, option);
+      arguments[(*count)++] = option;
+      arguments[(*count)++] = values[i];
+   }
+   return RKB_OK;
+}
+
 static int run_script(const rkb_import_t *import, const char *script, const char *target,
                       const char *directions, rkb_text_t *report, rkb_error_t *err) {
    const char *python = import->python ? import->python : rkb_python_find();
    const char *arguments[MOST_ARGUMENTS] = {python,  "-B",   script,         import->file,
                                             "--out", target, "--directions", directions};
    uint32_t count = 8;
-   for (const char *const *dim = import->dims; dim && *dim; ++dim) {
-      if (count + 3 > MOST_ARGUMENTS)
-         return rkb_fail(err, RKB_ERR_LIMIT, "more than %d --dim options", MOST_DIMS);
-      arguments[count++] = "--dim";
-      arguments[count++] = *dim;
+   if (import->entry) {
+      arguments[count++] = "--entry";
+      arguments[count++] = import->entry;
    }
+   int status = add_repeated(arguments, &count, "--dim", import->dims, err);
+   if (status == RKB_OK)
+      status = add_repeated(arguments, &count, "--input", import->inputs, err);
+   if (status != RKB_OK)
+      return status;
    char *environment[RKB_PYTHON_VARIABLES];
    uint32_t passed = rkb_python_environment(environment);
    rkb_process_spec_t spec = {.size = sizeof spec,
@@ -48,7 +62,7 @@ static int run_script(const rkb_import_t *import, const char *script, const char
                               .environment = (const char *const *)environment,
                               .deadline_ns = DEADLINE_NS};
    rkb_process_result_t *result = NULL;
-   int status = rkb_process_run(&spec, NULL, NULL, &result, err);
+   status = rkb_process_run(&spec, NULL, NULL, &result, err);
    for (uint32_t i = 0; i < passed; ++i)
       free(environment[i]);
    if (status != RKB_OK)
@@ -112,7 +126,8 @@ static int forward_alone(const char *directory, rkb_error_t *err) {
    char *path = rkb_path_join(directory, "task.yaml"), *text = NULL;
    size_t length = 0;
    int status = rkb_file_read(path, 1 << 20, &text, &length, err);
-   char *at = status == RKB_OK ? strstr(text, both) : NULL, *wants = at ? strstr(at, "\nwants_grad: [") : NULL;
+   char *at = status == RKB_OK ? strstr(text, both) : NULL,
+        *wants = at ? strstr(at, "\nwants_grad: [") : NULL;
    char *end = wants ? strchr(wants + 1, '\n') : NULL;
    if (end) {
       rkb_text_t made;

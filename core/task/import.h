@@ -1,4 +1,4 @@
-/* `rkb task import`: turns a PyTorch file in the robust-kbench or KernelBench form into a task directory. */
+/* `rkb task import`: turns PyTorch code into a task directory: a module or a function in a file, or an exported program. */
 #ifndef RKB_TASK_IMPORT_H
 #define RKB_TASK_IMPORT_H
 
@@ -6,10 +6,13 @@
 #include "base/text.h"
 
 typedef struct rkb_import {
-   const char *file;        /* FILE.py with Model, get_inputs and perhaps get_init_inputs */
-   const char *directory;   /* the task directory to make; it must not exist, its parent must exist */
-   const char *const *dims; /* "B=x:0", NULL-terminated, or NULL */
-   const char *python;      /* interpreter with PyTorch; NULL: what rkb_python_find finds */
+   const char
+      *file; /* FILE.py with Model and get_inputs or with a function, or FILE.pt2 of torch.export.save */
+   const char *directory;     /* the task directory to make; it must not exist, its parent must exist */
+   const char *const *dims;   /* "B=x:0", NULL-terminated, or NULL */
+   const char *const *inputs; /* example inputs, "x=4x128:bfloat16", NULL-terminated, or NULL */
+   const char *entry;         /* the function or class that is meant, or NULL */
+   const char *python;        /* interpreter with PyTorch; NULL: what rkb_python_find finds */
 } rkb_import_t;
 
 /* Makes the directory and adds notes to report, one per line.  RKB_ERR_INVALID: something in the file is not covered; report then

@@ -2,7 +2,7 @@
 
     kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--out FILE]
 
-For each file: whether it was imported without any option, and how long that took with PyTorch loaded; how the graph compares with the
+For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
 check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault.  Without --rkb and --dump only the import.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
@@ -72,7 +72,7 @@ def row_of(job):
     torch.set_num_threads(1)
     row = dict.fromkeys(COLUMNS, "")
     row.update(level=str(level), file=os.path.basename(path))
-    started = time.monotonic()
+    started = time.process_time()
     try:
         made = import_task.build(path, name_of(path), [], ["forward", "backward"])
     except Refused as refusal:
@@ -82,7 +82,7 @@ def row_of(job):
         row.update(imported="failed", remark="%s: %s" % (type(error).__name__, str(error).splitlines()[0][:150] if str(error) else ""))
         return row
     finally:
-        row["import_s"] = "%.1f" % (time.monotonic() - started)
+        row["import_s"] = "%.2f" % (time.process_time() - started)
     row["imported"] = "yes"
     row["dims"] = str(sum(note.startswith("dim ") for note in made.notes))
     if options.rkb and options.dump:
@@ -96,7 +96,7 @@ def look(path, made, folder, options, row):
     from naive_kernel import Graph, Unwritten
 
     directory = os.path.join(folder, name_of(path))
-    import_task.write(directory, path, made.task, made.graph)
+    import_task.write(directory, made)
     shares = compared(made, directory, options.dump)
     row.update(forward=shares.get("forward", ""), backward=shares.get("backward", ""))
     try:
@@ -132,8 +132,9 @@ def summary(rows):
     for level in sorted({row["level"] for row in rows}):
         own = [row for row in rows if row["level"] == level]
         seconds = sorted(float(row["import_s"]) for row in own)
-        line = "level %s: %d files, %d imported (median %.1f s, most %.1f s)" % (
-            level, len(own), sum(row["imported"] == "yes" for row in own), seconds[len(seconds) // 2], seconds[-1])
+        line = "level %s: %d files, %d imported (median %.2f s, 90 %% %.2f s, most %.2f s)" % (
+            level, len(own), sum(row["imported"] == "yes" for row in own), seconds[len(seconds) // 2],
+            seconds[9 * (len(seconds) - 1) // 10], seconds[-1])
         if any(row["naive"] for row in own):
             line += ", %d naive kernels accepted, %d of their faults rejected" % (
                 sum(row["naive"] == "accept" for row in own), sum(row["naive"] == "accept" and row["fault"].startswith("reject") for row in own))

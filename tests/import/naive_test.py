@@ -22,7 +22,7 @@ LIMIT = 300
 def problems_of(rkb, path, folder):
     made = import_task.build(path, "sample", [], ["forward", "backward"])
     directory = os.path.join(folder, "sample")
-    import_task.write(directory, path, made.task, made.graph)
+    import_task.write(directory, made)
     right = judge(rkb, directory, Graph(directory).kernel(), os.path.join(folder, "right.cu"), LIMIT)
     wrong = judge(rkb, directory, Graph(directory).kernel(1), os.path.join(folder, "wrong.cu"), LIMIT)
     found = [] if right == "accept" else ["the right kernel: %s" % right]

@@ -1,8 +1,9 @@
-"""Turns a Python file in the robust-kbench or KernelBench form into a task directory.
+"""Turns PyTorch code into a task directory.
 
-    python3 import_task.py FILE.py --out DIR [--name NAME] [--dim B=x:0]... [--directions forward,backward]
+    python3 import_task.py FILE --out DIR [--name NAME] [--entry NAME] [--input x=4x128]... [--dim B=x:0]... [--directions forward,backward]
 
-The file defines Model (an nn.Module), get_inputs() and, in the KernelBench form, get_init_inputs().  Parameters and buffers
+FILE defines Model (an nn.Module), get_inputs() and, in the KernelBench form, get_init_inputs(); or a function of tensors, with
+example inputs (function_file.py); or it is a program that torch.export.save wrote, FILE.pt2.  Parameters and buffers
 become inputs.  Sizes are literal except for the dims named: --dim B=x:0 makes dim 0 of x the dim B (a parameter or buffer may
 be named too, and the same dim several times).  DIR must not exist: everything is written or nothing.
 Ends with 0 and notes on standard output, or with 3 and one sentence a line on standard error.
@@ -18,8 +19,10 @@ import tempfile
 import torch
 
 import check_cases
+import function_file
 import recipes
 import sizes
+import structure
 import writing
 from lowering import DTYPES
 from probing import Probe, Subject
@@ -70,15 +73,18 @@ def describe_inputs(probe, nodes, shapes, data):
         tensor, shape = inputs.get(key, state.get(key)), shapes[key]
         if tensor.dtype not in DTYPES and tensor.dtype != torch.bool:
             raise Refused("%s has the type %s, which is not covered" % (key, str(tensor.dtype).replace("torch.", "")))
+        kept = structure.of_input(tensor) if key in inputs else None
+        if kept:
+            probe.notes.append("the input %s is %s, and stays so in every family of inputs" % (name, structure.SAID[kept]))
         if not tensor.dtype.is_floating_point:
             init = recipes.of_integers(tensor, index_bound(nodes, by_name, name))
         elif key in inputs:
-            init = recipes.from_data(tensor)
+            init = recipes.from_data(tensor[tensor != 0] if kept and kept != "symmetric" else tensor)
         else:
             init = recipes.of_parameter(model, key, tensor, shape)
         origin = key if key in inputs else "model." + key
         tensors.append({"name": name, "role": "in", "dtype": DTYPES.get(tensor.dtype, "uint8"), "shape": shape, "init": init,
-                        "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip
+                        "structure": kept, "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip
     for name, tensor in probe.lowerings[0].extra.items():
         tensors.append({"name": name, "role": "in", "dtype": tensor["dtype"], "shape": probe.extra_shapes[name], "init": tensor["init"],
                         "origin": "drawn in forward", "differentiable": False})  # fmt: skip
@@ -145,13 +151,20 @@ def with_numbers(probe, check):
     if best is None:
         best = min(probe.assignments, key=lambda a: check_cases.elements_of(probe.lowerings[probe.assignments.index(a)]))
     if most < 0 and check_cases.elements_of(probe.lowerings[probe.assignments.index(best)]) > MOST_WHOLE:
-        return subject.variant(best, subject.device)
+        return subject.variant(best, "meta" if subject.device == "meta" else None)
     return subject.variant(best, None) if not subject.named else subject.file.run({})
 
 
-def build(path, name, dims, directions):
+def build(path, name, dims, directions, examples=(), entry=None):
     """An Imported: the two files' texts, notes for the user, and the subject that was traced."""
-    file = UserFile(path)
+    file = UserFile(path, function_file.parse_examples(examples), entry)
+    try:
+        return build_from(file, path, name, dims, directions)
+    except Refused as refusal:
+        raise Refused(*[file.explained(sentence) for sentence in refusal.sentences])
+
+
+def build_from(file, path, name, dims, directions):
     named = parse_dims(dims)
     probe, check, nodes, shapes = with_dims_named(file, named) if named else with_dims_found(file)
     subject = probe.subject
@@ -196,14 +209,13 @@ def describe_dims(task):
     return said or ["no size can change: all are literal"]
 
 
-def write(directory, path, task_text, graph_text):
+def write(directory, made):
     parent = os.path.dirname(os.path.abspath(directory))
     scratch = tempfile.mkdtemp(prefix=".import-", dir=parent)
     try:
-        for name, text in (("task.yaml", task_text), ("reference.graph.yaml", graph_text)):
+        for name, text in (("task.yaml", made.task), ("reference.graph.yaml", made.graph), ("reference.py", made.subject.file.text)):
             with open(os.path.join(scratch, name), "w") as file:
                 file.write(text)
-        shutil.copyfile(path, os.path.join(scratch, "reference.py"))
         os.chmod(scratch, 0o755)
         os.rename(scratch, directory)
     except BaseException:
@@ -217,14 +229,16 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--name")
     parser.add_argument("--dim", action="append", default=[])
+    parser.add_argument("--input", action="append", default=[])
+    parser.add_argument("--entry")
     parser.add_argument("--directions", default="forward,backward")
     options = parser.parse_args()
     name = options.name or os.path.basename(os.path.normpath(options.out))
     try:
         if os.path.lexists(options.out):
             raise Refused("%s exists already" % options.out)
-        made = build(options.file, name, options.dim, options.directions.split(","))
-        write(options.out, options.file, made.task, made.graph)
+        made = build(options.file, name, options.dim, options.directions.split(","), options.input, options.entry)
+        write(options.out, made)
     except Refused as refusal:
         for sentence in refusal.sentences:
             print(sentence, file=sys.stderr)

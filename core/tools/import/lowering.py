@@ -63,6 +63,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ind
         dtype = torch.float32 if value.dtype == torch.bool else value.dtype  # truth is 0 or 1
         if dtype not in DTYPES:
             raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
+        attributes = {key: tuple(part) if isinstance(part, list) else part for key, part in attributes.items()}
         self.nodes.append({
             "op": op, "in": operands, "attr": attributes, "line": line,
             "out": name, "shape": tuple(value.shape), "dtype": DTYPES[dtype],

@@ -3,8 +3,6 @@
 A dim is a number of the user's file (user_file.py), or axes that --dim named.  Nothing is believed that was not traced: an
 expression stands in the graph when it gives the number that each of the traces saw."""
 
-import time
-
 import torch
 import torch.nn as nn
 
@@ -23,7 +21,11 @@ MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its b
 MOST_MULTIPLES = 16  # that are tried of one dim
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 SETTLED = 4  # values of a dim beside the published one
-SECONDS = 6.0  # to look for dims; those not looked at by then stay as they are
+BUDGET = 9000  # nodes that are traced to look for dims; those not looked at by then stay as they are
+MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
+
+
+OTHER_PARAMETERS = "%s: the model has other parameters"
 
 
 class Subject:
@@ -112,13 +114,19 @@ class Subject:
             return self.model, dict(self.inputs)
         return self.file.run({name: assignment[name] for name in self.literals}, device)
 
-    def lower(self, assignment):
-        """The graph at one assignment of the dims, as a Lowering; its shapes hold those of all tensors."""
-        model, inputs = self.variant(assignment, self.device)
+    def traced(self, assignment):
+        """(model, inputs) to trace at one assignment: but for its own sizes, a model needs no numbers in its weights."""
+        if assignment == self.base or self.device == "meta":
+            return self.variant(assignment, self.device)
+        return self.variant(assignment, "shapes")
+
+    def lower(self, assignment, expected=None, spend=None):
+        """The graph at one assignment of the dims, as a Lowering; its shapes hold those of all tensors.  expected, spend: of trace()."""
+        model, inputs = self.traced(assignment)
         inputs = {key: self.resized(key, value, assignment) if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
         parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
         if list(parameters) != list(self.parameters) or list(buffers) != list(self.buffers):
-            raise Refused("%s: the model has other parameters" % self.path)
+            raise Refused(OTHER_PARAMETERS % self.path)
         changed = []
         try:
             for key, tensor in list(parameters.items()) + list(buffers.items()) if self.named else []:
@@ -129,7 +137,7 @@ class Subject:
                     table = module._parameters if key in parameters else module._buffers
                     changed.append((table, name, tensor))
                     table[name] = nn.Parameter(other) if key in parameters else other
-            traced = trace(model, self.path, inputs, self.file.path)
+            traced = trace(model, self.path, inputs, self.file.path, expected, spend)
             lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
             lowering.run(traced.graph)
         finally:
@@ -139,6 +147,7 @@ class Subject:
         tensors.update(buffers)
         lowering.shapes = {key: self.resized(key, tensors[key], assignment).shape for key in self.tensor_names}
         lowering.inputs = inputs
+        lowering.calls = traced.calls
         check_shapes(self.path, lowering, self.tensor_names)
         return lowering
 
@@ -164,7 +173,7 @@ class Probe:
         self.domains = {}
         self.notes = []
         self.extra_shapes = {}
-        self.started = time.monotonic()
+        self.spent = 0.0
 
     def attempt(self, assignment):
         """None when the graph at this assignment is the same one; else why not."""
@@ -175,9 +184,13 @@ class Probe:
             self.failures[key] = self.trace(assignment)
         return self.failures[key]
 
+    def spend(self):
+        self.spent += 1
+
     def trace(self, assignment):
+        self.spent += MODEL_COST * len(self.subject.parameters)
         try:
-            lowering = self.subject.lower(assignment)
+            lowering = self.subject.lower(assignment, self.lowerings[0].calls, self.spend)
         except Refused as refusal:
             return refusal.sentences[0]
         if outline(lowering) != self.outline:
@@ -221,7 +234,7 @@ class Probe:
         those before them, where that works, so the domains hold together."""
         subject = self.subject
         for name in list(subject.base):
-            domain = self.search_dim(name) if time.monotonic() - self.started < SECONDS else None
+            domain = self.search_dim(name) if self.spent < BUDGET else None
             if domain:
                 self.domains[name] = domain
         for name in list(subject.base):
@@ -237,7 +250,7 @@ class Probe:
             return
         free = [other for other in others if other.name not in self.domains and not other.followers]
         for group in [[other] for other in free] + [[other] for other in others if other not in free] + [free, others]:
-            if not group or time.monotonic() - self.started > SECONDS:
+            if not group or self.spent > BUDGET:
                 continue
             literal.followers = group
             self.failures = {}
@@ -289,6 +302,8 @@ class Probe:
     def search_dim(self, name):
         """(values, multiple) at which the graph is the same and the shapes move, or None."""
         base = self.subject.base[name]
+        if not self.works(name, base + 1) and not self.works(name, 2 * base):
+            return None  # what does not even work twice as large moves with nothing that divides it
         for multiple in [m for m in range(1, min(base, 4096) + 1) if base % m == 0][:MOST_MULTIPLES]:
             if not self.works(name, base + multiple):
                 continue

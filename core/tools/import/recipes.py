@@ -25,7 +25,9 @@ def normal(mean, std):
 
 
 def from_data(tensor):
-    """A recipe with the spread of the data."""
+    """A recipe with the spread of the data; the usual one where there is no data."""
+    if tensor.device.type == "meta":
+        return normal(0, 1)
     data = tensor.detach().reshape(-1)[:SAMPLE].double()
     if data.numel() == 0:
         return normal(0, 1)
@@ -42,7 +44,7 @@ def from_data(tensor):
 
 def of_integers(tensor, bound):
     """bound: the text of a limit that the graph itself implies (classes, rows of a table), or None."""
-    data = tensor.detach().reshape(-1)
+    data = tensor.detach().reshape(-1) if tensor.device.type != "meta" else torch.zeros(0)
     low = int(data.min()) if data.numel() else 0
     return "{kind: integers, low: %d, high: %s}" % (0 if bound else min(low, 0), bound or int(data.max()) + 1 if data.numel() else 1)
 

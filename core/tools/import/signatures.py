@@ -8,6 +8,7 @@ Each signature lists the parameters in PyTorch's order:
 """
 
 import ast
+import functools
 
 from refusal import Refused
 
@@ -94,9 +95,14 @@ class Parameter:
         return self.default is self.absent
 
 
+@functools.lru_cache(maxsize=None)
+def parameters_of(signature):
+    return [Parameter(token) for token in signature.split()]
+
+
 def bind(name, signature, args, kwargs):
     """(operands, attributes) of one call; args and kwargs as PyTorch got them."""
-    parameters = [Parameter(token) for token in signature.split()]
+    parameters = parameters_of(signature)
     if len(args) > len(parameters):
         raise Refused("%s with %d arguments is not covered" % (name, len(args)))
     given = {parameter.name: value for parameter, value in zip(parameters, args)}

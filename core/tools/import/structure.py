@@ -4,6 +4,7 @@ and symmetry of an input, which its recipe keeps."""
 import torch
 
 MOST_ELEMENTS = 1 << 24
+SAID = {"upper": "an upper triangle", "lower": "a lower triangle", "diagonal": "diagonal", "symmetric": "symmetric"}
 
 
 def of(tensor):

@@ -149,7 +149,7 @@ class Constructors(torch.overrides.TorchFunctionMode):
 class ShapedTracer(torch.fx.Tracer):
     proxy_buffer_attributes = True
 
-    def __init__(self, path, shown, inputs, state):
+    def __init__(self, path, shown, inputs, state, expected=None, spend=None):
         super().__init__()
         self.path = path
         self.shown = shown
@@ -158,12 +158,32 @@ class ShapedTracer(torch.fx.Tracer):
         self.inputs = inputs  # placeholder name -> meta tensor
         self.batch_norms = {}
         self.state = state  # qualified name -> parameter; asking the module for it would be traced, without end
+        self.known = {id(tensor): name for name, tensor in state.items()}
+        self.expected = expected  # the calls of another trace, which this one has to repeat; or None
+        self.calls = []
+        self.spend = spend or (lambda: None)  # called once a node
 
     def place(self):
         return "%s:%d: " % (self.shown, user_line(self.path))
 
     def proxy(self, node):
         return ShapedProxy(node, self)
+
+    def getattr(self, attribute, value, cache):
+        """As torch's own, which goes through all parameters for each attribute that a module reads."""
+        name = self.known.get(id(value))
+        if name is None:
+            return value
+        if name not in cache:
+            cache[name] = self.create_proxy("get_attr", name, (), {})
+        return cache[name]
+
+    def follow(self, kind, name):
+        """Notes a call, and ends a trace that cannot become the expected graph any more."""
+        self.calls.append((kind, name))
+        self.spend()
+        if self.expected is not None and self.expected[len(self.calls) - 1 : len(self.calls)] != self.calls[-1:]:
+            raise Refused("the graph is another one")
 
     def is_leaf_module(self, module, qualified_name):
         # In training mode its forward writes to its buffers, which has no place in a graph of values.
@@ -224,6 +244,7 @@ class ShapedTracer(torch.fx.Tracer):
         proxy.value = value
         proxy.node.meta["value"] = value
         name = target if isinstance(target, str) else getattr(target, "__name__", "")
+        self.follow(kind, name)
         changes = kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__") and kind in ("call_function", "call_method"))
         if changes and args and isinstance(args[0], ShapedProxy) and isinstance(value, torch.Tensor):
             if args[0].parent and args[0].parent[1] == "no way back":
@@ -246,6 +267,8 @@ class ShapedTracer(torch.fx.Tracer):
         try:
             if kind == "call_module":
                 return batch_norm_shape(self.batch_norms[target], args[0])
+            if target is nn.functional.batch_norm and args[0].dim() >= 2:
+                return args[0].new_empty(args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
             if getattr(target, "__name__", target) == "repeat_interleave":
                 return repeated_shape(*args, **kwargs)
             if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
@@ -263,7 +286,9 @@ class ShapedTracer(torch.fx.Tracer):
 
 def batch_norm_shape(module, value):
     module._check_input_dim(value)
-    return nn.functional.batch_norm(value, None, None, training=True)  # says so when a channel has a single value
+    if value.numel() == value.shape[1]:
+        raise ValueError("Expected more than 1 value per channel when training, got input size %s" % (tuple(value.shape),))
+    return value.new_empty(value.shape)
 
 
 def pooled_shape(value, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -324,20 +349,21 @@ def wrap(model, inputs):
     return type("Wrapper", (Wrapper,), {"forward": scope["forward"]})(model)
 
 
-Traced = collections.namedtuple("Traced", "graph root")
+Traced = collections.namedtuple("Traced", "graph root calls")
 
 
-def trace(model, shown, inputs, path):
+def trace(model, shown, inputs, path, expected=None, spend=None):
     """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
     Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
-    constants.  Refused when the model writes to its own state or asks for data.
+    constants.  Refused when the model writes to its own state or asks for data, and as soon as it calls something else than
+    `expected`, the calls of an earlier trace.  spend() is called once a node, and may end the trace.
     """
     tensors = {name: value.to("meta") for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     root = wrap(model, inputs)
     state = dict(root.named_parameters())
     state.update(root.named_buffers())
-    tracer = ShapedTracer(path, shown, tensors, state)
+    tracer = ShapedTracer(path, shown, tensors, state, expected, spend)
     before = {name: (id(buffer), buffer._version) for name, buffer in model.named_buffers()}
     try:
         with warnings.catch_warnings():
@@ -354,4 +380,4 @@ def trace(model, shown, inputs, path):
     for name, buffer in model.named_buffers():
         if before.get(name) != (id(buffer), buffer._version):
             raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (shown, name))
-    return Traced(graph, root)
+    return Traced(graph, root, tracer.calls)

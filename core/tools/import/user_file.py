@@ -1,5 +1,7 @@
 """The user's file: runs it, finds the whole numbers in it that may be sizes, and runs it again with others in their place.
 
+A file without Model or get_inputs is completed first (function_file.py), and an exported program is written out as one (exported.py).
+
 A number counts where a person would change it: assigned at the top of the file, written in get_inputs or get_init_inputs, or the
 default of an argument of get_inputs or of Model.  torch's constructors give tensors of the meta device, which have shapes and no
 data, so a file whose inputs take gigabytes costs nothing; small variants are run for real, for their numbers.
@@ -10,12 +12,15 @@ import importlib.util
 import inspect
 import math
 import os
+import re
 import sys
 import warnings
 
 import torch
 import torch.nn as nn
 
+import exported
+import function_file
 from refusal import Refused
 
 MAKERS = frozenset(
@@ -37,6 +42,19 @@ class MetaTensors(torch.overrides.TorchFunctionMode):
             named.pop("generator", None)
             named.pop("pin_memory", None)
         return function(*arguments, **named)
+
+
+class NoNumbers:
+    """While it is entered, torch.nn.init leaves tensors as they are: whoever looks at shapes alone needs no numbers in weights."""
+
+    def __enter__(self):
+        self.kept = {name: function for name, function in vars(nn.init).items() if name.endswith("_") and not name.startswith("_")}
+        for name in self.kept:
+            setattr(nn.init, name, lambda tensor, *arguments, **named: tensor)
+
+    def __exit__(self, *ignored):
+        for name, function in self.kept.items():
+            setattr(nn.init, name, function)
 
 
 class Literal:
@@ -118,16 +136,41 @@ def written_in(function):
 class UserFile:
     """The file at path; run() executes it with other numbers."""
 
-    def __init__(self, path):
+    def __init__(self, path, examples=None, entry=None):
         self.path = os.path.abspath(path)
         self.shown = path
+        self.places = {}  # line -> the place in the user's code, for an exported program
         try:
-            with open(path) as file:
-                self.text = file.read()
+            self.text = self.source(path)
             self.tree = ast.parse(self.text, self.path)
         except (OSError, SyntaxError, ValueError) as error:
             raise Refused("%s: it does not load: %s: %s" % (path, type(error).__name__, error))
+        added = function_file.completion(self.text, self.tree, path, examples or {}, entry)
+        if added:
+            self.text += added
+            self.tree = ast.parse(self.text, self.path)
+        self.model_name = self.find_model_name()
         self.literals = self.find_literals()
+
+    def source(self, path):
+        if path.endswith(".pt2"):
+            text, self.places = exported.load(path)
+            return text
+        with open(path) as file:
+            return file.read()
+
+    def explained(self, sentence):
+        """A refusal of an exported program names the place in the code that was exported."""
+        match = re.match(r"%s:(\d+): " % re.escape(self.shown), sentence)
+        place = self.places.get(int(match.group(1))) if match else None
+        return "%s: %s: %s" % (self.shown, place, sentence[match.end() :]) if place else sentence
+
+    def find_model_name(self):
+        """The class that is Model: its own name, or the one that `Model = name` gives."""
+        for statement in self.tree.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and getattr(statement.targets[0], "id", "") == "Model":
+                return statement.value.id
+        return "Model"
 
     def find_literals(self):
         top, given, defaults = [], [], []
@@ -136,7 +179,7 @@ class UserFile:
                 top += assigned(statement)
             elif isinstance(statement, ast.FunctionDef) and statement.name in GIVERS:
                 given += defaults_of(statement) + written_in(statement)
-            elif isinstance(statement, ast.ClassDef) and statement.name == "Model":
+            elif isinstance(statement, ast.ClassDef) and statement.name == self.model_name:
                 for part in statement.body:
                     if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                         defaults += defaults_of(part)
@@ -177,7 +220,8 @@ class UserFile:
         return width
 
     def run(self, assignment, device=None):
-        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data."""
+        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data, and
+        'shapes' no random numbers in weights."""
         changed = {}
         for literal in self.literals:
             value = assignment.get(literal.name, literal.value)
@@ -196,7 +240,10 @@ class UserFile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if device == "meta":
-                with MetaTensors():
+                with NoNumbers(), MetaTensors():
+                    return self.call(module, code)
+            if device == "shapes":
+                with NoNumbers():
                     return self.call(module, code)
             return self.call(module, code)
 
@@ -222,8 +269,7 @@ class UserFile:
             raise Refused("%s: it does not load: %s: %s" % (self.shown, type(error).__name__, error))
         for name in ("Model", "get_inputs"):
             if not hasattr(module, name):
-                raise Refused(
-                    "%s: it has no %s; a file in the robust-kbench or KernelBench form defines Model and get_inputs" % (self.shown, name))
+                raise Refused("%s: it has no %s; a file in the robust-kbench or KernelBench form defines Model and get_inputs" % (self.shown, name))
         try:
             given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
             model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)

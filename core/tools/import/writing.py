@@ -55,6 +55,7 @@ def task_text(task):
     lines.append("tensors:")
     for tensor in task["tensors"]:
         init = ", init: " + tensor["init"] if tensor["init"] else ""
+        init += ", structure: " + tensor["structure"] if tensor.get("structure") else ""
         origin = "  # " + tensor["origin"] if tensor["origin"] != tensor["name"] else ""
         lines.append(
             "  %s: {role: %s, dtype: %s, shape: \"%s\"%s}%s"

@@ -4,7 +4,7 @@
 
 With the dump program of tests/reference, the imported graph's values and gradients are held against the model itself.
 
-    # import: --dim B=x:0      options (none when absent)
+    # import: --dim B=x:0      options (none when absent): --dim, --input, --entry
     # graph: linear relu       the operations, in order
     # task: TEXT               a line of task.yaml contains it (white space at the ends aside)
     # text: TEXT               the graph contains it
@@ -58,11 +58,13 @@ def numbers(made, target, dump):
 def imported(path, wanted, folder, dump):
     """Problems of a sample that should import."""
     options = " ".join(wanted.get("import", [])).split()
-    dims = [option for option in options if option != "--dim"]
-    made = import_task.build(path, "sample", dims, ["forward", "backward"])
+    given = {"--dim": [], "--input": [], "--entry": []}
+    for option, value in zip(options[::2], options[1::2]):
+        given[option].append(value)
+    made = import_task.build(path, "sample", given["--dim"], ["forward", "backward"], given["--input"], (given["--entry"] or [None])[0])
     task, graph, notes = made.task, made.graph, made.notes
     target = os.path.join(folder, "sample")
-    import_task.write(target, path, task, graph)
+    import_task.write(target, made)
     problems = []
     if sorted(os.listdir(target)) != ["reference.graph.yaml", "reference.py", "task.yaml"] or os.listdir(folder) != ["sample"]:
         problems.append("the directory holds %s" % os.listdir(target))

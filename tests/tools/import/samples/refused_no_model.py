@@ -1,4 +1,4 @@
-# refused: it has no Model; a file in the robust-kbench or KernelBench form defines Model and get_inputs
+# refused: it defines no function and no torch.nn.Module; define Model, or a function of tensors
 import torch
 
 
