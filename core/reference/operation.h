@@ -108,10 +108,11 @@ static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rk
                                             double units) {
    if (point.value == 0 && point.hard == 0) /* an exact zero stays exact: nothing is rounded or flushed */
       return point;
-   double rounding = units * precision->unit *
-                     (fabs(point.value) + point.hard); /* relative to the largest value a kernel may hold */
+   const double size = fabs(point.value) + point.hard; /* the largest value a kernel may hold */
+   const double rounding = units * precision->unit * size;
    point.hard += rounding + precision->tiny;
-   point.variance += rounding * rounding / 3;
+   /* A result that is surely subnormal may be flushed; if it is not, its steps are of one size, which is less than it or all of it. */
+   point.variance += size < precision->tiny ? size * size : rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
       point.flags |= RKB_POINT_DONT_CARE;
    return point;
