@@ -28,6 +28,11 @@ static int case_draw(const rkb_host_t *host, rkb_random_t *stream, double work, 
    return rkb_task_case_draw(task_of(host), stream, work, drawn, err);
 }
 
+static int case_draw_equal(const rkb_host_t *host, rkb_random_t *stream, double work, bool all,
+                           rkb_case_t **drawn, rkb_error_t *err) {
+   return rkb_task_case_draw_equal(task_of(host), stream, work, all, drawn, err);
+}
+
 static int case_corner(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
    return rkb_task_case_corner(task_of(host), index, corner, err);
 }
@@ -126,4 +131,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .sample_close = rkb_sample_close,
                                      .staged_find = rkb_staged_find,
                                      .staged_keep = rkb_staged_keep,
-                                     .least_seconds = least_seconds};
+                                     .least_seconds = least_seconds,
+                                     .case_draw_equal = case_draw_equal};

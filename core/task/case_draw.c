@@ -1,4 +1,4 @@
-/* Draws small cases from the dims' domains, and lists the cases at the domains' corners.  Pure except for the random stream; any
+/* Draws small cases from the dims' domains, with equal dims where asked, and lists the cases at the domains' corners.  Pure except for the random stream; any
  * thread. */
 #include "task/task_parts.h"
 
@@ -71,6 +71,33 @@ static uint32_t choose_long(const rkb_definition_t *definition, rkb_random_t *st
              : UINT32_MAX;
 }
 
+static void draw_attributes(const rkb_definition_t *definition, rkb_random_t *stream, double *attributes) {
+   for (uint32_t i = 0; i < definition->attribute_count; i++) {
+      const rkb_task_attribute_t *attribute = &definition->attributes[i];
+      attributes[i] = attribute->choice_count
+                         ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
+                         : attribute->fallback;
+   }
+}
+
+/* The case of these dims; NULL where they do not fit together, or are more than work or memory allows. */
+static rkb_case_t *complete(const rkb_task_t *task, rkb_random_t *stream, const int64_t *dims,
+                            const double *attributes, double work) {
+   char name[32];
+   snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, name, RKB_CASE_DRAWN, dims,
+                                        attributes, NULL, task->budget, (rkb_place_t){0}, &problems);
+   rkb_problems_free(&problems);
+   if (bound && (rkb_program_operations(bound->program) > work ||
+                 rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
+      rkb_bound_free(bound);
+      bound = NULL;
+   }
+   return bound ? &bound->view : NULL;
+}
+
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err) {
    const rkb_definition_t *definition = task->definition;
@@ -92,31 +119,66 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
       for (uint32_t i = 0; i < definition->dim_count; i++)
          dims[i] =
             i == long_dim ? fit(&definition->dims[i], length) : draw_dim(&definition->dims[i], stream, most);
-      for (uint32_t i = 0; i < definition->attribute_count; i++) {
-         const rkb_task_attribute_t *attribute = &definition->attributes[i];
-         attributes[i] = attribute->choice_count
-                            ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
-                            : attribute->fallback;
-      }
-      char name[32];
-      snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
-      rkb_problems_t problems; /* dims that do not fit together are drawn again */
-      rkb_problems_init(&problems);
-      rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
-                                           NULL, task->budget, (rkb_place_t){0}, &problems);
-      rkb_problems_free(&problems);
-      if (bound && (rkb_program_operations(bound->program) > work ||
-                    rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
-         rkb_bound_free(bound);
-         bound = NULL;
-      }
-      if (bound)
-         *drawn = &bound->view;
+      draw_attributes(definition, stream, attributes);
+      *drawn = complete(task, stream, dims, attributes, work);
    }
    free(attributes);
    return *drawn ? RKB_OK
                  : rkb_fail(err, RKB_ERR_LIMIT, "no case of at most %.3g operations was found in %d draws",
                             work, ATTEMPTS);
+}
+
+/* Equal dims -------------------------------------------------------------------------------------------------------- */
+
+#define LARGEST_MODE 8 /* dims of few small values, such as strides, are not what the others are made equal to at first */
+
+static bool admits(const rkb_dim_t *dim, int64_t value) {
+   for (uint32_t i = 0; i < dim->choice_count; i++)
+      if (dim->choices[i] == value)
+         return true;
+   return !dim->choice_count && value >= dim->low && value <= dim->high && value % dim->multiple_of == 0;
+}
+
+/* Gives dims the value of one of them, drawn: a second one, drawn too, or all that admit it.  Returns how many are alike then. */
+static uint32_t make_equal(const rkb_definition_t *definition, rkb_random_t *stream, bool all, int64_t least,
+                           int64_t *dims) {
+   const uint32_t count = definition->dim_count, first = (uint32_t)rkb_random_below(stream, count),
+                  other = (first + 1 + (uint32_t)rkb_random_below(stream, count - 1)) % count;
+   const int64_t value = dims[first];
+   uint32_t alike = 1;
+   for (uint32_t i = 0; i < count && value >= least; i++)
+      if (i != first && (all || i == other) && admits(&definition->dims[i], value)) {
+         dims[i] = value;
+         alike++;
+      }
+   return alike;
+}
+
+int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, double work, bool all,
+                             rkb_case_t **drawn, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   int64_t dims[RKB_MAX_DIMS];
+   *drawn = NULL;
+   if (definition->dim_count < 2)
+      return rkb_fail(err, RKB_ERR_LIMIT, "task %s has no two dims", definition->name);
+   double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
+   int64_t most = SMALL_DIM;
+   for (int attempt = 0; attempt < ATTEMPTS && !*drawn; attempt++) {
+      if (attempt && attempt % 8 == 0)
+         most = most > 2 ? most / 2 : most;
+      for (uint32_t i = 0; i < definition->dim_count; i++)
+         dims[i] = draw_dim(&definition->dims[i], stream, most);
+      const int64_t least = attempt < ATTEMPTS / 2 ? LARGEST_MODE + 1 : 1;
+      if (make_equal(definition, stream, all, least, dims) < 2)
+         continue;
+      draw_attributes(definition, stream, attributes);
+      *drawn = complete(task, stream, dims, attributes, work);
+   }
+   free(attributes);
+   return *drawn ? RKB_OK
+                 : rkb_fail(err, RKB_ERR_LIMIT,
+                            "no case of at most %.3g operations with equal dims was found in %d draws", work,
+                            ATTEMPTS);
 }
 
 /* Corners ---------------------------------------------------------------------------------------------------------- */

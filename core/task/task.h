@@ -48,6 +48,10 @@ const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char *
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err);
+/* The same with dims that are equal: all that admit the value of one of them, or, unless all, two.  RKB_ERR_LIMIT where no two dims
+ * admit one value. */
+int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, double work, bool all,
+                             rkb_case_t **drawn, rkb_error_t *err);
 /* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
  * these sizes do not fit together.  RKB_ERR_LIMIT past the last corner.  The case may need more memory than any machine has.
  * The caller frees it with rkb_task_case_free. */

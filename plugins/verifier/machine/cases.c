@@ -146,7 +146,7 @@ static int list_cases(struct work *work, rkb_error_t *err) {
          break;
       add_part(work, the_case, NULL, UINT64_MAX);
    }
-   uint32_t drawn = 0, bounded = 0, corners = 0;
+   uint32_t drawn = 0, bounded = 0, corners = 0, equal = 0;
    int status = shapes_draw(me, work->candidate, work->drawn, MOST_CASES - work->count, &drawn, err);
    if (status == RKB_OK)
       status = bounded_grids_draw(me, work->candidate, work->drawn + drawn, MOST_CASES - work->count - drawn,
@@ -156,8 +156,12 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       status = corners_draw(me, work->candidate, work->drawn + work->drawn_count,
                             MOST_CASES - work->count - work->drawn_count, &corners, err);
    work->drawn_count += corners;
+   const uint32_t others = work->drawn_count;
+   if (status == RKB_OK)
+      status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others, &equal, err);
+   work->drawn_count += equal;
    for (uint32_t n = 0; n < work->drawn_count; n++)
-      add_part(work, work->drawn[n], NULL, n < drawn ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
+      add_part(work, work->drawn[n], NULL, n < drawn || n >= others ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
    return status;
 }
 

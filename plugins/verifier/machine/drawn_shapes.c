@@ -115,8 +115,7 @@ static int see_all(struct shapes *s, enum rkb_case_kind kind, uint32_t *of, rkb_
    return status;
 }
 
-/* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
-static double most_work(const struct verifier *me) {
+double shapes_most_work(const struct verifier *me) {
    double least = 0;
    for (uint32_t n = 0;; n++) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
@@ -136,7 +135,7 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    for (uint32_t n = 0; n < ATTEMPTS && status == RKB_OK && lacks(s); n++) {
       uint32_t gains[MOST_LAUNCHES] = {0}, news = 0;
       rkb_case_t *drawn = NULL;
-      status = me->task->case_draw(me->host, stream, (n % 4 == 3 ? LARGER : 1) * most_work(me),
+      status = me->task->case_draw(me->host, stream, (n % 4 == 3 ? LARGER : 1) * shapes_most_work(me),
                                    &drawn, err);
       if (status == RKB_ERR_LIMIT) { /* nothing so small fits the domain */
          status = RKB_OK;
@@ -191,7 +190,7 @@ static int draw_until(const struct verifier *me, rkb_random_t *stream, struct sh
                       uint32_t asked, rkb_case_t **drawn, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
-      const double work = (n % 4 == 3 ? LARGER : 1) * most_work(me);
+      const double work = (n % 4 == 3 ? LARGER : 1) * shapes_most_work(me);
       status = draw_telling(me, stream, features, work, &drawn[*count], err);
       *count += drawn[*count] != NULL;
    }

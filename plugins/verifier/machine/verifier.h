@@ -39,7 +39,8 @@ enum {
    STREAM_FAMILIES, /* costly_families.c */
    STREAM_KEPT,     /* repetitions.c */
    STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions */
-   STREAM_DRAWN_FAMILY /* case_families.c, with the case's turn above bit 8 */
+   STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
+   STREAM_EQUAL         /* equal_dims.c */
 };
 
 struct verifier {
@@ -179,6 +180,8 @@ int shapes_draw(const struct verifier *verifier, const struct candidate *candida
 uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
 
 uint64_t shapes_plan_threads(const rkb_plan_t *plan);
+/* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
+double shapes_most_work(const struct verifier *verifier);
 /* Whether it is a mistake of the candidate that it has no plan for a shape of the domain: scratch that does not fit the device beside the
  * largest tensors is none. */
 bool shapes_must_have_plan(const rkb_finding_t *finding);
@@ -201,6 +204,11 @@ uint32_t *waiting_resident(const struct verifier *verifier, const struct candida
  * after a failure. */
 int corners_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
                  uint32_t *count, rkb_error_t *err);
+
+/* equal_dims.c: draws at most two shapes with equal dims; none where no dims can be equal.  The caller frees them, also after a
+ * failure. */
+int equal_dims_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
+                    uint32_t *count, rkb_error_t *err);
 
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);

@@ -228,6 +228,11 @@ typedef struct rkb_task_api {
    /* The least time that the target's peak rates allow for a case, in seconds: the longer of its bytes by the memory's bandwidth and
     * its operations by the rate of the task's precision class, and a launch.  No kernel that does the case's work is faster. [any] */
    double (*least_seconds)(const rkb_host_t *host, const rkb_case_t *the_case);
+
+   /* As case_draw, with equal dims: all that admit the value of one of them, drawn, or, unless all, two.  RKB_ERR_LIMIT where no
+    * two dims of the task admit one value.  [worker] */
+   int (*case_draw_equal)(const rkb_host_t *host, rkb_random_t *stream, double work, bool all, rkb_case_t **drawn,
+                          rkb_error_t *err);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
