@@ -87,10 +87,11 @@ static void add_reduction(rkb_text_t *out, const char *helper, const char *word,
 
 /* PyTorch's maximum of NaN and anything is NaN, and fmaxf's is the other number. */
 static void add_extremum(const char *code, const char *name, const char *word, const char *opcode, rkb_text_t *out) {
-   char call[24], reduction[24];
+   char call[24], nested[24], reduction[24];
    snprintf(call, sizeof call, " %s(", name);
+   snprintf(nested, sizeof nested, "(%s(", name);
    snprintf(reduction, sizeof reduction, "_%s<", word);
-   if (strstr(code, call) || strstr(code, reduction))
+   if (strstr(code, call) || strstr(code, nested) || strstr(code, reduction))
       rkb_text_format(out,
                       "/* NaN where either is. */\n__device__ __forceinline__ float %s(float a, float b) {\n   float c;\n"
                       "   asm(\"%s.NaN.f32 %%0, %%1, %%2;\" : \"=f\"(c) : \"f\"(a), \"f\"(b));\n   return c;\n}\n\n",

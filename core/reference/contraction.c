@@ -84,7 +84,7 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
       rkb_block_put(out, (uint64_t)elements[i],
                     rkb_contraction_point(&precision, sums, i,
                                           (uint32_t)row_flags[i / columns] | column_flags[i % columns] |
-                                             (addend.value ? addend.flags[i] : 0)));
+                                             rkb_addend_flags(&addend, i)));
 out:
    free(elements);
    rkb_block_free(&addend);

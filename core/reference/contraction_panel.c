@@ -35,7 +35,7 @@ bool rkb_panel_new(rkb_panel_t *panel, uint64_t lines, uint64_t depth) {
 }
 
 typedef struct line_facts {
-   bool zeros, bounds;
+   bool zeros, bounds, not_a_number;
    uint8_t flags;
 } line_facts_t;
 
@@ -52,6 +52,7 @@ static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double produc
       facts.zeros |= line.value[k] == 0;
       facts.bounds |= line.hard[k] != 0 || line.variance[k] != 0;
       facts.flags |= line.flags[k];
+      facts.not_a_number |= rkb_point_is_nan(rkb_block_get(&line, k));
    }
    return facts;
 }
@@ -74,7 +75,8 @@ int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uin
       line_facts_t facts = look_at_line(rkb_block_from(&panel->block, line * depth), depth, product);
       zeros = zeros || facts.zeros;
       bounds = bounds || facts.bounds;
-      panel->line_flags[line] = facts.flags & RKB_POINT_DONT_CARE;
+      panel->line_flags[line] =
+         (uint8_t)((facts.flags & RKB_POINT_DONT_CARE) | (facts.not_a_number ? RKB_LINE_NAN : 0));
    }
    panel->zeros = zeros;
    panel->exact = !bounds;

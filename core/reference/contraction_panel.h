@@ -11,6 +11,9 @@
 /* The sums kept for one output: the value, |ab|, (ab)^2, the count of non-zero terms, and the sums of the operands' bounds. */
 enum { VALUE, ABSOLUTE, SQUARES, NONZERO, HARD, VARIANCE, SUMS };
 
+/* A flag of a line beside enum rkb_point_flags: some element is NaN, and so is every sum with it. */
+#define RKB_LINE_NAN 0x80u
+
 /* Arrays of lines x depth, the depth running fastest. */
 typedef struct rkb_panel {
    uint64_t lines, depth, room;
@@ -52,9 +55,18 @@ rkb_precision_t rkb_contraction_precision(const rkb_reader_t *reader, uint32_t l
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
                               const rkb_block_t *addend, double *const sums[SUMS]);
 
-/* The point of an output after rkb_contraction_conclude. */
+/* Flags of an addend, as those of a line; addend may hold nothing. */
+static inline uint32_t rkb_addend_flags(const rkb_block_t *addend, uint64_t i) {
+   if (!addend->value)
+      return 0;
+   return rkb_point_is_nan(rkb_block_get(addend, i)) ? RKB_LINE_NAN : addend->flags[i];
+}
+
+/* The point of an output after rkb_contraction_conclude; flags: of its two lines and its addend. */
 static inline rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, double *const sums[SUMS],
                                                 uint64_t i, uint32_t flags) {
+   if (flags & RKB_LINE_NAN)
+      return rkb_point_nan();
    /* ABSOLUTE includes the addend */
    const bool overflows = !(sums[ABSOLUTE][i] + sums[HARD][i] < precision->largest);
    return (rkb_point_t){sums[VALUE][i], sums[HARD][i], sums[VARIANCE][i],

@@ -188,7 +188,7 @@ static void conclude(const rkb_reader_t *reader, const work_t *work, const rkb_b
       rkb_block_put(out, i,
                     rkb_contraction_point(&precision, sums, 0,
                                           (uint32_t)work->row_flags[row] | work->column_flags[column] |
-                                             (one.value ? *one.flags : 0)));
+                                             rkb_addend_flags(&one, 0)));
    }
 }
 

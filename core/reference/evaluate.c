@@ -128,7 +128,7 @@ static void round_storage(const rkb_program_t *program, const rkb_program_node_t
    const rkb_narrow_t *type = rkb_dtype_narrow(value->dtype);
    const double unit = ldexp(1, -type->bits), least = ldexp(1, type->least_exponent - 1);
    for (uint64_t i = 0; i < count; i++) {
-      if (isinf(block->value[i]) ||
+      if (isinf(block->value[i]) || rkb_point_is_nan(rkb_block_get(block, i)) ||
           (block->hard[i] == 0 && rkb_dtype_round(value->dtype, block->value[i]) == block->value[i]))
          continue;
       double rounding = fmax(unit * (fabs(block->value[i]) + block->hard[i]), least);

@@ -3,7 +3,8 @@
  * For each element, in this order:
  *
  *   don't-care           is not compared
- *   numeric.nonfinite    NaN or infinite where the reference is finite; a number where the reference is NaN
+ *   numeric.nonfinite    NaN or infinite where the reference is finite, unless a transform spreads the inputs' NaN;
+ *                        a number where the reference is NaN
  *   exact                on exact families the values must be equal, except for ambiguous elements and transforms
  *   hard                 outside the hard bound: rejected, whatever the data
  *   stat                 outside the stat bound: numeric.precision; rejected if the family decides precision, else suspect
@@ -29,7 +30,7 @@ static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const
                                  double *bound) {
    double error = fabs(got - want->value);
    *bound = rule->loose ? fmax(want->hard, rule->absolute + rule->relative * fabs(want->value)) : want->hard;
-   if (got == want->value || (isnan(got) && isnan(want->value)))
+   if (got == want->value || (isnan(got) && (isnan(want->value) || rule->spreads_nan)))
       return RULE_NONE;
    if (isnan(want->value) || (!isfinite(got) && isfinite(want->value)))
       return RULE_NONFINITE;

@@ -16,6 +16,7 @@ typedef struct rkb_judge_rule {
    bool probe;                /* the inputs were made to show too low a precision */
    bool reports_only;         /* a broken rule gives suspect, not reject */
    bool decides_precision;    /* a broken stat bound gives reject; otherwise suspect */
+   bool spreads_nan;          /* inputs have NaN, and the algorithm may spread it to other elements */
 } rkb_judge_rule_t;
 
 /* Compares points->count elements; data has the rule's dtype.  shadow holds the same elements in double precision, or is NULL.

@@ -101,6 +101,16 @@ static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t poi
    block->flags[i] = (uint8_t)point.flags;
 }
 
+/* Whether a kernel's value is NaN too, whichever way it computes.  A value that a bound does not tell from an infinity is not. */
+static inline bool rkb_point_is_nan(rkb_point_t point) {
+   return isnan(point.value) && !(point.flags & RKB_POINT_DONT_CARE);
+}
+
+/* What arithmetic makes of such an operand, whatever the others are. */
+static inline rkb_point_t rkb_point_nan(void) {
+   return (rkb_point_t){NAN, 0, 0, 0};
+}
+
 /* Adds one rounding of `units` roundoffs, the flush of a tiny result, and don't-care where the result may overflow.  A kernel's
  * result may overflow when value plus bound pass the largest number.  Infinities that a graph writes on purpose (masks) must not
  * be passed here. */
@@ -160,6 +170,10 @@ static inline void rkb_addend_rounding(const rkb_precision_t *precision, rkb_poi
    const double more = fmax(b * b + b * sum->value, 0);
    if (size == 0) /* an exact zero: nothing is rounded */
       return;
+   if (rkb_point_is_nan(addend)) {
+      *sum = rkb_point_nan();
+      return;
+   }
    if (isinf(b)) { /* a mask stays infinite and exact */
       *sum = (rkb_point_t){result, 0, 0, sum->flags};
       return;

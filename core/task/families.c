@@ -1,6 +1,7 @@
 /* Chooses the families of a case, and what each family draws for each tensor (docs/numerics.md, 'Input families' and 'Probes').
  * One thread, while the case is bound. */
 #include "task/families.h"
+#include "task/nan_sources.h"
 
 #include <math.h>
 #include <string.h>
@@ -356,18 +357,25 @@ static bool add_below(rkb_bound_t *bound) {
           draw_operands(bound, &entry, "below", smallest, RKB_DRAW_BELOW, -BELOW_EXTREME);
 }
 
-/* NaN in what a maximum or minimum is taken of, where the reference says of each output whether it is NaN: the graph has only operations
- * that pass a NaN on, or make the element don't-care. */
+/* NaN in what is compared, where the reference says of each output whether it is NaN. */
 static bool add_not_a_number(rkb_bound_t *bound) {
-   static const char *const known[] = {"reshape", "expand", "permute",    "slice",      "flip",     "cat",
-                                       "embed",   "neg",    "add",        "sub",        "mul",      "div",
-                                       "amax",    "amin",   "add_scalar", "mul_scalar", "max_pool", NULL};
-   static const char *const held[] = {"max_pool", "amax", "amin", NULL};
-   for (uint32_t i = 0; i < bound->program->node_count; i++)
-      if (!is_one_of(bound->program->nodes[i].operation->name, known))
-         return true;
+   if (!rkb_nan_is_kept(bound->program))
+      return true;
    rkb_family_entry_t *entry = NULL;
-   return draw_operands(bound, &entry, "not_a_number", held, RKB_DRAW_NAN, 0);
+   bool *marked = rkb_arena_array(bound->arena, bound->view.tensor_count + 1, sizeof *marked);
+   if (!draw_operands(bound, &entry, "not_a_number", rkb_nan_choosing, RKB_DRAW_NAN, 0))
+      return false;
+   const bool any = rkb_nan_sources(bound, is_free, marked);
+   if (any && !entry)
+      entry = add(bound, "not_a_number", false, false, false);
+   if (any && !entry)
+      return false;
+   for (uint32_t i = 0; i < bound->view.tensor_count && entry; i++)
+      if (marked[i] && entry->draws[i].kind == RKB_DRAW_RECIPE)
+         entry->draws[i].kind = RKB_DRAW_ONE_NAN;
+   if (entry)
+      entry->has_nan = true;
+   return true;
 }
 
 bool rkb_families_build(rkb_bound_t *bound) {

@@ -23,7 +23,8 @@ enum rkb_draw_kind {
    RKB_DRAW_SUBNORMAL, /* the recipe; one random element in eight times `first`, which makes it subnormal */
    RKB_DRAW_STRONG,    /* the recipe times `first`, which makes softmax rows nearly one-hot */
    RKB_DRAW_BELOW,     /* `first` less the size of the recipe times |first| / 2^20: all far below zero */
-   RKB_DRAW_NAN        /* the recipe; one random element in 16 is NaN */
+   RKB_DRAW_NAN,       /* the recipe; one random element in 16 is NaN */
+   RKB_DRAW_ONE_NAN    /* the recipe; one random element is NaN */
 };
 
 typedef struct rkb_draw {
@@ -35,6 +36,7 @@ typedef struct rkb_family_entry {
    rkb_family_t view; /* first member, so a rkb_family_t pointer converts to this type */
    rkb_draw_t *draws; /* by case tensor */
    bool reports_only; /* a mismatch gives suspect, not reject */
+   bool has_nan;      /* some element is NaN */
 } rkb_family_entry_t;
 
 struct rkb_family_list {

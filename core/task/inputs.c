@@ -106,14 +106,14 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
 static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
-          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN;
+          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN || kind == RKB_DRAW_ONE_NAN;
 }
 
 /* Whether a draw uses a second random number for each element. */
 static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
           kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
-          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW;
+          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_ONE_NAN;
 }
 
 static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
@@ -140,6 +140,13 @@ static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bit
    default: /* RKB_DRAW_SMALL */
       return (double)((int64_t)(bits % 17) - 8);
    }
+}
+
+/* Makes NaN of the element that the seed chooses, where it is among the count from element from on. */
+static void put_nan(const rkb_random_t *extra, uint64_t elements, uint64_t from, uint64_t count, double *numbers) {
+   const uint64_t which = rkb_random_at(extra, 0) % elements;
+   if (which >= from && which - from < count)
+      numbers[which - from] = (double)NAN;
 }
 
 /* Changes the recipe's numbers into the draw's numbers. */
@@ -211,7 +218,9 @@ static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    }
    if (uses_extra(draw->kind))
       rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
-   if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
+   if (draw->kind == RKB_DRAW_ONE_NAN)
+      put_nan(extra, view->elements, first, count, out);
+   else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
       change_numbers(draw, recipe, extra, count, bits, out);
    else if (draw->kind == RKB_DRAW_ONE_HOT)
       for (uint64_t i = 0; i < count; i++)

@@ -20,7 +20,8 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
                                   .dtype = bound->view.tensors[tensor].dtype,
                                   .probe = strncmp(family->view.name, "probe_", 6) == 0,
                                   .reports_only = family->reports_only,
-                                  .decides_precision = family->view.decides_precision};
+                                  .decides_precision = family->view.decides_precision,
+                                  .spreads_nan = family->has_nan && transform};
    if (rkb_judge(&rule, data, shadow, points, elements, judgement))
       return RKB_OK;
    return rkb_fail(

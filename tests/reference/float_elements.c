@@ -22,7 +22,7 @@ static float unary(float_run_t *run, const char *name, float x, const double *re
    if (IS("neg"))
       return -x;
    if (IS("relu"))
-      return x > 0 ? x : 0;
+      return x <= 0 ? 0 : x;
    if (IS("step"))
       return x > 0;
    if (IS("abs"))
@@ -32,7 +32,7 @@ static float unary(float_run_t *run, const char *name, float x, const double *re
    if (IS("leaky_relu"))
       return x > 0 ? x : x * (float)reals[0];
    if (IS("clamp"))
-      return fminf(fmaxf(x, (float)reals[0]), (float)reals[1]);
+      return x < (float)reals[0] ? (float)reals[0] : x > (float)reals[1] ? (float)reals[1] : x;
    if (IS("inside"))
       return x >= (float)reals[0] && x <= (float)reals[1];
    if (IS("exp"))
@@ -142,9 +142,9 @@ static float binary(float_run_t *run, const char *name, float a, float b) {
    if (IS("div"))
       return float_rough(run, a / b);
    if (IS("maximum"))
-      return fmaxf(a, b);
+      return isnan(a) || isnan(b) ? NAN : fmaxf(a, b);
    if (IS("minimum"))
-      return fminf(a, b);
+      return isnan(a) || isnan(b) ? NAN : fminf(a, b);
    if (IS("share"))
       return a > b ? 1 : a == b ? 0.5f : 0;
    if (IS("greater"))

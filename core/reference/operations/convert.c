@@ -62,7 +62,7 @@ static rkb_point_t point_convert(const rkb_precision_t *precision, const double 
    const double converted = rkb_dtype_convert(dtype, in[0].value);
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
    (void)precision;
-   if (reals[1] != 0 || isinf(in[0].value))
+   if (reals[1] != 0 || isinf(in[0].value) || (rkb_dtype_is_float(dtype) && rkb_point_is_nan(in[0])))
       return in[0];
    if (!is_in_range(dtype, in[0].value - in[0].hard) || !is_in_range(dtype, in[0].value + in[0].hard))
       return (rkb_point_t){isnan(converted) ? 0 : converted, 0, 0, in[0].flags | RKB_POINT_DONT_CARE};

@@ -21,9 +21,11 @@ static INLINED double spread(double weight_a, rkb_point_t a, double weight_b, rk
    return sigma * sigma;
 }
 
-/* An infinity in an operand (a mask) stays infinite and exact. */
+/* An infinity in an operand (a mask) stays infinite and exact, and a NaN stays NaN. */
 static INLINED rkb_point_t rounded(const rkb_precision_t *precision, rkb_point_t point, double units,
                                    rkb_point_t a, rkb_point_t b) {
+   if (rkb_point_is_nan(a) || rkb_point_is_nan(b))
+      return rkb_point_nan();
    if (isinf(point.value) && (isinf(a.value) || isinf(b.value)))
       return (rkb_point_t){point.value, 0, 0, point.flags};
    return rkb_point_rounded(precision, point, units);
@@ -47,6 +49,8 @@ static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb
 static rkb_point_t divide_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    double quotient = a.value / b.value, margin = fabs(b.value) - b.hard;
    rkb_point_t point = {quotient, 0, 0, a.flags | b.flags};
+   if (rkb_point_is_nan(a) || rkb_point_is_nan(b))
+      return rkb_point_nan();
    if (!(margin > 0) || fabs(b.value) > 0x1p126) {
       point.flags |= RKB_POINT_DONT_CARE;
       return point;
@@ -165,8 +169,10 @@ static rkb_point_t point_share(const rkb_precision_t *precision, const double *r
 }
 
 /* A kernel may find either operand the larger.  The result still lies between the larger of the lower ends and the larger of the
- * upper ends. */
+ * upper ends.  The larger of NaN and a number is NaN, as in PyTorch. */
 static rkb_point_t larger(rkb_point_t a, rkb_point_t b) {
+   if (rkb_point_is_nan(a) || rkb_point_is_nan(b))
+      return rkb_point_nan();
    double value = fmax(a.value, b.value);
    double high = fmax(a.value + a.hard, b.value + b.hard), low = fmax(a.value - a.hard, b.value - b.hard);
    bool doubt = undecided(a, b);
@@ -271,6 +277,8 @@ static rkb_point_t point_where(const rkb_precision_t *precision, const double *r
 static rkb_point_t point_allowance(const rkb_precision_t *precision, const double *reals,
                                    const rkb_point_t *in) {
    rkb_point_t point = in[0];
+   if (rkb_point_is_nan(in[0]) || rkb_point_is_nan(in[1]) || (reals[1] != 0 && rkb_point_is_nan(in[2])))
+      return rkb_point_nan();
    double size = fabs(in[1].value) * (reals[1] != 0 ? fabs(in[2].value) : 1);
    double rounding = reals[0] * precision->unit * size;
    point.hard += rounding;

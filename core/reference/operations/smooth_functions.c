@@ -21,6 +21,8 @@
 static inline rkb_point_t curve_point(const rkb_precision_t *precision,
                                       rkb_curve_t (*curve)(double x, const double *reals),
                                       const double *reals, rkb_point_t x) {
+   if (rkb_point_is_nan(x))
+      return rkb_point_nan();
    rkb_curve_t here = curve(x.value, reals);
    rkb_point_t point = {here.value, here.slope * x.hard, here.slope * here.slope * x.variance, x.flags};
    if (x.hard > 1e-4 * fabs(x.value)) {

@@ -16,6 +16,15 @@ launches:
 /* All three steps in one: a thread owns one pooled pixel for CHANNELS output channels.  It keeps the 4 x 4 input values that its
  * four convolution windows share in registers, computes the four results, and writes the largest one, or zero. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float larger(float a, float b) {
+   return a > b || a != a ? a : b;
+}
+
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 template <int block, int channels>
 __global__ void conv_relu_pool(const float *x, const float *weight, const float *bias, float *y, int C, int H, int W, int K,
                                int P, int Q, int pixels) {
@@ -41,7 +50,7 @@ __global__ void conv_relu_pool(const float *x, const float *weight, const float 
    for (int k = 0; k < channels; k++) {
       if (first_channel + k >= K)
          break;
-      const float largest = fmaxf(fmaxf(sum[k][0], sum[k][1]), fmaxf(sum[k][2], sum[k][3]));
-      y[((long long)image * K + first_channel + k) * P * Q + pixel % (P * Q)] = fmaxf(largest + bias[first_channel + k], 0.0f);
+      const float largest = larger(larger(sum[k][0], sum[k][1]), larger(sum[k][2], sum[k][3]));
+      y[((long long)image * K + first_channel + k) * P * Q + pixel % (P * Q)] = relu(largest + bias[first_channel + k]);
    }
 }

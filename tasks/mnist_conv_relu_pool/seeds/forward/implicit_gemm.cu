@@ -27,6 +27,15 @@ launches:
 /* The convolution as a matrix product, weight (K x 9 C) times patches gathered from the images, then relu and pooling in a second
  * launch.  It pays where there are many input channels; with one channel the depth of 9 is short. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float larger(float a, float b) {
+   return a > b || a != a ? a : b;
+}
+
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
  * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
 template <int rows, int depth, int threads, class Matrix>
@@ -126,6 +135,6 @@ __global__ void relu_pool(const float *convolved, float *y, int rows, int column
    const long long plane = i / (P * Q);
    const int top = i / Q % P * 2, left = i % Q * 2;
    const float *window = convolved + (plane * rows + top) * columns + left;
-   const float largest = fmaxf(fmaxf(window[0], window[1]), fmaxf(window[columns], window[columns + 1]));
-   y[i] = fmaxf(largest, 0.0f);
+   const float largest = larger(larger(window[0], window[1]), larger(window[columns], window[columns + 1]));
+   y[i] = relu(largest);
 }

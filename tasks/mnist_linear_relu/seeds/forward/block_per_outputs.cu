@@ -24,6 +24,11 @@ launches:
  * warps share the dot products, and every lane fetches the vectors of all its outputs and rows before it multiplies any, so
  * that many are on their way at once.  Each number fetched serves ROWS or COLUMNS products. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 template <int count> struct alignas(4 * count) Pack {
    float at[count];
 };
@@ -79,6 +84,6 @@ __global__ void __launch_bounds__(32 * warps)
       float value = bias[column];
       for (int w = 0; w < warps; w++)
          value += part[w][i];
-      y[(long long)row * outer + column] = fmaxf(value, 0.0f);
+      y[(long long)row * outer + column] = relu(value);
    }
 }

@@ -19,6 +19,11 @@ launches:
  * DEPTH, both operands' tiles in shared memory, so that each number fetched is used TILE_M or TILE_N times; a thread keeps
  * MICRO x MICRO sums in registers. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
  * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
 template <int rows, int depth, int threads, class Matrix>
@@ -83,7 +88,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
       for (int j = 0; j < micro; j++) {
          const int column = first_column + threadIdx.x % across + j * across;
          if (row < rows && column < O)
-            y[(long long)row * O + column] = fmaxf(sum[i][j] + bias[column], 0.0f);
+            y[(long long)row * O + column] = relu(sum[i][j] + bias[column]);
       }
    }
 }

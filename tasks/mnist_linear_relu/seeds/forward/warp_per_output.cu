@@ -24,6 +24,11 @@ launches:
  * products, and shuffles add them up.  Each weight is read once for ROWS rows, so it suits few rows and a large weight, where
  * memory is the limit and a tile would stay mostly empty. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 template <int count> struct alignas(4 * count) Pack {
    float at[count];
 };
@@ -57,6 +62,6 @@ __global__ void linear(const float *x, const float *weight, const float *bias, f
    for (int r = 0; r < row_count; r++) {
       const float total = warp_sum(sum[r]);
       if (lane == 0 && first_row + r < rows)
-         y[(long long)(first_row + r) * O + column] = fmaxf(total + bias[column], 0.0f);
+         y[(long long)(first_row + r) * O + column] = relu(total + bias[column]);
    }
 }

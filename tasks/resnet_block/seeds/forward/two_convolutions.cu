@@ -25,6 +25,11 @@ launches:
  * relu to its sums while they are in registers; the second one also adds the block's input
  * before its relu. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
  * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
 template <int rows, int depth, int threads, class Matrix>
@@ -121,7 +126,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          if (channel >= K || pixel >= pixels)
             continue;
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
-         middle[at] = fmaxf(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel], 0.0f);
+         middle[at] = relu(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel]);
       }
    }
 }
@@ -148,7 +153,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
             continue;
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
          const float bypassed = from[at];
-         y[at] = fmaxf(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel] + bypassed, 0.0f);
+         y[at] = relu(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel] + bypassed);
       }
    }
 }

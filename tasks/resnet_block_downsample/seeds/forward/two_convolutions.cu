@@ -25,6 +25,11 @@ launches:
  * relu to its sums while they are in registers; the second one also computes the 1 x 1 convolution of the bypass for the same tile
  * before its relu. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
  * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
 template <int rows, int depth, int threads, class Matrix>
@@ -130,7 +135,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          if (channel >= K || pixel >= pixels)
             continue;
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
-         middle[at] = fmaxf(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel], 0.0f);
+         middle[at] = relu(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel]);
       }
    }
 }
@@ -162,7 +167,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
             continue;
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
          const float bypassed = down_norm.at(channel, bypass[i][j]) * down_scale[channel] + down_shift[channel];
-         y[at] = fmaxf(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel] + bypassed, 0.0f);
+         y[at] = relu(norm.at(channel, sum[i][j]) * scale[channel] + shift[channel] + bypassed);
       }
    }
 }

@@ -1,0 +1,87 @@
+/* Walks back from what chooses to the task's tensors.  Pure functions. */
+#include "task/nan_sources.h"
+
+#include <string.h>
+
+#define MOST_STEPS 64u /* back from what chooses */
+
+const char *const rkb_nan_choosing[] = {"max_pool", "amax", "amin", "relu", "clamp", "maximum", "minimum", NULL};
+/* Of those, what looks at several elements of one operand. */
+static const char *const reducing[] = {"max_pool", "amax", "amin", NULL};
+
+/* Operations that make NaN of NaN, or a don't-care element, or only move it. */
+static const char *const keeping[] = {
+   "reshape", "expand",      "permute",    "slice",      "flip",  "cat",     "embed",       "detach",      "convert",    "allowance",
+   "neg",     "abs",         "add",        "sub",        "mul",   "div",     "add_scalar",  "mul_scalar",  "div_scalar", "reverse_sub",
+   "sqrt",    "reverse_div", "rsqrt",      "reciprocal", "exp",   "sin",     "cos",         "erf",         "tanh",       "sigmoid",
+   "silu",    "gelu",        "gelu_tanh",  "elu",        "relu",  "clamp",   "maximum",     "minimum",     "softplus",   "leaky_relu",
+   "amax",    "amin",        "max_pool",   "matmul",     "convolution", NULL};
+
+static bool is_one_of(const rkb_program_node_t *node, const char *const *names) {
+   while (*names && strcmp(*names, node->operation->name) != 0)
+      names++;
+   return *names != NULL;
+}
+
+bool rkb_nan_is_kept(const rkb_program_t *program) {
+   for (uint32_t i = 0; i < program->node_count; i++)
+      if (!is_one_of(&program->nodes[i], keeping))
+         return false;
+   return true;
+}
+
+typedef struct walk {
+   const rkb_bound_t *bound;
+   bool (*may_change)(const rkb_bound_t *bound, uint32_t tensor);
+   bool factors; /* goes on to a product's left factor, and else to what is added to it */
+   bool *seen, *marked;
+   bool any;
+} walk_t;
+
+static void mark_from(walk_t *walk, uint32_t value, uint32_t steps) {
+   const rkb_program_t *program = walk->bound->program;
+   if (walk->seen[value] || steps == MOST_STEPS)
+      return;
+   walk->seen[value] = true;
+   if (program->values[value].node < 0) {
+      const int32_t tensor = program->values[value].tensor;
+      const bool marks = tensor >= 0 && walk->may_change(walk->bound, (uint32_t)tensor);
+      if (marks)
+         walk->marked[tensor] = true;
+      walk->any |= marks;
+      return;
+   }
+   const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+   const uint32_t first = !node->operation->depth || walk->factors ? 0 : 2,
+                  end = node->operation->depth && walk->factors ? 1 : node->input_count;
+   for (uint32_t i = first; i < end; i++)
+      mark_from(walk, node->inputs[i], steps + 1);
+}
+
+/* An addend has one value in all of a window, so what looks at several elements also gets NaN from a factor. */
+static void mark_before(walk_t *walk, const rkb_program_node_t *node) {
+   const bool several = is_one_of(node, reducing);
+   walk->any = false;
+   for (int factors = 0; factors < 2 && (!walk->any || several); factors++) {
+      walk->factors = factors;
+      memset(walk->seen, 0, walk->bound->program->value_count * sizeof *walk->seen);
+      for (uint32_t i = 0; i < node->input_count; i++)
+         mark_from(walk, node->inputs[i], 0);
+   }
+}
+
+bool rkb_nan_sources(const rkb_bound_t *bound, bool (*may_change)(const rkb_bound_t *bound, uint32_t tensor),
+                     bool *marked) {
+   const rkb_program_t *program = bound->program;
+   walk_t walk = {.bound = bound,
+                  .may_change = may_change,
+                  .seen = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *walk.seen),
+                  .marked = marked};
+   bool any = false;
+   for (uint32_t i = 0; i < program->node_count; i++)
+      if (is_one_of(&program->nodes[i], rkb_nan_choosing)) {
+         mark_before(&walk, &program->nodes[i]);
+         any |= walk.any;
+      }
+   return any;
+}
