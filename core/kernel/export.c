@@ -86,6 +86,13 @@ static void note_mention(void *argument, const char *name) {
    mention->found = mention->found || strcmp(mention->name, name) == 0;
 }
 
+static void note_arguments(const manifest_argument_t *argument, mention_t *mention) {
+   if (argument->whole)
+      rkb_expression_names(argument->whole, note_mention, mention);
+   for (uint32_t i = 0; i < argument->member_count; i++)
+      note_arguments(&argument->members[i], mention);
+}
+
 static bool is_mentioned(const exporter_t *exporter, const char *name) {
    const manifest_t *manifest = exporter->manifest;
    mention_t mention = {name, false};
@@ -114,7 +121,7 @@ static bool is_mentioned(const exporter_t *exporter, const char *name) {
       for (uint32_t k = 0; k < launch->block_count; k++)
          rkb_expression_names(launch->block[k], note_mention, &mention);
       for (uint32_t k = 0; k < launch->argument_count; k++)
-         rkb_expression_names(launch->arguments[k].whole, note_mention, &mention);
+         note_arguments(&launch->arguments[k], &mention);
       if (launch->shared)
          rkb_expression_names(launch->shared, note_mention, &mention);
       if (launch->when)
@@ -222,7 +229,6 @@ static void write_dimensions(rkb_text_t *out, rkb_expression_t *const *list, uin
 static void write_argument(exporter_t *exporter, const manifest_argument_t *argument) {
    const bool pointer =
       argument->head && (export_tensor(exporter, argument->head) || find_scratch(exporter, argument->head));
-   rkb_text_add(exporter->out, ",\n                          ");
    if (argument->head && export_is_map(exporter, argument->head))
       rkb_text_add(exporter->out, argument->head);
    else if (argument->null)
@@ -236,6 +242,37 @@ static void write_argument(exporter_t *exporter, const manifest_argument_t *argu
       rkb_text_add(exporter->out, "}");
    } else
       rkb_expression_write(argument->whole, exporter->out);
+}
+
+/* A struct is passed as one of the launcher's own with the same members. */
+static void write_struct(exporter_t *exporter, const manifest_argument_t *argument, uint32_t number) {
+   rkb_text_t *out = exporter->out;
+   rkb_text_add(out, "      struct {\n");
+   for (uint32_t i = 0; i < argument->member_count; i++) {
+      const manifest_member_type_t *type = argument->members[i].type;
+      rkb_text_format(out, "         %s m%u;\n", type ? type->c_type : "const void *", i);
+   }
+   rkb_text_format(out, "      } members%u;\n", number);
+   for (uint32_t i = 0; i < argument->member_count; i++) {
+      const manifest_argument_t *member = &argument->members[i];
+      rkb_text_format(out, "      members%u.m%u = rkb_convert<%s>(", number, i,
+                      member->type ? member->type->c_type : "const void *");
+      write_argument(exporter, member);
+      rkb_text_add(out, ", fits);\n");
+   }
+}
+
+static void write_structs(exporter_t *exporter, const manifest_launch_t *launch) {
+   bool any = false;
+   for (uint32_t i = 0; i < launch->argument_count; i++)
+      any |= launch->arguments[i].members != NULL;
+   if (!any)
+      return;
+   rkb_text_add(exporter->out, "      bool fits = true;\n");
+   for (uint32_t i = 0; i < launch->argument_count; i++)
+      if (launch->arguments[i].members)
+         write_struct(exporter, &launch->arguments[i], i);
+   rkb_text_add(exporter->out, "      if (!fits)\n         return cudaErrorInvalidValue;\n");
 }
 
 /* declared: the variable that joins an else to what stands before it has been. */
@@ -277,10 +314,16 @@ static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, 
       write_failure_check(out, "      ");
    }
    export_maps(exporter, launch);
+   write_structs(exporter, launch);
    rkb_text_format(out, "      any = %strue;\n      status = rkb_launch(%s, shape, stream",
                    joined ? "taken = " : "", launch->kernel);
-   for (uint32_t i = 0; i < launch->argument_count; i++)
-      write_argument(exporter, &launch->arguments[i]);
+   for (uint32_t i = 0; i < launch->argument_count; i++) {
+      rkb_text_add(out, ",\n                          ");
+      if (launch->arguments[i].members)
+         rkb_text_format(out, "members%u", i);
+      else
+         write_argument(exporter, &launch->arguments[i]);
+   }
    rkb_text_add(out, ");\n");
    write_failure_check(out, "      ");
    rkb_text_add(out, "   }\n");

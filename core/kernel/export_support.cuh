@@ -12,8 +12,8 @@ struct rkb_pointer {
 template <class P, class V> P rkb_convert(V value, bool &fits) {
    if constexpr (std::is_same_v<V, rkb_pointer>)
       return (P)const_cast<void *>(value.at);
-   else if constexpr (std::is_class_v<V>) { /* a tensor map, in the kernel's own struct for it */
-      static_assert(sizeof(P) == sizeof(V) && alignof(P) >= 64, "a parameter of 128 bytes, aligned to 64");
+   else if constexpr (std::is_class_v<V>) { /* a tensor map or a struct, in the kernel's own type for it */
+      static_assert(sizeof(P) == sizeof(V) && alignof(P) >= alignof(V), "a parameter of as many bytes, aligned as the argument is");
       P converted;
       __builtin_memcpy(&converted, &value, sizeof converted);
       return converted;

@@ -51,7 +51,16 @@ typedef struct manifest_output_fill {
    manifest_fill_t fill;
 } manifest_output_fill_t;
 
-/* `head` or `head + tail` is a pointer when head names a buffer; otherwise the whole is an integer or a real.
+/* What a struct's member of a number's type holds. */
+typedef struct manifest_member_type {
+   const char *name;     /* "int32" */
+   const char *ptx_type; /* "b32"; "f32" */
+   const char *c_type;   /* "int32_t" */
+   uint32_t bytes;
+} manifest_member_type_t;
+
+/* `head` or `head + tail` is a pointer when head names a buffer; otherwise the whole is an integer or a real.  A struct has members,
+ * and no whole.
  */
 typedef struct manifest_argument {
    rkb_expression_t *whole;
@@ -59,6 +68,10 @@ typedef struct manifest_argument {
    rkb_expression_t *tail; /* NULL when there is nothing after head */
    bool simple;            /* head alone, or head + tail */
    bool null;              /* the word null */
+   const char *text;       /* as written, trimmed */
+   struct manifest_argument *members; /* of a struct; NULL: it is none */
+   uint32_t member_count;
+   const manifest_member_type_t *type; /* of a member that is a number; NULL: a pointer, or no member */
    rkb_place_t place;
 } manifest_argument_t;
 

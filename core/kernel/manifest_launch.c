@@ -1,4 +1,4 @@
-/* The launches of a manifest: kernels, conditions, dimensions, arguments.  Everything parsed lives in the
+/* The launches of a manifest: kernels, conditions, dimensions; manifest_arguments.c has their arguments.  Everything parsed lives in the
  * manifest's arena; one thread. */
 #include "kernel/manifest_parser.h"
 
@@ -7,44 +7,6 @@
 static const char *const launch_keys[] = {"kernel",    "when",   "else",      "grid",
                                           "block",     "shared", "cluster",   "cooperative",
                                           "dependent", "args",   "constants", NULL};
-
-/* One argument: `null`, `name`, `name + rest`, or any expression.  Which of them is a pointer is known once
- * the case's tensors are. */
-static void parse_argument(manifest_parser_t *parser, rkb_expression_t *whole,
-                           manifest_argument_t *argument) {
-   const char *text = rkb_expression_text(whole), *end = text;
-   rkb_place_t place = rkb_expression_place(whole);
-   argument->whole = whole;
-   argument->place = place;
-   while (manifest_is_name((char[]){*end, '\0'}) || (end > text && *end >= '0' && *end <= '9'))
-      end++;
-   if (end == text)
-      return;
-   argument->head = rkb_arena_text(parser->arena, text, (size_t)(end - text));
-   while (*end == ' ' || *end == '\t')
-      end++;
-   argument->simple = *end == '\0' || *end == '+';
-   argument->null = *end == '\0' && strcmp(argument->head, "null") == 0;
-   if (*end == '+') {
-      place.column += (uint32_t)(end + 1 - text);
-      argument->tail = rkb_expression_parse(parser->arena, end + 1, strlen(end + 1), place, parser->problems);
-   }
-}
-
-static void parse_arguments(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_launch_t *launch,
-                            rkb_launch_text_t *text) {
-   rkb_expression_t **list;
-   uint32_t count;
-   if (!rkb_yaml_get(map, "args"))
-      rkb_problem(parser->problems, map->place,
-                  "this launch needs args: (write args: \"\" for a kernel without parameters)");
-   if (!manifest_expressions(parser, map, "args", &list, &count, &text->args))
-      return;
-   launch->arguments = rkb_arena_array(parser->arena, count + 1, sizeof *launch->arguments);
-   launch->argument_count = count;
-   for (uint32_t i = 0; i < count; i++)
-      parse_argument(parser, list[i], &launch->arguments[i]);
-}
 
 static void parse_constants(manifest_parser_t *parser, const rkb_yaml_t *node, manifest_launch_t *launch) {
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "constants", RKB_MANIFEST_MAX_ENTRIES);
@@ -124,7 +86,7 @@ static void parse_launch(manifest_parser_t *parser, const rkb_yaml_t *map, uint3
    text->dependent = launch->dependent;
    text->is_else = launch->is_else;
    text->cooperative = launch->cooperative;
-   parse_arguments(parser, map, launch, text);
+   manifest_parse_arguments(parser, map, launch, text);
    parse_constants(parser, rkb_yaml_get(map, "constants"), launch);
 }
 

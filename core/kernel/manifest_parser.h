@@ -28,6 +28,10 @@ bool manifest_one_expression(manifest_parser_t *parser, const rkb_yaml_t *map, c
 uint32_t manifest_entries(manifest_parser_t *parser, const rkb_yaml_t *node, uint32_t kind, const char *what,
                           uint32_t most);
 
+/* manifest_arguments.c */
+void manifest_parse_arguments(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_launch_t *launch,
+                              rkb_launch_text_t *text);
+
 /* manifest_maps.c; node NULL: there are none. */
 void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node);
 void manifest_parse_launches(manifest_parser_t *parser, const rkb_yaml_t *root);

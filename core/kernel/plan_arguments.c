@@ -17,7 +17,7 @@ typedef struct slot {
 
 static bool refuse(slot_t *slot, const char *what) {
    planner_find(slot->planner, "plan.arguments", slot->argument->place, "argument %u (%.80s): %s",
-                slot->number, rkb_expression_text(slot->argument->whole), what);
+                slot->number, slot->argument->text, what);
    return false;
 }
 
@@ -120,7 +120,7 @@ static bool put_argument(slot_t *slot) {
    if ((slot->parameter->ptx_type && slot->parameter->ptx_type[0] == 'b' &&
         strcmp(slot->parameter->ptx_type, "b8") == 0 && bytes > 1) ||
        (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-      return refuse(slot, "this parameter of the kernel is a struct; pass its members one by one");
+      return refuse(slot, "this parameter of the kernel is a struct; pass its members: struct(x, int32 rows)");
    if (slot->argument->null) {
       if (bytes != 8 || slot->parameter->is_pointer == RKB_PARAMETER_NUMBER)
          return refuse(slot, "this parameter of the kernel is a number, not a pointer");
@@ -129,9 +129,52 @@ static bool put_argument(slot_t *slot) {
    return index != UINT32_MAX ? put_pointer(slot, index) : put_number(slot);
 }
 
+/* Members lie where C++ puts them: each at a multiple of its size, behind the one before it. */
+static bool put_struct(slot_t *slot) {
+   const manifest_argument_t *argument = slot->argument;
+   const rkb_parameter_t *whole = slot->parameter;
+   uint32_t bytes = 0, alignment = 1;
+   char text[160];
+   if (!whole->ptx_type || strcmp(whole->ptx_type, "b8") != 0)
+      return refuse(slot, "this parameter of the kernel is no struct");
+   for (uint32_t i = 0; i < argument->member_count; i++) {
+      const manifest_member_type_t *type = argument->members[i].type;
+      const uint32_t size = type ? type->bytes : 8;
+      bytes = (bytes + size - 1) / size * size;
+      alignment = size > alignment ? size : alignment;
+      const rkb_parameter_t parameter = {.offset = whole->offset + bytes,
+                                         .bytes = size,
+                                         .alignment = size,
+                                         .is_pointer = type ? RKB_PARAMETER_NUMBER : RKB_PARAMETER_POINTER,
+                                         .ptx_type = type ? type->ptx_type : "u64"};
+      slot_t member = {slot->planner, &argument->members[i], &parameter, slot->number, slot->out + i};
+      bytes += size;
+      if (bytes > whole->bytes)
+         break;
+      if (!put_argument(&member))
+         return false;
+   }
+   bytes = (bytes + alignment - 1) / alignment * alignment;
+   if (bytes == whole->bytes && alignment <= whole->alignment)
+      return true;
+   if (bytes == whole->bytes)
+      return refuse(slot, "the kernel's struct is aligned to less than these members are");
+   snprintf(text, sizeof text, "these members take %s%u bytes, and the kernel's parameter has %u", bytes > whole->bytes ? "at least " : "",
+            bytes, whole->bytes);
+   return refuse(slot, text);
+}
+
+/* How many arguments of the plan it becomes. */
+static uint32_t places_of(const manifest_argument_t *argument) {
+   return argument->members ? argument->member_count : 1;
+}
+
 bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
                        rkb_plan_launch_t *out) {
-   rkb_plan_argument_t *list = rkb_arena_array(planner->arena, launch->argument_count + 1, sizeof *list);
+   uint32_t places = 0;
+   for (uint32_t i = 0; i < launch->argument_count; i++)
+      places += places_of(&launch->arguments[i]);
+   rkb_plan_argument_t *list = rkb_arena_array(planner->arena, places + 1, sizeof *list), *next = list;
    if (launch->argument_count != kernel->parameter_count) {
       planner_find(planner, "plan.arguments",
                    launch->argument_count ? launch->arguments[0].place : launch->place,
@@ -140,9 +183,10 @@ bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, cons
       return false;
    }
    for (uint32_t i = 0; i < launch->argument_count; i++) {
-      slot_t slot = {planner, &launch->arguments[i], &kernel->parameters[i], i + 1, &list[i]};
-      if (!put_argument(&slot))
+      slot_t slot = {planner, &launch->arguments[i], &kernel->parameters[i], i + 1, next};
+      if (!(launch->arguments[i].members ? put_struct : put_argument)(&slot))
          return false;
+      next += places_of(&launch->arguments[i]);
       out->parameter_bytes = kernel->parameters[i].offset + kernel->parameters[i].bytes;
    }
    if (out->parameter_bytes > (uint64_t)planner->device->parameter_bytes) {
@@ -151,6 +195,6 @@ bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, cons
       return false;
    }
    out->arguments = list;
-   out->argument_count = launch->argument_count;
+   out->argument_count = places;
    return true;
 }

@@ -11,7 +11,8 @@ static const rkb_parameter_t parameters[] = {
    {0, 8, 8, RKB_PARAMETER_POINTER, "u64"},  {8, 4, 4, RKB_PARAMETER_NUMBER, "f32"},
    {12, 4, 4, RKB_PARAMETER_NUMBER, "u32"},  {16, 8, 8, RKB_PARAMETER_NUMBER, "u64"},
    {24, 8, 8, RKB_PARAMETER_UNKNOWN, "u64"}, {32, 1, 1, RKB_PARAMETER_NUMBER, "u8"},
-   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"},  {0, 128, 64, RKB_PARAMETER_NUMBER, "b8"}};
+   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"},  {0, 128, 64, RKB_PARAMETER_NUMBER, "b8"},
+   {0, 40, 8, RKB_PARAMETER_NUMBER, "b8"}};
 static const rkb_built_kernel_t kernels[] = {
    {.expression = "k",
     .entry = "_Z1k",
@@ -36,10 +37,15 @@ static const rkb_built_kernel_t kernels[] = {
     .entry = "_Z5tiled",
     .registers = 32,
     .parameter_count = 1,
-    .parameters = parameters + 7}};
+    .parameters = parameters + 7},
+   {.expression = "packed",
+    .entry = "_Z6packed",
+    .registers = 32,
+    .parameter_count = 1,
+    .parameters = parameters + 8}};
 static const char ptx[] = ".const .align 4 .b8 filter[64];\n";
 static const rkb_build_t build = {
-   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 6, .kernels = kernels};
+   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 7, .kernels = kernels};
 
 static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
                         rkb_finding_t *finding) {
@@ -108,6 +114,19 @@ static void each_fault_is_a_finding(void **state) {
        "'name + elements'", 0, 0},
       {LAUNCH("k", "grid: 1, block: 32, args: \"nothing, eps, D, D, x, 1\""), "plan.", "", 0, 0},
       {LAUNCH("record", "grid: 1, block: 32, args: D"), "plan.arguments", "is a struct", 0, 0},
+      {LAUNCH("record", "grid: 1, block: 32, args: \"struct(int32 D, int32 T)\""), "plan.arguments",
+       "these members take 8 bytes, and the kernel's parameter has 16", 5, 49},
+      {LAUNCH("record", "grid: 1, block: 32, args: \"struct(x, y, int8 D)\""), "plan.arguments", "at least 24 bytes", 0, 0},
+      {LAUNCH("record", "grid: 1, block: 32, args: \"struct(x, y)\""), "plan.arguments", "aligned to less", 0, 0},
+      {LAUNCH("packed", "grid: 1, block: 32, args: \"struct(x, D, y, int64 D, int64 D)\""), "plan.arguments",
+       "argument 1 (D): this parameter of the kernel is a pointer", 5, 59},
+      {LAUNCH("packed", "grid: 1, block: 32, args: \"struct(x, int32 y, int32 D, int64 D, y, int64 D)\""), "plan.arguments",
+       "argument 1 (y): this parameter of the kernel is a number", 0, 0},
+      {LAUNCH("packed", "grid: 1, block: 32, args: \"struct(x, int32 eps, int32 D, int64 D, y, int64 D)\""), "plan.arguments",
+       "a real number", 0, 0},
+      {LAUNCH("packed", "grid: 1, block: 32, args: \"struct(x, int8 300, int32 D, int64 D, y, int64 D)\""), "plan.arguments",
+       "300 does not fit", 0, 0},
+      {LAUNCH("one", "grid: 1, block: 32, args: \"struct(int32 D, int32 D)\""), "plan.arguments", "is no struct", 0, 0},
       {LAUNCH("one", "grid: D / 0, block: 32, args: x"), "plan.expression", "zero", 5, 25},
       {LAUNCH("one", "grid: D * 9223372036854775807, block: 32, args: x"), "plan.expression", "overflow", 5,
        25},
@@ -269,6 +288,33 @@ static void a_plan_is_what_the_manifest_says(void **state) {
    rkb_plan_free(plan);
 }
 
+static const char packed[] =
+   LAUNCH("packed", "grid: 1, block: 32, args: \"struct(int8 D, x + D, int16 T, float32 eps, y, null)\"");
+
+static void members_lie_where_cpp_puts_them(void **state) {
+   static const uint32_t offsets[] = {0, 8, 16, 20, 24, 32}, bytes[] = {1, 8, 2, 4, 8, 8};
+   fixture_case_t odd;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&odd, 3, 5, 31);
+   rkb_plan_t *plan = make(packed, NULL, &odd, &finding);
+   if (!plan)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   const rkb_plan_launch_t *launch = &plan->launches[0];
+   assert_int_equal(launch->argument_count, 6);
+   assert_int_equal(launch->parameter_bytes, 40);
+   for (uint32_t i = 0; i < 6; i++) {
+      assert_int_equal(launch->arguments[i].offset, offsets[i]);
+      assert_int_equal(launch->arguments[i].bytes, bytes[i]);
+   }
+   assert_int_equal(launch->arguments[0].value, 31);
+   assert_int_equal(launch->arguments[1].buffer, 0);
+   assert_int_equal(launch->arguments[1].value, 31 * 4);
+   assert_int_equal(launch->arguments[4].buffer, 2);
+   assert_int_equal(launch->arguments[5].buffer, UINT32_MAX);
+   rkb_plan_free(plan);
+}
+
 static const char mapped[] = WIDE
    "maps:\n  m: {buffer: s, offset: 256, dims: \"128, D, 1\", strides: \"256, 512 * D\", box: \"64, 8, 1\", steps: \"1, 2, 1\", "
    "swizzle: 128, fill: nan}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m");
@@ -393,6 +439,7 @@ static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
    only_these_bytes(whole);
    only_these_bytes(mapped);
    only_these_bytes(pixels);
+   only_these_bytes(packed);
 }
 
 /* Version 1 as it was first written; this file must stay readable. */
@@ -452,6 +499,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
+      cmocka_unit_test(members_lie_where_cpp_puts_them),
       cmocka_unit_test(a_plan_has_its_maps),
       cmocka_unit_test(a_map_may_be_of_pixels),
       cmocka_unit_test(the_first_launch_depends_on_none),

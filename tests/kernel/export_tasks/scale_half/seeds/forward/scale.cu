@@ -3,14 +3,23 @@ task: scale_half
 direction: forward
 fill: {y: 1.0}
 launches:
-  - {kernel: scale, grid: "ceildiv(N, 128)", block: 128, args: "x, y, factor, factor, N"}
+  - {kernel: scale, grid: "ceildiv(N, 128)", block: 128, args: "struct(x, y, int32 N), factor, struct(float32 factor)"}
 */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+struct tensors {
+   const __half *x;
+   __nv_bfloat16 *y;
+   int N;
+};
+struct factors {
+   float again;
+};
+
 /* Operators and conversions that PyTorch's build flags take away. */
-__global__ void scale(const __half *x, __nv_bfloat16 *y, __half factor, float again, int N) {
+__global__ void scale(tensors all, __half factor, factors more) {
    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-   if (i < N)
-      y[i] = y[i] * (__nv_bfloat16)(float)(x[i] * factor) + (__nv_bfloat16)again;
+   if (i < all.N)
+      all.y[i] = all.y[i] * (__nv_bfloat16)(float)(all.x[i] * factor) + (__nv_bfloat16)more.again;
 }

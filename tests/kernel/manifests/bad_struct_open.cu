@@ -1,0 +1,8 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - {kernel: k, grid: B, block: 32, args: "struct(x, y) + D"}
+*/
+__global__ void k(const float *x, float *y) { y[0] = x[0]; }
+// expect: a struct ends with its members: struct(x, int32 rows)
