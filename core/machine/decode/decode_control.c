@@ -100,7 +100,7 @@ enum decode_result decode_call(decoder_t *decoder) {
    if (at < count && decoder->operands[at].kind == PTX_OPERAND_LIST)
       results = &decoder->operands[at++];
    if (at >= count || decoder->operands[at].kind != PTX_OPERAND_FUNCTION) {
-      decode_unsupported(decoder, "call.indirect");
+      decode_unsupported(decoder, "function pointer");
       return DECODE_FAILED;
    }
    uint32_t index = decoder->operands[at++].index;

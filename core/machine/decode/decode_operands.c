@@ -211,7 +211,7 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
       *slot = special_register(decoder, (uint32_t)operand->value);
       return true;
    default:
-      return decode_unsupported(decoder, "this form of operand");
+      return decode_unsupported(decoder, operand->kind == PTX_OPERAND_FUNCTION ? "function pointer" : "this form of operand");
    }
 }
 

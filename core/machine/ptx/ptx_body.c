@@ -112,7 +112,9 @@ static void read_name(ptx_reader_t *reader, ptx_operand_t *operand) {
    const ptx_token_t *token = &reader->lexer.token;
    const ptx_name_t *name = ptx_find(reader, token->text, token->length);
    if (!name && token->text[0] == '%') {
-      if (!read_special(reader, operand))
+      if (token->length > 7 && memcmp(token->text, "%envreg", 7) == 0)
+         ptx_fail(reader, "grid.sync() is not executed: it reads %.*s, which no launch plan has", (int)(token->length & 63), token->text);
+      else if (!read_special(reader, operand))
          ptx_fail(reader, "register '%.*s' is not known", (int)(token->length & 63), token->text);
       return;
    }
