@@ -1,5 +1,5 @@
-/* Draws small cases from the dims' domains, with equal dims where asked, and lists the cases at the domains' corners.  Pure except for the random stream; any
- * thread. */
+/* Draws small cases from the dims' domains, with equal dims where asked, and lists the cases at the domains' corners.  Pure except for the
+ * random stream; any thread. */
 #include "task/task_parts.h"
 
 #include <stdlib.h>
