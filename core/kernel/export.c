@@ -93,6 +93,26 @@ static void note_arguments(const manifest_argument_t *argument, mention_t *menti
       note_arguments(&argument->members[i], mention);
 }
 
+static void note_map(const manifest_map_t *map, mention_t *mention) {
+   rkb_expression_t *const single[] = {map->offset, map->channels, map->pixels};
+   for (uint32_t k = 0; k < map->rank; k++) {
+      rkb_expression_names(map->dims[k], note_mention, mention);
+      if (map->box)
+         rkb_expression_names(map->box[k], note_mention, mention);
+      if (map->strides && k)
+         rkb_expression_names(map->strides[k - 1], note_mention, mention);
+      if (map->steps)
+         rkb_expression_names(map->steps[k], note_mention, mention);
+      if (map->lower && k + 2 < map->rank)
+         rkb_expression_names(map->lower[k], note_mention, mention);
+      if (map->upper && k + 2 < map->rank)
+         rkb_expression_names(map->upper[k], note_mention, mention);
+   }
+   for (size_t n = 0; n < sizeof single / sizeof *single; n++)
+      if (single[n])
+         rkb_expression_names(single[n], note_mention, mention);
+}
+
 static bool is_mentioned(const exporter_t *exporter, const char *name) {
    const manifest_t *manifest = exporter->manifest;
    mention_t mention = {name, false};
@@ -101,19 +121,8 @@ static bool is_mentioned(const exporter_t *exporter, const char *name) {
    for (uint32_t i = 0; i < manifest->scratch_count; i++)
       for (uint32_t k = 0; k < manifest->scratch[i].rank; k++)
          rkb_expression_names(manifest->scratch[i].shape[k], note_mention, &mention);
-   for (uint32_t i = 0; i < manifest->map_count; i++) {
-      const manifest_map_t *map = &manifest->maps[i];
-      for (uint32_t k = 0; k < map->rank; k++) {
-         rkb_expression_names(map->dims[k], note_mention, &mention);
-         rkb_expression_names(map->box[k], note_mention, &mention);
-         if (map->strides && k)
-            rkb_expression_names(map->strides[k - 1], note_mention, &mention);
-         if (map->steps)
-            rkb_expression_names(map->steps[k], note_mention, &mention);
-      }
-      if (map->offset)
-         rkb_expression_names(map->offset, note_mention, &mention);
-   }
+   for (uint32_t i = 0; i < manifest->map_count; i++)
+      note_map(&manifest->maps[i], &mention);
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       for (uint32_t k = 0; k < launch->grid_count; k++)
