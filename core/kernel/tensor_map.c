@@ -95,6 +95,12 @@ static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
                        n ? "upper" : "lower", k + 1, corners[n], map->rank, -most[map->rank] - 1,
                        most[map->rank]);
    }
+   for (uint32_t k = 0; k + 2 < map->rank; k++) {
+      const int64_t last = (int64_t)map->dims[k + 1] - 1 + map->upper[k];
+      if (last < map->lower[k])
+         return say(out, size, "the box of pixels goes from %d to %lld in dimension %u: it has no pixels",
+                    map->lower[k], (long long)last, k + 1);
+   }
    return false;
 }
 

@@ -1,4 +1,4 @@
-/* The checking machine against an H200: every tensor copy of tile_forms.txt must leave the same image, the first bytes and a hash of all
+/* The checking machine against an H200: every tensor copy of tile_forms.txt and im2col_forms.txt must leave the same image, the first bytes and a hash of all
  * of it as they were recorded; a map that the driver refused must be refused, and a copy that ended the launch rejected. */
 #include "check.h"
 #include "kernel/tensor_map.h"
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
+#define TILES FOLDER "tile_forms.txt", FOLDER "h200_tiles.txt"
+#define PIXELS FOLDER "im2col_forms.txt", FOLDER "h200_im2col.txt"
 
 typedef struct replay {
    uint8_t tensor[TILE_TENSOR_BYTES], image[TILE_ROOM_BYTES];
@@ -108,9 +110,9 @@ static bool replay_form(replay_t *r, const tile_form_t *form, const char *record
    return tile_ptx(form, r->ptx, sizeof r->ptx) && execute(r, form) && same_image(r, form, rest + 1);
 }
 
-static void replay(bool portable) {
+static void replay(const char *form_file, const char *record_file, bool portable) {
    replay_t *r = calloc(1, sizeof *r);
-   FILE *forms = fopen(FOLDER "tile_forms.txt", "r"), *records = fopen(FOLDER "h200_tiles.txt", "r");
+   FILE *forms = fopen(form_file, "r"), *records = fopen(record_file, "r");
    char line[512], record[1024];
    uint32_t run = 0, wrong = 0;
    assert_true(r && forms && records && fgets(record, sizeof record, records)); /* past the heading */
@@ -136,16 +138,27 @@ static void replay(bool portable) {
 
 static void images_are_the_devices(void **state) {
    (void)state;
-   replay(false);
+   replay(TILES, false);
 }
 
 static void images_are_the_devices_portably(void **state) {
    (void)state;
-   replay(true);
+   replay(TILES, true);
+}
+
+static void pixels_are_the_devices(void **state) {
+   (void)state;
+   replay(PIXELS, false);
+}
+
+static void pixels_are_the_devices_portably(void **state) {
+   (void)state;
+   replay(PIXELS, true);
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(images_are_the_devices),
-                                      cmocka_unit_test(images_are_the_devices_portably)};
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(images_are_the_devices), cmocka_unit_test(images_are_the_devices_portably),
+      cmocka_unit_test(pixels_are_the_devices), cmocka_unit_test(pixels_are_the_devices_portably)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

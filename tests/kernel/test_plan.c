@@ -211,6 +211,8 @@ static void each_fault_is_a_finding(void **state) {
       {WIDE PIXELS("0 - 32769", "0", "16", "64"), "plan.map",
        "lower corner of dimension 1 is -32769; with 3 dimensions it is -32768 to 32767", 0, 0},
       {WIDE PIXELS("0", "32768", "16", "64"), "plan.map", "upper corner of dimension 1 is 32768", 0, 0},
+      {WIDE PIXELS("16", "0", "16", "64"), "plan.map", "from 16 to 15 in dimension 1: it has no pixels", 0,
+       0},
       {WIDE PIXELS("0", "0", "257", "64"), "plan.map", "takes 257 channels; it takes 1 to 256", 0, 0},
       {WIDE PIXELS("0", "0", "16", "1025"), "plan.map", "takes 1025 pixels; it takes 1 to 1024", 0, 0},
       {WIDE PIXELS("0", "0", "12", "64"), "plan.map", "a pixel has 24 bytes; rows are multiples of 16", 0, 0},

@@ -119,6 +119,37 @@ static void multicast(machine_warp_t *warp, moving_t *moving, machine_tile_t *ti
    }
 }
 
+/* The pixel to begin with must be one of the box of pixels; which image it is of may be any.  An H200 ends the launch otherwise
+ * (tests/conformance/im2col_forms.txt).  False after a finding. */
+static bool begins_in_box(machine_warp_t *warp, const moving_t *moving, const machine_tile_t *tile) {
+   const rkb_plan_map_t *map = tile->map;
+   for (uint32_t k = 1; map->im2col && k + 1 < map->rank; k++) {
+      const int64_t last = (int64_t)map->dims[k] - 1 + map->upper[k - 1];
+      if (tile->at[k] >= map->lower[k - 1] && tile->at[k] <= last)
+         continue;
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
+         "begins at coordinate %d of dimension %u of '%s', whose box of pixels goes from %d to %lld there",
+         tile->at[k], k, map->name, map->lower[k - 1], (long long)last);
+      return false;
+   }
+   return true;
+}
+
+/* The bits that a device takes of an offset: 16, 8 or 5, by how many there are.  Of 3 dimensions of pixels none above was recorded. */
+static bool take_offset(machine_warp_t *warp, const moving_t *moving, machine_tile_t *tile, uint32_t k,
+                        uint64_t value) {
+   static const uint32_t most[] = {[3] = 0xffff, [4] = 0xff, [5] = 0x1f};
+   const uint32_t rank = tile->map->rank, offset = (uint16_t)value;
+   tile->offsets[k] = (int32_t)(offset & most[rank]);
+   if (rank < 5 || offset <= most[rank])
+      return true;
+   machine_find(warp, RKB_MACHINE_REJECT, "plan.argument", moving->lane,
+                "an offset of %u pixels in dimension %u of '%s': with %u dimensions it is 0 to %u", offset, k,
+                tile->map->name, rank, most[rank]);
+   return false;
+}
+
 /* What a store or a reduction may not do; false after a finding. */
 static bool may_store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *tile) {
    const uint32_t overrun = machine_tile_overrun(tile);
@@ -130,6 +161,15 @@ static bool may_store(machine_warp_t *warp, moving_t *moving, const machine_tile
             "stores a tile at coordinate %d of dimension %u of '%s': a store may reach past a tensor's end, not "
             "before its beginning",
             tile->at[k], k, tile->map->name);
+         return false;
+      }
+   for (uint32_t k = 0; tile->map->im2col && k + 2 < tile->map->rank; k++)
+      if (tile->map->lower[k] < 0) {
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
+            "stores pixels through '%s', whose box of pixels begins at %d in dimension %u: a store may not reach "
+            "before a tensor's beginning",
+            tile->map->name, tile->map->lower[k], k + 1);
          return false;
       }
    if (tile->region->read_only || overrun) {
@@ -203,7 +243,10 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    for (uint32_t k = 0; k < tile.map->rank; k++)
       tile.at[k] = (int32_t)(uint32_t)bulk_operand(warp, &slots[4 + k], lane);
    for (uint32_t k = 1; i->immediate && i->operation == BULK_LOAD && k + 1 < tile.map->rank; k++)
-      tile.offsets[k] = (uint16_t)bulk_operand(warp, &slots[5 + tile.map->rank + k], lane);
+      if (!take_offset(warp, &moving, &tile, k, bulk_operand(warp, &slots[5 + tile.map->rank + k], lane)))
+         return;
+   if (!begins_in_box(warp, &moving, &tile))
+      return;
    machine_tile_measure(warp->run, &tile);
    if (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1)) {
       machine_find(

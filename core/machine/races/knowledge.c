@@ -105,9 +105,11 @@ void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
 void machine_knowledge_barrier(machine_block_t *block) {
    machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t used = machine_knowledge_used(knowledge), now = block->time;
+   /* Of clocks all know the newest; only what follows them is to be joined. */
    memset(knowledge->joined, 0, used * sizeof(uint32_t));
    for (uint32_t t = 0; t < knowledge->threads; t++)
-      join(knowledge->joined, machine_knowledge_row(knowledge, t), used);
+      join(knowledge->joined + knowledge->threads, machine_knowledge_row(knowledge, t) + knowledge->threads,
+           used - knowledge->threads);
    for (uint32_t t = 0; t < knowledge->threads; t++)
       knowledge->joined[t] = now - 1;
    for (uint32_t t = 0; t < knowledge->threads; t++) {
