@@ -2,6 +2,8 @@
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
+#include <immintrin.h>
+
 machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers) {
    const size_t width = 2 * ((size_t)threads + MOST_ACTORS),
                 bytes = sizeof(machine_knowledge_t) + (threads + barriers + 1) * width * sizeof(uint32_t);
@@ -41,9 +43,25 @@ uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
 
 /* Joining -------------------------------------------------------------------------------------------------------------- */
 
-static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
-   for (uint32_t n = 0; n < words; n++)
+static void join_from(uint32_t n, uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
+   for (; n < words; n++)
       to[n] = from[n] > to[n] ? from[n] : to[n];
+}
+
+__attribute__((target("avx2"))) static uint32_t join_eights(uint32_t *restrict to,
+                                                            const uint32_t *restrict from, uint32_t words) {
+   uint32_t n = 0;
+   for (; n + 8 <= words; n += 8) {
+      const __m256i one = _mm256_loadu_si256((const __m256i *)(const void *)(to + n)),
+                    other = _mm256_loadu_si256((const __m256i *)(const void *)(from + n));
+      _mm256_storeu_si256((__m256i *)(void *)(to + n), _mm256_max_epu32(one, other));
+   }
+   return n;
+}
+
+/* Rows of threads that wait at mbarriers are joined at each wait: the larger part of what following them costs. */
+static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
+   join_from(__builtin_cpu_supports("avx2") ? join_eights(to, from, words) : 0, to, from, words);
 }
 
 static uint32_t *row_of(const machine_warp_t *warp, uint32_t lane) {
