@@ -281,18 +281,18 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
    member->registers_pc = warp->pc;
 }
 
-/* Registers of all warps together: the block got so many a thread for each when it began, and what one warpgroup gives back another may
- * have.  Without a number of the kernel's own the most that a block of its size can have. */
-static void check_registers(machine_block_t *block) {
+/* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
+ * warpgroup gives back another may have.  Without a number of the kernel's own the most that a block of its size can have. */
+static void check_registers(machine_block_t *block, uint32_t first, uint32_t warps) {
    const machine_warpgroups_t *groups = block->warpgroups;
    const machine_program_t *program = groups->program;
-   const uint32_t even = FILE_REGISTERS / (groups->warps * LANES) / 8 * 8,
+   const uint32_t even = FILE_REGISTERS / (warps * LANES) / 8 * 8,
                   each = program->entry->most_registers && program->entry->most_registers < even
                             ? program->entry->most_registers
                             : even;
    uint32_t total = 0, most = 0;
    const member_t *asked = NULL;
-   for (uint32_t w = 0; w < groups->warps; w++) {
+   for (uint32_t w = first; w < first + warps; w++) {
       const member_t *member = &groups->members[w];
       total += member->registers ? member->registers : each;
       if (member->registers > most) {
@@ -300,13 +300,13 @@ static void check_registers(machine_block_t *block) {
          asked = member;
       }
    }
-   if (!asked || total <= each * groups->warps)
+   if (!asked || total <= each * warps)
       return;
    machine_warp_t *warp = &block->warps[asked - groups->members];
    warp->pc = asked->registers_pc;
    machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
                 "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends",
-                total, each * groups->warps);
+                total, each * warps);
 }
 
 /* The end ------------------------------------------------------------------------------------------------------------- */
@@ -347,6 +347,7 @@ void machine_warpgroups_end(machine_block_t *block) {
                    member->newest > member->committed ? "it was never committed"
                                                       : "no wait_group came after its commit_group");
    }
-   if (!block->run->stop)
-      check_registers(block);
+   const uint32_t each = groups->warps / block->cluster.blocks; /* a block of a cluster has registers of its own */
+   for (uint32_t b = 0; b < block->cluster.blocks && !block->run->stop; b++)
+      check_registers(block, b * each, each);
 }
