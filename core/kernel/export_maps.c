@@ -1,6 +1,7 @@
 /* Tensor maps in an exported file: the encoder, found in the driver at run time, and a variable for each map of the manifest.  Owns
  * nothing; any thread. */
 #include "kernel/export_parts.h"
+#include "kernel/tensor_map.h"
 
 #include <string.h>
 
@@ -70,14 +71,11 @@ static void write_dense_strides(exporter_t *exporter, const manifest_map_t *map)
 }
 
 static uint32_t type_of(const exporter_t *exporter, const manifest_map_t *map) {
-   static const uint32_t types[] = {
-      [RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
-      [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8};
    const rkb_export_tensor_t *tensor = export_tensor(exporter, map->buffer);
    for (uint32_t i = 0; !tensor && i < exporter->manifest->scratch_count; i++)
       if (strcmp(exporter->manifest->scratch[i].name, map->buffer) == 0)
-         return types[exporter->manifest->scratch[i].dtype];
-   return tensor ? types[tensor->dtype] : 0;
+         return rkb_tensor_map_type(exporter->manifest->scratch[i].dtype);
+   return tensor ? rkb_tensor_map_type(tensor->dtype) : 0;
 }
 
 static void write_corner(exporter_t *exporter, rkb_expression_t *const *list, uint32_t count) {

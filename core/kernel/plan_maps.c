@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-/* The type that a buffer's elements are copied as. */
-static uint32_t map_type(uint32_t dtype) {
-   static const uint32_t types[] = {
-      [RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
-      [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8};
-   return types[dtype];
-}
-
 static bool natural(planner_t *planner, const rkb_expression_t *expression, const char *what, uint64_t most,
                     uint64_t *out) {
    int64_t value;
@@ -116,7 +108,7 @@ static bool add_map(planner_t *planner, const manifest_map_t *from) {
    }
    *map = (rkb_plan_map_t){.name = rkb_arena_text(planner->arena, from->name, strlen(from->name)),
                            .buffer = buffer,
-                           .type = from->typed ? from->type : map_type(planner->buffers[buffer].dtype),
+                           .type = from->typed ? from->type : rkb_tensor_map_type(planner->buffers[buffer].dtype),
                            .interleave = from->interleave,
                            .swizzle = from->swizzle,
                            .fill = from->fill,

@@ -11,6 +11,13 @@
 #define MOST_CHANNELS 256u
 #define MOST_PIXELS 1024u
 
+uint32_t rkb_tensor_map_type(uint32_t dtype) {
+   static const uint32_t types[] = {[RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
+                                    [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8,   [RKB_I8] = RKB_MAP_U8,
+                                    [RKB_E4M3] = RKB_MAP_U8, [RKB_E5M2] = RKB_MAP_U8};
+   return types[dtype];
+}
+
 uint32_t rkb_tensor_map_element(uint32_t type) {
    static const uint8_t bytes[] = {
       [RKB_MAP_U8] = 1,      [RKB_MAP_U16] = 2,  [RKB_MAP_U32] = 4,     [RKB_MAP_I32] = 4, [RKB_MAP_U64] = 8,

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The type that a buffer's elements are copied as: single bytes as uint8. */
+uint32_t rkb_tensor_map_type(uint32_t dtype);
 /* Bytes of an element; 0: the type is not known, or has parts of bytes. */
 uint32_t rkb_tensor_map_element(uint32_t type);
 /* Whether a map breaks a rule; then out has a sentence that says which.  The buffer's size and the alignment of its address are the plan's. */
