@@ -28,11 +28,11 @@ static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target
 
 double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
    static const double table[][RKB_DECISIONS] = {
-      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 0.5},
-      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 0.5},
-      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1, 0.2, 4, 4, 1, 1, 1, 0.5},
-      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1, 0.2, 4, 4, 2, 1, 1, 1},
-      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 0.5},
+      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 1, 1, 0.5},
+      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 1, 1, 0.5},
+      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1, 0.2, 4, 4, 2, 1, 1, 1, 1, 0.5},
+      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1, 0.2, 4, 4, 3, 1, 1, 2, 1, 1},
+      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 1, 2, 0.5},
    };
    return table[focus][decision];
 }
@@ -77,7 +77,7 @@ static const char *label(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return graph->nodes[launch->anchor_count ? launch->anchors[0] : launch->roots[0]].name;
 }
 
-static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch,
+static void change_decision(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch,
                             enum rkb_focus focus, char *note, size_t size) {
    const uint32_t decision = draw_decision(graph, stream, launch, focus);
    const int64_t before = launch->decisions[decision];
@@ -86,13 +86,15 @@ static void change_decision(const rkb_graph_t *graph, rkb_random_t *stream, rkb_
       launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_THREADS)
       launch->decisions[RKB_ROWS] = 1;
+   if (launch->mapping == RKB_MAP_TENSOR && decision == RKB_COPY && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR && before != RKB_COPY_TENSOR)
+      rkb_tensor_settle(graph, target->shared_bytes, launch);
    say(note, size, "%s%s: %s %lld -> %lld", *note ? "; " : "", label(graph, launch),
        rkb_decision_name(decision), (long long)before, (long long)launch->decisions[decision]);
 }
 
 /* Another shape of the tile, so that a block keeps about as many threads. */
-static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_launch_t *launch, char *note,
-                        size_t size) {
+static void change_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch,
+                        char *note, size_t size) {
    const bool warps = launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR;
    const uint32_t own_m = warps ? RKB_WARP_M : RKB_THREAD_M, own_n = warps ? RKB_WARP_N : RKB_THREAD_N;
    const uint32_t tiles[] = {RKB_TILE_M, RKB_TILE_N, RKB_TILE_K, own_m, own_n};
@@ -100,6 +102,8 @@ static void change_tile(const rkb_graph_t *graph, rkb_random_t *stream, rkb_laun
    for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
       if (rkb_random_below(stream, 3))
          d[tiles[i]] = draw_value(stream, tiles[i], d[tiles[i]]);
+   if (launch->mapping == RKB_MAP_TENSOR && d[RKB_COPY] == RKB_COPY_TENSOR)
+      rkb_tensor_settle(graph, target->shared_bytes, launch);
    say(note, size, "%s%s: tile %lld x %lld x %lld, of a %s %lld x %lld", *note ? "; " : "",
        label(graph, launch), (long long)d[RKB_TILE_M], (long long)d[RKB_TILE_N], (long long)d[RKB_TILE_K],
        warps ? "warp" : "thread", (long long)d[own_m], (long long)d[own_n]);
@@ -214,7 +218,7 @@ static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_s
    for (uint32_t l = 0; l < schedule->count; l++) {
       const rkb_launch_t *launch = &schedule->launches[l];
       if (rkb_launch_refused(graph, launch, target->shared_bytes) ||
-          ((launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR) && !(target->tensor[launch->decisions[RKB_TENSOR]] > 0)))
+          ((launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR) && !rkb_tensor_has(target, launch)))
          return false;
    }
    return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
@@ -240,10 +244,10 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
       else if (draw < 20)
          changed = separate_launch(graph, tried, number, note, note_size);
       else if (draw < 45 && (launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR))
-         change_tile(graph, stream, launch, note, note_size);
+         change_tile(graph, target, stream, launch, note, note_size);
       else
          for (uint64_t more = 1 + rkb_random_below(stream, 3); more > 0; more--)
-            change_decision(graph, stream, launch, focus, note, note_size);
+            change_decision(graph, target, stream, launch, focus, note, note_size);
       found = changed && memcmp(tried, schedule, sizeof *tried) != 0 && is_legal(graph, target, tried);
    }
    if (found)
@@ -276,6 +280,8 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
          }
          if (launch->mapping == RKB_MAP_TENSOR)
             launch->decisions[RKB_TENSOR] = rkb_tensor_best(graph, target, launch->anchors[0]);
+         if (launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR)
+            rkb_tensor_settle(graph, target->shared_bytes, launch);
          if (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_ROWS] > 1)
             launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
          if (!rkb_launch_refused(graph, launch, target->shared_bytes))

@@ -20,6 +20,7 @@ typedef struct rkb_fragment_type {
    const char *multiply; /* the device function */
    const char *round;    /* makes an element of a float, with %s; NULL: elements are copied as they are stored */
    uint32_t dtype, bytes;
+   const char *warpgroup; /* the types of a wgmma's sums and factors: ".f32.bf16.bf16"; NULL: warpgroups do not multiply it */
 } rkb_fragment_type_t;
 
 const rkb_fragment_type_t *rkb_fragment_type(int64_t path);

@@ -4,11 +4,15 @@
 
 #include "generator/launch_text.h"
 
+#define RKB_MOST_MAPS 64u
+
 typedef struct rkb_kernel_file {
    rkb_graph_t *graph;
    rkb_arena_t *arena;
    rkb_storage_t *storage, *targets;
-   rkb_text_t code, launches, scratch;
+   rkb_text_t code, launches, scratch, maps;
+   rkb_parameter_text_t map_list[RKB_MOST_MAPS]; /* each once: name and argument, its entry in the manifest */
+   uint32_t map_count;
    int64_t shared_bytes;
    bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
    int64_t parts;   /* of a split reduction, of the launch at hand */

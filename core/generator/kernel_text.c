@@ -166,6 +166,8 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
    rkb_text_format(&out, "/* rkb-kernel: 1\ntask: %s\ndirection: %s\n", graph->task, graph->direction);
    if (file->scratch.length)
       rkb_text_format(&out, "scratch:\n%s", rkb_text_get(&file->scratch));
+   if (file->maps.length)
+      rkb_text_format(&out, "maps:\n%s", rkb_text_get(&file->maps));
    rkb_text_format(&out, "launches:\n%s", rkb_text_get(&file->launches));
    rkb_schedule_print(graph, schedule, &out);
    rkb_text_add(&out, "*/\n");
@@ -194,6 +196,7 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    rkb_text_init(&file.code, 256u << 10);
    rkb_text_init(&file.launches, 64u << 10);
    rkb_text_init(&file.scratch, 64u << 10);
+   rkb_text_init(&file.maps, 64u << 10);
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind == RKB_NODE_INPUT)
          file.storage[n] = (rkb_storage_t){rkb_writer_beside(file.arena, graph->nodes[n].tensor),
@@ -221,6 +224,7 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    rkb_text_free(&file.code);
    rkb_text_free(&file.launches);
    rkb_text_free(&file.scratch);
+   rkb_text_free(&file.maps);
    const int status = *text ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "%s", file.why);
    rkb_arena_free(file.arena);
    return status;

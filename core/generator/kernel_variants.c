@@ -6,6 +6,7 @@
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
 #include "generator/tensor_tile.h"
+#include "generator/warpgroup_tile.h"
 
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
@@ -85,6 +86,8 @@ static void write_signature(rkb_kernel_file_t *file, const rkb_writer_t *writer,
                             parameter->name);
          else if (type == RKB_PARAMETER_OUTPUT)
             rkb_text_format(&file->code, "%s *%s", rkb_storage_type(parameter->dtype), parameter->name);
+         else if (type == RKB_PARAMETER_MAP)
+            rkb_text_format(&file->code, "const __grid_constant__ tensor_map %s", parameter->name);
          else
             rkb_text_format(&file->code, "%s %s", type == RKB_PARAMETER_REAL ? "float" : "index",
                             parameter->name);
@@ -92,8 +95,30 @@ static void write_signature(rkb_kernel_file_t *file, const rkb_writer_t *writer,
    rkb_text_add(&file->code, ") {\n");
 }
 
+/* What the manifest calls a tensor map: kernels that describe a buffer alike share one. */
+static const char *map_name(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
+   const char *name = parameter->name;
+   uint32_t same_name = 0;
+   for (uint32_t m = 0; m < file->map_count; m++) {
+      if (strcmp(file->map_list[m].argument, parameter->argument) == 0)
+         return file->map_list[m].name;
+      same_name += strncmp(file->map_list[m].name, name, strlen(name)) == 0;
+   }
+   if (file->map_count == RKB_MOST_MAPS) {
+      snprintf(file->why, sizeof file->why, "more than %u tensor maps", RKB_MOST_MAPS);
+      return name;
+   }
+   if (same_name)
+      name = rkb_arena_format(file->arena, "%s_%u", name, same_name + 1);
+   file->map_list[file->map_count++] = (rkb_parameter_text_t){.name = name, .argument = parameter->argument};
+   rkb_text_format(&file->maps, "  %s: %s\n", name, parameter->argument);
+   return name;
+}
+
 /* What the manifest calls a parameter. */
-static const char *argument_of(const rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
+static const char *argument_of(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
+   if (parameter->type == RKB_PARAMETER_MAP)
+      return map_name(file, parameter);
    for (uint32_t n = 0; n < file->graph->node_count && parameter->type <= RKB_PARAMETER_OUTPUT; n++) {
       const rkb_storage_t *places[] = {&file->storage[n], &file->targets[n]};
       for (uint32_t i = 0; i < 2; i++)
@@ -173,7 +198,8 @@ static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, c
 /* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
-   bool other = false;
+   const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR;
+   bool other = false, mapped = false;
    for (uint32_t i = 0; i < count; i++) {
       variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
       bool possible;
@@ -182,12 +208,19 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       if (!possible ||
           !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
          continue;
-      const bool always = variant.condition_count == 0;
-      if (!write_variant(file, launch, &variant, rkb_write_tensor_kernel, base, other, always))
+      const bool always = variant.condition_count == 0,
+                 suits = maps && rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, variant.conditions,
+                                                     variant.condition_count);
+      mapped |= suits;
+      if (!write_variant(file, launch, &variant, suits ? rkb_write_warpgroup_kernel : rkb_write_tensor_kernel, base, other, always))
          return false;
       if (always)
          return true;
       other = true;
+   }
+   if (maps && !mapped) {
+      snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
+      return false;
    }
    /* One that is right everywhere.  Beside others it is for few cases, and need not be there for both widths of indices. */
    const variant_t plain = {.vector = 1, .suffix = ""};

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/kernel_text.h"
+#include "generator/tensor_start.h"
 
 #define MOST_NEIGHBOURS 4096u
 #define MOST_WRITTEN 160u /* texts that one call writes, a few milliseconds each */
@@ -69,8 +70,11 @@ static void list_launch(const rkb_graph_t *graph, const rkb_schedule_t *schedule
    }
 }
 
-static void apply(const neighbour_t *neighbour, rkb_schedule_t *schedule) {
+static void apply(const rkb_graph_t *graph, const rkb_target_t *target, const neighbour_t *neighbour, rkb_schedule_t *schedule) {
    rkb_launch_t *launch = &schedule->launches[neighbour->launch];
+   for (uint32_t i = 0; i < 2; i++) /* another way of copying brings the decisions that it asks for; a second one may change them */
+      if (launch->mapping == RKB_MAP_TENSOR && neighbour->decisions[i] == RKB_COPY && neighbour->values[i] == RKB_COPY_TENSOR)
+         rkb_tensor_settle(graph, target->shared_bytes, launch);
    for (uint32_t i = 0; i < 2; i++)
       if (neighbour->decisions[i] != NO_DECISION)
          launch->decisions[neighbour->decisions[i]] = neighbour->values[i];
@@ -111,8 +115,10 @@ static char *write_untried(search_t *search, const neighbour_t *neighbour) {
    rkb_error_t ignored;
    char *source = NULL;
    *search->tried = *search->schedule;
-   apply(neighbour, search->tried);
+   apply(search->graph, search->target, neighbour, search->tried);
+   const rkb_launch_t *changed = &search->tried->launches[neighbour->launch];
    if (memcmp(search->tried, search->schedule, sizeof *search->tried) == 0 ||
+       (changed->mapping == RKB_MAP_TENSOR && !rkb_tensor_has(search->target, changed)) ||
        rkb_launch_refused(search->graph, &search->tried->launches[neighbour->launch], search->target->shared_bytes) ||
        rkb_kernel_write(search->graph, search->tried, search->target->shared_bytes, &source, &ignored) != RKB_OK)
       return NULL;

@@ -69,7 +69,7 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
    const uint32_t anchor = launch->anchors[0];
    const bool turned =
       writer->graph->nodes[anchor].kind != RKB_NODE_MATMUL; /* the reference's rows are the fast ones */
-   *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K]};
+   *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x"};
    rkb_product_of(writer, anchor, &tile->product);
    tile->m = (rkb_tile_side_t){.which = turned,
                                .dims = turned ? &tile->product.column : &tile->product.row,
@@ -141,12 +141,12 @@ static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, in
    const long long m = (long long)tile->m.extent, n = (long long)tile->n.extent;
    if (rows == 0) {
       rkb_write(writer,
-                "const index m_first = (index)blockIdx.x %% %s * %lld, n_first = (index)blockIdx.x / %s %% %s * %lld;",
-                along_m, m, along_m, along_n, n);
+                "const index m_first = %s %% %s * %lld, n_first = %s / %s %% %s * %lld;", tile->block, along_m, m, tile->block,
+                along_m, along_n, n);
       return;
    }
-   rkb_write(writer, "const index tile_number = (index)blockIdx.x %% (%s * %s), band = tile_number / (%lld * %s) * %lld;",
-             along_m, along_n, (long long)rows, along_n, (long long)rows);
+   rkb_write(writer, "const index tile_number = %s %% (%s * %s), band = tile_number / (%lld * %s) * %lld;", tile->block, along_m,
+             along_n, (long long)rows, along_n, (long long)rows);
    rkb_write(writer, "const index band_rows = %s - band < %lld ? %s - band : %lld, band_place = tile_number %% (%lld * %s);",
              along_m, (long long)rows, along_m, (long long)rows, (long long)rows, along_n);
    rkb_write(writer,
@@ -154,23 +154,27 @@ static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, in
              m, n);
 }
 
+void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+   tile->blocks_m = blocks_along(writer, &tile->m);
+   tile->blocks_n = blocks_along(writer, &tile->n);
+}
+
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t *d = tile->launch->decisions;
-   tile->blocks_m = blocks_along(writer, &tile->m);
-   tile->blocks_n = blocks_along(writer, &tile->n);
+   rkb_tile_count_blocks(writer, tile);
    write_order(writer, tile, rows);
    const bool grouped = !rkb_index_is(tile->product.group.total, 1), split = d[RKB_SPLIT] > 1;
    const rkb_index_t *number = rkb_index_constant(indices, 0);
    if (grouped || split)
-      rkb_write(writer, "const index rest = (index)blockIdx.x / %s / %s;",
-                rkb_writer_uniform(writer, tile->blocks_m), rkb_writer_uniform(writer, tile->blocks_n));
+      rkb_write(writer, "const index rest = %s / %s / %s;", tile->block, rkb_writer_uniform(writer, tile->blocks_m), rkb_writer_uniform(writer, tile->blocks_n));
    if (split)
       rkb_write(writer, "const index part = rest %% %lld;", (long long)d[RKB_SPLIT]);
    if (grouped) {
       rkb_write(writer, "const index group_number = rest / %lld;", (long long)d[RKB_SPLIT]);
       number = rkb_writer_variable(writer, "group_number", tile->product.group.total);
    }
+   tile->number = number;
    rkb_product_split(writer, &tile->product.group, number, tile->group);
    /* Of taps each has whole steps of its own. */
    const rkb_index_t *whole = tile->total_depth;
@@ -225,6 +229,14 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    } else
       rkb_write_roots(writer, launch, tile->product.node, at);
    rkb_write_close(writer);
+}
+
+const rkb_index_t *rkb_tile_count(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *tiles = rkb_index_make(indices, RKB_INDEX_PRODUCT, tile->blocks_m, tile->blocks_n),
+                     *parts = rkb_index_constant(indices, tile->launch->decisions[RKB_SPLIT]);
+   tiles = rkb_index_make(indices, RKB_INDEX_PRODUCT, tiles, tile->product.group.total);
+   return rkb_index_make(indices, RKB_INDEX_PRODUCT, tiles, parts);
 }
 
 void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *owns,

@@ -30,6 +30,8 @@ typedef struct rkb_product_tile {
    rkb_product_t product;
    rkb_tile_side_t m, n;
    int64_t threads, depth;
+   const char *block; /* the number of the tile in the whole grid's order: the block's, where a block has one tile */
+   const rkb_index_t *number; /* of the product, of several side by side; a constant: there is one */
    const rkb_index_t *group[RKB_MAX_RANK];
    const rkb_index_t *total_depth, *blocks_m, *blocks_n;
    /* Where the terms brought at a time are of one tap: the taps' dims, and the tap that the terms at hand are of.  total_depth is
@@ -55,6 +57,10 @@ const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *til
  * "lane" is the number in a vector of width elements along n.  write_roots false: the sum is a part. */
 void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
                      uint32_t width, const char *sum);
+/* Finds out how many tiles lie along each side, for rkb_tile_count before a place is written. */
+void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile);
+/* How many tiles there are, parts of split sums counted apart: a uniform expression. */
+const rkb_index_t *rkb_tile_count(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* The grid, and what a block owns. */
 void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *owns,
                     rkb_kernel_shape_t *shape);

@@ -19,7 +19,7 @@ static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
                                        [RKB_MAP_LINK] = "link",
                                        [RKB_MAP_TENSOR] = "tensor",
                                        [RKB_MAP_ONLINE_TENSOR] = "online_tensor"};
-static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async"};
+static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async", [RKB_COPY_TENSOR] = "tensor"};
 
 enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR, ONLINE = 1u << RKB_MAP_ONLINE | 1u << RKB_MAP_ONLINE_TENSOR };
 
@@ -51,9 +51,11 @@ static const struct {
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
    [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
    [RKB_WARP_N] = {"warp_n", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
-   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, -1}},
+   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, RKB_COPY_TENSOR, -1}},
    [RKB_STAGES] = {"stages", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, 6, -1}},
    [RKB_ORDER] = {"order", 1u << RKB_MAP_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
+   [RKB_GROUPS] = {"groups", 1u << RKB_MAP_TENSOR, {1, 2, -1}},
+   [RKB_PERSISTENT] = {"persistent", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
 
@@ -74,6 +76,11 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
       return false;
+   const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
+              of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N; /* beside warpgroups, of the launches for other strides alone */
+   if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
+       of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
+      return false;
    /* A split row hands its parts on; it has no later passes. */
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT)
       for (uint32_t i = 1; i < launch->anchor_count; i++)
@@ -92,7 +99,7 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1};
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -105,6 +112,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    const int64_t *d = launch->decisions;
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
+   if (launch->mapping == RKB_MAP_ONLINE_TENSOR && d[RKB_COPY] == RKB_COPY_TENSOR)
+      return "tensor maps are for products of warpgroups";
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)
       return rkb_online_refused(graph, launch);
    if (launch->mapping == RKB_MAP_TILE) {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "generator/graph.h"
 
-#define RKB_SCHEDULE_VERSION 3
+#define RKB_SCHEDULE_VERSION 4
 #define RKB_MAX_SCHEDULE_LAUNCHES 60u
 #define RKB_MAX_LAUNCH_NODES 24u
 
@@ -44,13 +44,16 @@ enum rkb_decision {
    RKB_COPY,   /* TENSOR: how factors come to shared memory: enum rkb_copy */
    RKB_STAGES, /* TENSOR: tiles of the factors in shared memory; with n, n - 1 are on their way while one is multiplied */
    RKB_ORDER,  /* TENSOR: rows of blocks that follow each other column by column; 0: all */
+   RKB_GROUPS, /* TENSOR with RKB_COPY_TENSOR: warpgroups that multiply, each rows of the tile; one more copies */
+   RKB_PERSISTENT, /* the same: 1: as many blocks as run at once, each with tiles in turn; 0: a block for each tile */
    RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
    RKB_DECISIONS
 };
 
 enum rkb_copy {
    RKB_COPY_PLAIN, /* through registers */
-   RKB_COPY_ASYNC  /* cp.async, where a factor's elements are copied as they are and come in 4, 8 or 16 bytes; else plain */
+   RKB_COPY_ASYNC, /* cp.async, where a factor's elements are copied as they are and come in 4, 8 or 16 bytes; else plain */
+   RKB_COPY_TENSOR /* tensor maps, for products of warpgroups; cp.async where the strides are no multiples of 16 bytes */
 };
 
 typedef struct rkb_launch {

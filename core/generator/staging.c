@@ -127,6 +127,18 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    return t;
 }
 
+const rkb_index_t *rkb_staging_side_element(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                                       const rkb_index_t *across, const rkb_index_t *depth, uint32_t *stored) {
+   const rkb_index_t *at[RKB_MAX_RANK], *element;
+   rkb_writer_t copy;
+   rkb_writer_try(writer, &copy);
+   element = rkb_tile_operand(&copy, tile, side, across, depth, at)
+                ? NULL
+                : rkb_staging_element(&copy, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, stored);
+   rkb_writer_tried(writer, &copy);
+   return element;
+}
+
 static bool is_together(rkb_writer_t *writer, const trial_t *t) {
    return t->element && !t->guarded &&
           rkb_index_make(&writer->indices, RKB_INDEX_SUM, t->base, t->lane) == t->element;
@@ -169,7 +181,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    side->rows_across = side->depth_fast || type->bytes == 1;
    if (!side->depth_fast && type->bytes == 1)
       side->width = 1;
-   side->async = tile->launch->decisions[RKB_COPY] == RKB_COPY_ASYNC && side->raw && side->width * type->bytes >= 4;
+   side->async = tile->launch->decisions[RKB_COPY] != RKB_COPY_PLAIN && side->raw && side->width * type->bytes >= 4;
    side->held = !side->async && items_of(tile, side) * side->width * (side->raw && side->width > 1 ? type->bytes : 4) <= 4 * MOST_HELD;
 }
 

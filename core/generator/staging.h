@@ -14,6 +14,9 @@ uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t
 
 /* Finds out how a side can be brought.  widest: elements of one access at most; conditions hold already. */
 void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side, uint32_t widest);
+/* The number of a side's element in the buffer of the node `stored`; NULL: it is computed, or its place is guarded. */
+const rkb_index_t *rkb_staging_side_element(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                                       const rkb_index_t *across, const rkb_index_t *depth, uint32_t *stored);
 /* The size whose multiples make a side's accesses this wide: false: none does. */
 bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        uint32_t width, rkb_condition_t *condition);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/kernel_text.h"
 #include "generator/launch_text.h"
 #include "generator/online_start.h"
 #include "generator/partition.h"
@@ -285,6 +286,16 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
    return time;
 }
 
+/* Gives a launch on tensor cores warpgroups and tensor maps where these suit it, and describe its factors. */
+static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number], before = *launch;
+   if (launch->mapping != RKB_MAP_TENSOR)
+      return;
+   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   if (rkb_tensor_suit_warpgroups(graph, target, &e, launch) && !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      *launch = before;
+}
+
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule) {
    if (start == RKB_START_APART) {
@@ -312,5 +323,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
          rkb_launch_suit(graph, target, &schedule->launches[l]);
+   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
+      suit_warpgroups(graph, target, schedule, l);
    return own;
 }

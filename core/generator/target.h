@@ -18,6 +18,7 @@ typedef struct rkb_target {
    int64_t multiprocessors;
    int64_t shared_bytes;            /* of a block, at most */
    double tensor[RKB_TENSOR_PATHS]; /* multiply-adds a nanosecond of a multiprocessor through mma.sync, by type; 0: it has none */
+   double warpgroup[RKB_TENSOR_PATHS]; /* the same through wgmma, where tensor maps and mbarriers are; 0: it has none */
    /* Peak rates, which no kernel exceeds; 0: not known. */
    double bytes_a_second;           /* of device memory */
    double cache_bytes;              /* of the second-level cache */

@@ -38,16 +38,38 @@ static double share_of(const int64_t *d) {
    return 0.8 * warp / 64;
 }
 
+/* Tiles for warpgroups, with the share of wgmma's rate that they tend to reach; and where floats are split, which takes two stages of the
+ * larger ones alone.  Of 128 x 256 and 128 x 128 both were measured on an H200, of 256 x 128 the first (docs/results/2026-11-23-tensor). */
+static const struct {
+   int64_t m, n, groups;
+   double share, split_share;
+} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.48}, {256, 128, 2, 0.77, 0.46}, {128, 128, 2, 0.74, 0.56}, {64, 256, 1, 0.50, 0.40},
+                       {64, 128, 1, 0.42, 0.36},  {128, 64, 2, 0.40, 0.36},  {64, 64, 1, 0.28, 0.28}};
+
+static double warpgroup_share(const int64_t *d) {
+   const bool split = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
+   for (uint32_t t = 0; t < sizeof warpgroup_tiles / sizeof warpgroup_tiles[0]; t++)
+      if (warpgroup_tiles[t].m == d[RKB_TILE_M] && warpgroup_tiles[t].n == d[RKB_TILE_N] && warpgroup_tiles[t].groups == d[RKB_GROUPS])
+         return split ? warpgroup_tiles[t].split_share : warpgroup_tiles[t].share;
+   return split ? 0.4 : 0.5;
+}
+
+bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return target->tensor[d[RKB_TENSOR]] > 0 && (d[RKB_COPY] != RKB_COPY_TENSOR || target->warpgroup[d[RKB_TENSOR]] > 0);
+}
+
 double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, const int64_t *d) {
    const double m = (double)d[RKB_TILE_M], n = (double)d[RKB_TILE_N], split = (double)d[RKB_SPLIT];
    const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
-   const double rate = target->tensor[d[RKB_TENSOR]] * share_of(d);
+   const bool warpgroups = d[RKB_COPY] == RKB_COPY_TENSOR;
+   const double rate = warpgroups ? target->warpgroup[d[RKB_TENSOR]] * warpgroup_share(d) : target->tensor[d[RKB_TENSOR]] * share_of(d);
    if (!(rate > 0))
       return HUGE_VAL;
    /* A block waits for memory before its first step, and for its barriers at each. */
    const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
-   double time = waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + 800);
+   double time = waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
    if (split > 1)
       time += LAUNCH_NANOSECONDS + split * e->m * e->n * e->groups * 8 / BYTES_A_NANOSECOND;
    return time;
@@ -72,6 +94,46 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
    d[RKB_TAPS] = suits_taps(graph, launch);
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 1 && rkb_launch_refused(graph, launch, target->shared_bytes);)
       d[RKB_STAGES]--;
+}
+
+void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   d[RKB_COPY] = RKB_COPY_TENSOR;
+   d[RKB_TAPS] = 0;
+   d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
+   d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];
+   d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;
+   if (d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes % 128 != 0)
+      d[RKB_TILE_K] = 128 / rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* of the launches for other strides */
+   d[RKB_WARP_N] = d[RKB_TILE_M] * d[RKB_TILE_N] > 128 * 64 ? 64 : 32;
+   for (d[RKB_STAGES] = d[RKB_STAGES] < 4 ? 4 : d[RKB_STAGES]; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
+      d[RKB_STAGES]--;
+}
+
+bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e, rkb_launch_t *launch) {
+   double least = rkb_tensor_estimate(target, e, launch->decisions);
+   bool found = false;
+   for (uint32_t t = 0; t < sizeof warpgroup_tiles / sizeof warpgroup_tiles[0]; t++)
+      for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
+         rkb_launch_t tried = *launch;
+         int64_t *d = tried.decisions;
+         d[RKB_TILE_M] = warpgroup_tiles[t].m;
+         d[RKB_TILE_N] = warpgroup_tiles[t].n;
+         d[RKB_SPLIT] = *split;
+         d[RKB_PERSISTENT] = 1;
+         rkb_tensor_settle(graph, target->shared_bytes, &tried);
+         d[RKB_GROUPS] = warpgroup_tiles[t].groups;
+         d[RKB_ORDER] = ceil(e->m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
+         const double time = rkb_tensor_estimate(target, e, d);
+         if (time >= least * 0.97 || (*split > 1 && e->depth / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
+             rkb_launch_refused(graph, &tried, target->shared_bytes))
+            continue;
+         least = time;
+         *launch = tried;
+         found = true;
+      }
+   return found;
 }
 
 /* Whether a value needs inputs alone, and no launch before. */

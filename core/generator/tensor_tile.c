@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "generator/staging.h"
+#include "generator/warpgroup_tile.h"
 
 #define SUMS_PADDING 8   /* floats: four rows of a fragment's pairs lie in different banks */
 #define STORED_TOGETHER 4 /* elements of the output */
@@ -50,6 +51,9 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "the next terms need more registers than there are";
    if (shared_of(launch) > shared_bytes)
       return "the stages need more shared memory than a block has";
+   const char *refused = d[RKB_COPY] == RKB_COPY_TENSOR ? rkb_warpgroup_refused(launch, shared_bytes) : NULL;
+   if (refused)
+      return refused;
    /* Sums of int32 hold so many products of bytes: 2^31 / 2^14. */
    if (d[RKB_TENSOR] == RKB_TENSOR_PATH_INT8) {
       const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *left = &graph->nodes[node->inputs[0]];

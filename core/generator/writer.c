@@ -236,6 +236,13 @@ const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t d
    return name;
 }
 
+const char *rkb_writer_map(rkb_writer_t *writer, const char *name, const char *definition) {
+   rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_MAP, definition);
+   if (!*made->name)
+      made->name = rkb_writer_name(writer, name);
+   return made->name;
+}
+
 const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    if (real->constant) {
       if (isinf(real->value))
@@ -271,7 +278,9 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "n_first",  "u",      "e",      "brought", "left",  "right",   "tiles",   "peak",
       "factor",   "distance",
       "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
-      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse"};
+      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse",
+      "warpgroup", "filled", "freed", "turn", "block", "room", "warp", "box",
+      "divided", "high", "low", "rounded"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);

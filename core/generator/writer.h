@@ -43,6 +43,7 @@ typedef struct rkb_block_text {
 enum rkb_parameter_type {
    RKB_PARAMETER_INPUT,
    RKB_PARAMETER_OUTPUT,
+   RKB_PARAMETER_MAP, /* argument: its entry in the manifest's `maps:` */
    RKB_PARAMETER_REAL,
    RKB_PARAMETER_INDEX
 };
@@ -148,6 +149,8 @@ const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index);
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name);
 /* A parameter for a buffer; its name. */
 const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t dtype, bool written);
+/* A parameter for a tensor map; its name. */
+const char *rkb_writer_map(rkb_writer_t *writer, const char *name, const char *definition);
 /* A real number: a literal or a parameter. */
 const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real);
 

@@ -1,5 +1,6 @@
 /* Extension rkb.schedule/1: core/generator for plugins. */
 #include <stdlib.h>
+#include <string.h>
 #include "generator/generator.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
@@ -8,7 +9,8 @@
 static rkb_generator_t generator_of(const rkb_host_t *host) {
    const rkb_pipeline_t *pipeline = rkb_owner_of(host)->runtime->pipeline;
    const rkb_device_t *device = pipeline->device;
-   const double share = device->tensor_mma_share / (2e9 * (double)device->multiprocessors);
+   const double whole = 1 / (2e9 * (double)device->multiprocessors), share = device->tensor_mma_share * whole;
+   const double of_warpgroups = strcmp(device->architecture, "sm_90a") == 0 ? whole : 0;
    const rkb_peaks_t peaks = rkb_peaks_of(device);
    /* tf32x3 makes three products of one. */
    return (rkb_generator_t){pipeline->task,
@@ -19,6 +21,11 @@ static rkb_generator_t generator_of(const rkb_host_t *host) {
                                         [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * share,
                                         [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * share,
                                         [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share},
+                             .warpgroup = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * of_warpgroups,
+                                           [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * of_warpgroups,
+                                           [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * of_warpgroups,
+                                           [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * of_warpgroups,
+                                           [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * of_warpgroups},
                              .bytes_a_second = peaks.bytes_per_s,
                              .cache_bytes = device->l2_bytes,
                              .fused_a_second = peaks.operations_per_s / 2,

@@ -9,7 +9,8 @@
 #include "generator/generator.h"
 #include "generator/kernel_text.h"
 
-static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723}}; /* an H200 */
+static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723},
+                                    .warpgroup = {0, 3748, 3748, 624, 7496, 7496}}; /* an H200 */
 
 static rkb_task_t *load(const char *directory, const char *direction) {
    rkb_problems_t problems;

@@ -1,0 +1,129 @@
+/* Device functions of products by warpgroups: constant tables, and the text of a wgmma of any type and width. */
+#include "generator/warpgroup_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "generator/fragments.h"
+
+#define FUNCTION "__device__ __forceinline__ "
+#define AT(pointer) "(unsigned)__cvta_generic_to_shared(" pointer ")"
+
+static const struct {
+   const char *name, *text;
+} helpers[] = {
+   {"tensor_map", "/* Describes a matrix in memory to the unit that copies boxes of it. */\n"
+                  "struct alignas(64) tensor_map {\n   char bytes[128];\n};\n"},
+   {"barrier_start(", "/* A barrier's round ends when so many have arrived, and the bytes that they announced. */\n" FUNCTION
+                      "void barrier_start(unsigned long long *barrier, int arrivals) {\n"
+                      "   asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" : : \"r\"(" AT("barrier") "), \"r\"(arrivals)\n"
+                      "                : \"memory\");\n}\n"},
+   {"barriers_started(", "/* The copying unit, too, sees barriers as they were started. */\n" FUNCTION
+                         "void barriers_started() {\n   asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");\n}\n"},
+   {"barrier_arrive(", FUNCTION
+    "void barrier_arrive(unsigned long long *barrier) {\n"
+    "   asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" : : \"r\"(" AT("barrier") ") : \"memory\");\n}\n"},
+   {"barrier_expect(", "/* Arrives, and announces bytes that copies will bring. */\n" FUNCTION
+                       "void barrier_expect(unsigned long long *barrier, int bytes) {\n"
+                       "   asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" : : \"r\"(" AT("barrier") "), \"r\"(bytes)\n"
+                       "                : \"memory\");\n}\n"},
+   {"barrier_wait(", "/* Waits for the end of a round; turn: 0 for the first, 1 for the second, and so on. */\n" FUNCTION
+                     "void barrier_wait(unsigned long long *barrier, int turn) {\n"
+                     "   unsigned ended = 0;\n"
+                     "   while (!ended)\n"
+                     "      asm volatile(\"{\\n.reg .pred ended;\\nmbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\\n\"\n"
+                     "                   \"selp.u32 %0, 1, 0, ended;\\n}\"\n"
+                     "                   : \"=r\"(ended) : \"r\"(" AT("barrier") "), \"r\"(turn) : \"memory\");\n}\n"},
+   {"copy_tile(", "/* Copies a box of a matrix to shared memory, zeros where it has no elements. */\n" FUNCTION
+                  "void copy_tile(void *to, const tensor_map *map, unsigned long long *barrier, int x, int y) {\n"
+                  "   asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
+                  "                \"[%0], [%1, {%2, %3}], [%4];\"\n"
+                  "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(" AT("barrier") ")\n"
+                  "                : \"memory\");\n}\n" FUNCTION
+                  "void copy_tile(void *to, const tensor_map *map, unsigned long long *barrier, int x, int y, int z) {\n"
+                  "   asm volatile(\"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
+                  "                \"[%0], [%1, {%2, %3, %4}], [%5];\"\n"
+                  "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(" AT("barrier") ")\n"
+                  "                : \"memory\");\n}\n"},
+   {"fewer_registers<", "/* A warpgroup gives registers back, which another asks for. */\n"
+                        "template <int count> " FUNCTION "void fewer_registers() {\n"
+                        "   asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" : : \"n\"(count));\n}\n"},
+   {"more_registers<", "template <int count> " FUNCTION "void more_registers() {\n"
+                       "   asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" : : \"n\"(count));\n}\n"},
+   {"matrix(", "/* What a product reads: rows of 128 bytes, their pieces of 16 exchanged by the row, in groups of eight rows; distance: from 64\n"
+               " * elements across to the next, where neighbours in memory lie across. */\n" FUNCTION
+               "unsigned long long matrix(const unsigned char *at, int distance) {\n"
+               "   return (unsigned long long)(" AT("at") " >> 4 | distance / 16 << 16) | 64ull << 32 | 1ull << 62;\n}\n"},
+   {"hold(", "/* The compiler keeps its hands off sums that products may be adding to. */\n"
+             "template <int rows, int columns> " FUNCTION "void hold(float (&sums)[rows][columns]) {\n"
+             "   #pragma unroll\n"
+             "   for (int i = 0; i < rows * columns; i++)\n"
+             "      asm volatile(\"\" : \"+f\"(sums[i / columns][i % columns]) : : \"memory\");\n}\n"
+             "template <int rows, int columns> " FUNCTION "void hold(int (&sums)[rows][columns]) {\n"
+             "   #pragma unroll\n"
+             "   for (int i = 0; i < rows * columns; i++)\n"
+             "      asm volatile(\"\" : \"+r\"(sums[i / columns][i % columns]) : : \"memory\");\n}\n"},
+   {"products_begin(", "/* Products that follow see the sums as they are here. */\n" FUNCTION "void products_begin() {\n   asm volatile(\"wgmma.fence.sync.aligned;\" : : : \"memory\");\n}\n"},
+   {"products_see(", "/* Products, too, see what this thread wrote to shared memory. */\n" FUNCTION
+                     "void products_see() {\n   asm volatile(\"fence.proxy.async.shared::cta;\" : : : \"memory\");\n}\n"},
+   {"products_sent(", "/* Ends a group of products. */\n" FUNCTION "void products_sent() {\n   asm volatile(\"wgmma.commit_group.sync.aligned;\" : : : \"memory\");\n}\n"},
+   {"products_done<", "/* Waits until no more than so many groups of products are under way. */\n"
+                      "template <int groups> " FUNCTION "void products_done() {\n"
+                      "   asm volatile(\"wgmma.wait_group.sync.aligned %0;\" : : \"n\"(groups) : \"memory\");\n}\n"},
+};
+
+/* Whether the code names the function, and not one whose name ends so. */
+static bool calls(const char *code, const char *name) {
+   const char *found = strstr(code, name);
+   while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
+      found = strstr(found + 1, name);
+   return found != NULL;
+}
+
+/* The function that multiplies 64 rows by n columns over 32 bytes of depth and adds to the sums of a warpgroup. */
+static void write_product(const rkb_fragment_type_t *type, const char *name, int n, rkb_text_t *out) {
+   const int sums = n / 2;
+   const bool across = type->bytes == 2, integers = strcmp(type->sum, "int") == 0;
+   rkb_text_format(out, "/* Adds the product of 64 rows and %d columns, %u terms of each.%s */\n%s" FUNCTION
+                        "void %s(%s (&sums)[%d], unsigned long long left, unsigned long long right) {\n"
+                        "   asm volatile(\"wgmma.mma_async.sync.aligned.m64n%dk%u%s {\"",
+                   n, RKB_FRAGMENT_BYTES / type->bytes, across ? "  1: neighbours in memory lie across, not along the terms." : "",
+                   across ? "template <int left_across, int right_across> " : "", name, type->sum, sums, n,
+                   RKB_FRAGMENT_BYTES / type->bytes, type->warpgroup);
+   for (int i = 0; i < sums; i++)
+      rkb_text_format(out, "%s%%%d%s", i % 16 == 0 ? "\n                \"" : "", i, i + 1 < sums ? (i % 16 == 15 ? ", \"" : ", ") : "");
+   rkb_text_format(out, "}, \"\n                \"%%%d, %%%d, 1", sums, sums + 1);
+   if (!integers)
+      rkb_text_add(out, ", 1, 1");
+   if (across)
+      rkb_text_format(out, ", %%%d, %%%d", sums + 2, sums + 3);
+   rkb_text_add(out, ";\"\n                : ");
+   for (int i = 0; i < sums; i++)
+      rkb_text_format(out, "\"+%s\"(sums[%d])%s", integers ? "r" : "f", i, i + 1 == sums ? "\n" : i % 6 == 5 ? ",\n                  " : ", ");
+   rkb_text_format(out, "                : \"l\"(left), \"l\"(right)%s\n                : \"memory\");\n}\n\n",
+                   across ? ", \"n\"(left_across), \"n\"(right_across)" : "");
+}
+
+void rkb_warpgroup_helpers(const char *code, rkb_text_t *out) {
+   for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
+      if (calls(code, helpers[h].name))
+         rkb_text_format(out, "%s\n", helpers[h].text);
+   }
+   for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
+      for (int n = 64; n <= 256; n += 8) {
+         const rkb_fragment_type_t *type = rkb_fragment_type(path);
+         char name[40], call[44];
+         snprintf(name, sizeof name, "%s_n%d", type->multiply, n);
+         snprintf(call, sizeof call, "%s%s", name, type->bytes == 2 ? "<" : "(");
+         if (type->warpgroup && calls(code, call))
+            write_product(type, name, n, out);
+      }
+}
+
+bool rkb_warpgroup_has_helper(const char *name) {
+   for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
+      const size_t length = strcspn(helpers[h].name, "<(");
+      if (strlen(name) == length && strncmp(helpers[h].name, name, length) == 0)
+         return true;
+   }
+   return false;
+}

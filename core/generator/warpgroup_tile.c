@@ -1,0 +1,338 @@
+/* Kernels that compute tiles of a product by warpgroups.  Shared memory has stages, each for one tile of both factors as tensor maps
+ * leave them: rows of 128 bytes whose pieces of 16 are exchanged by the row, which is also what wgmma reads.  One thread of the last
+ * warpgroup fills the stages; the other warpgroups own rows of the block's tile and multiply.  One thread writes them. */
+#include "generator/warpgroup_tile.h"
+
+#include <string.h>
+#include "generator/tile_map.h"
+
+#define GROUP_THREADS 128
+#define GROUP_ROWS 64      /* of one wgmma */
+#define PATTERN_BYTES 1024 /* eight rows of the swizzle: tiles begin at multiples */
+#define PRODUCER_REGISTERS 40
+#define MOST_REGISTERS 240 /* that a thread may ask for, of those that setmaxnreg knows */
+#define FILE_REGISTERS 65536
+#define ROOM_COLUMNS 32 /* sums that a warp brings to memory at a time, of 16 rows */
+#define ROOM_PADDING 8  /* floats: four rows of pairs lie in different banks */
+#define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
+#define STORED_TOGETHER 4 /* elements of the output */
+
+#define SPLITTING_WARPS 3   /* of the warpgroup that copies, where floats become sums of two */
+
+static bool splits(const int64_t *d) {
+   return d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
+}
+
+/* Of the factors' tiles as they are copied. */
+static int64_t copied_bytes(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes;
+}
+
+/* Split factors have their low parts behind the high ones, which take the place of what was copied. */
+static int64_t stage_bytes(const rkb_launch_t *launch) {
+   return copied_bytes(launch) * (splits(launch->decisions) ? 2 : 1);
+}
+
+static int64_t warps_of(const int64_t *d) {
+   return d[RKB_GROUPS] * GROUP_THREADS / 32;
+}
+
+/* The stages, and a room for each warp's sums on their way out.  The barriers take as much as one pattern besides. */
+static int64_t shared_of(const rkb_launch_t *launch) {
+   return stage_bytes(launch) * launch->decisions[RKB_STAGES] + warps_of(launch->decisions) * ROOM_BYTES;
+}
+
+/* Registers of a thread where all have equally many, and those of the threads that multiply after the others gave some back. */
+static int64_t equal_registers(const int64_t *d) {
+   const int64_t threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS, blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1;
+   const int64_t registers = FILE_REGISTERS / (threads * blocks) / 8 * 8;
+   return registers > 255 ? 255 : registers;
+}
+
+static int64_t multiplying_registers(const int64_t *d) {
+   const int64_t equal = equal_registers(d), all = (equal * (d[RKB_GROUPS] + 1) - PRODUCER_REGISTERS) / d[RKB_GROUPS] / 8 * 8;
+   if (splits(d) || equal > MOST_REGISTERS) /* who splits needs registers too */
+      return equal;
+   return all > MOST_REGISTERS ? MOST_REGISTERS : all;
+}
+
+const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_bytes) {
+   const int64_t *d = launch->decisions;
+   const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
+   if (!type->warpgroup)
+      return "warpgroups do not multiply this type";
+   if (d[RKB_TILE_M] % (GROUP_ROWS * d[RKB_GROUPS]) != 0 || d[RKB_TILE_N] < GROUP_ROWS)
+      return "a warpgroup multiplies 64 rows by 64 columns or more";
+   if (d[RKB_TILE_K] * type->bytes % RKB_MAP_ROW_BYTES != 0)
+      return "the terms brought at a time are no whole rows of a tensor map";
+   if (d[RKB_STAGES] < 2)
+      return "one stage is filled while another is multiplied";
+   if (d[RKB_TILE_M] * d[RKB_TILE_N] / d[RKB_GROUPS] / GROUP_THREADS + 40 > multiplying_registers(d))
+      return "a warpgroup's tile needs more registers than there are";
+   return shared_of(launch) > shared_bytes - PATTERN_BYTES ? "the stages need more shared memory than a block has" : NULL;
+}
+
+/* Looks at both sides: how they lie, and their maps. */
+static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2]) {
+   const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
+   for (uint32_t s = 0; s < 2; s++) {
+      rkb_tile_side_t *side = s ? &tile->n : &tile->m;
+      rkb_staging_look(writer, tile, side, 16 / type->bytes);
+      if (!rkb_tile_map_of(writer, tile, side, &maps[s]) || (type->bytes != 2 && !side->depth_fast))
+         return false;
+   }
+   return !writer->failed;
+}
+
+bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage, const rkb_launch_t *launch,
+                         const rkb_condition_t *conditions, uint32_t condition_count) {
+   rkb_launch_t own = *launch;
+   rkb_writer_t writer;
+   rkb_product_tile_t tile;
+   rkb_tile_map_t maps[2];
+   bool suits = rkb_writer_open(&writer, graph, arena, storage, conditions, condition_count);
+   own.decisions[RKB_VECTOR] = 16;
+   own.decisions[RKB_TAPS] = 0;
+   if (suits) {
+      rkb_tile_open(&writer, &own, &tile);
+      tile.threads = (own.decisions[RKB_GROUPS] + 1) * GROUP_THREADS;
+      rkb_tile_place(&writer, &tile, 0);
+      suits = look(&writer, &tile, maps);
+   }
+   rkb_writer_close(&writer);
+   return suits;
+}
+
+/* Opens the tiles of a block: one, or each in turn that no other block of the grid takes. */
+static void open_tiles(rkb_writer_t *writer, rkb_product_tile_t *tile, const char *count) {
+   const int64_t *d = tile->launch->decisions;
+   if (d[RKB_PERSISTENT])
+      rkb_write_open(writer, false, "for (index block = blockIdx.x; block < %s; block += gridDim.x)", count);
+   rkb_tile_place(writer, tile, d[RKB_ORDER]);
+}
+
+static void close_tiles(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   if (tile->launch->decisions[RKB_PERSISTENT])
+      rkb_write_close(writer);
+}
+
+static void write_next_stage(rkb_writer_t *writer, const int64_t *d) {
+   rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)d[RKB_STAGES] - 1);
+   rkb_write(writer, "turn ^= stage == 0;");
+}
+
+/* Warps of the last warpgroup make two numbers of each float that was copied: what tensor cores take of it, in its place, and the rest. */
+static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, const char *tiles) {
+   const int64_t *d = tile->launch->decisions;
+   const long long floats = (long long)copied_bytes(tile->launch) / 4, together = 4 * 32 * SPLITTING_WARPS;
+   rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * SPLITTING_WARPS);
+   open_tiles(writer, tile, tiles);
+   rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
+   rkb_write(writer, "unsigned *const high = (unsigned *)(tiles + stage * %lld), *const low = high + %lld;",
+             (long long)stage_bytes(tile->launch), floats);
+   rkb_write(writer, "barrier_wait(&filled[stage], turn);");
+   rkb_write_open(writer, false, "#pragma unroll 4\n%*sfor (int i = threadIdx.x %% %d * 4; i < %lld; i += %lld)",
+                  3 * (int)(writer->depth + 1), "", GROUP_THREADS, floats, together);
+   rkb_write(writer, "Pack<4, unsigned> rounded = *(const Pack<4, unsigned> *)(high + i), rest;");
+   rkb_write(writer, "for (int e = 0; e < 4; e++) {");
+   rkb_write(writer, "   rest.at[e] = 0;");
+   rkb_write(writer, "   split_tf32(rounded.at[e], rest.at[e]);");
+   rkb_write(writer, "}");
+   rkb_write(writer, "*(Pack<4, unsigned> *)(high + i) = rounded;");
+   rkb_write(writer, "*(Pack<4, unsigned> *)(low + i) = rest;");
+   rkb_write_close(writer);
+   rkb_write(writer, "products_see();");
+   rkb_write(writer, "__syncwarp();");
+   rkb_write(writer, "if (threadIdx.x %% 32 == 0)");
+   rkb_write(writer, "   barrier_arrive(&divided[stage]);");
+   write_next_stage(writer, d);
+   rkb_write_close(writer);
+   close_tiles(writer, tile);
+   rkb_write(writer, "return;");
+   rkb_write_close(writer);
+}
+
+/* The warpgroup that copies. */
+static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2], const char *tiles) {
+   const int64_t *d = tile->launch->decisions;
+   const long long bytes = (long long)stage_bytes(tile->launch), copied = (long long)copied_bytes(tile->launch);
+   rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
+   if (multiplying_registers(d) > equal_registers(d))
+      rkb_write(writer, "fewer_registers<%d>();", PRODUCER_REGISTERS);
+   if (splits(d))
+      write_splitting(writer, tile, tiles);
+   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * GROUP_THREADS + (splits(d) ? 32 * SPLITTING_WARPS : 0));
+   rkb_write(writer, "   return;");
+   open_tiles(writer, tile, tiles);
+   look(writer, tile, maps);
+   rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
+   rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
+   rkb_write(writer, "barrier_expect(&filled[stage], %lld);", copied);
+   rkb_write(writer, "unsigned char *const m_tile = tiles + stage * %lld, *const n_tile = m_tile + %lld;", bytes,
+             copied * (long long)d[RKB_TILE_M] / (long long)(d[RKB_TILE_M] + d[RKB_TILE_N]));
+   rkb_tile_map_copy(writer, tile, &tile->m, &maps[0], "m_tile", "&filled[stage]");
+   rkb_tile_map_copy(writer, tile, &tile->n, &maps[1], "n_tile", "&filled[stage]");
+   write_next_stage(writer, d);
+   rkb_write_close(writer);
+   close_tiles(writer, tile);
+   rkb_write(writer, "return;");
+   rkb_write_close(writer);
+}
+
+/* The descriptor of what one wgmma reads of a side, from a row or column on that the text gives: of those, and of the step's terms. */
+static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool low) {
+   const long long box = (long long)rkb_tile_map_box_bytes(tile, side);
+   const long long steps_a_row = RKB_MAP_ROW_BYTES / RKB_FRAGMENT_BYTES,
+                   steps = tile->depth * (long long)rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes / RKB_FRAGMENT_BYTES;
+   const char *stage = side == &tile->m ? "m_stage" : "n_stage";
+   if (low)
+      stage = rkb_arena_format(writer->arena, "%s + %lld", stage, (long long)copied_bytes(tile->launch));
+   const char *row = side == &tile->n ? "" : tile->m.depth_fast ? " + i * 8192" : rkb_arena_format(writer->arena, " + i * %lld", box);
+   if (!side->depth_fast) /* 16 terms are two patterns of eight rows */
+      return rkb_arena_format(writer->arena, "matrix(%s%s + step * %d, %lld)", stage, row, 2 * PATTERN_BYTES, box);
+   if (steps == steps_a_row)
+      return rkb_arena_format(writer->arena, "matrix(%s%s + step * %d, 16)", stage, row, RKB_FRAGMENT_BYTES);
+   return rkb_arena_format(writer->arena, "matrix(%s%s + step / %lld * %lld + step %% %lld * %d, 16)", stage, row, steps_a_row, box,
+                           steps_a_row, RKB_FRAGMENT_BYTES);
+}
+
+/* Gives the stage before the one at hand back. */
+static void write_free(rkb_writer_t *writer, const int64_t *d, const char *condition) {
+   const char *before = rkb_arena_format(writer->arena, "&freed[stage == 0 ? %lld : stage - 1]", (long long)d[RKB_STAGES] - 1);
+   rkb_write(writer, "if (%s && threadIdx.x %% %d == 0)", condition, GROUP_THREADS);
+   rkb_write(writer, "   barrier_arrive(%s);", before);
+}
+
+static void write_product(rkb_writer_t *writer, const rkb_product_tile_t *tile, bool m_low, bool n_low) {
+   const int64_t *d = tile->launch->decisions;
+   const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
+   rkb_write(writer, "      %s_n%lld%s(sums[i], %s, %s);", type->multiply, (long long)d[RKB_TILE_N],
+             type->bytes == 2 ? rkb_arena_format(writer->arena, "<%d, %d>", !tile->m.depth_fast, !tile->n.depth_fast) : "",
+             matrix_text(writer, tile, &tile->m, m_low), matrix_text(writer, tile, &tile->n, n_low));
+}
+
+/* Multiplies the stages of one tile as they are filled.  The products of a stage are on their way while the next is waited for; then the
+ * stage is given back. */
+static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   const int64_t *d = tile->launch->decisions;
+   const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
+   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), bytes = (long long)stage_bytes(tile->launch),
+                   steps = (long long)(tile->depth * type->bytes / RKB_FRAGMENT_BYTES);
+   const long long own =
+      tile->m.depth_fast ? rows * RKB_MAP_ROW_BYTES : rows / GROUP_ROWS * (long long)rkb_tile_map_box_bytes(tile, &tile->m);
+   rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
+   rkb_write(writer, splits(d) ? "barrier_wait(&divided[stage], turn);" : "barrier_wait(&filled[stage], turn);");
+   rkb_write(writer,
+             "const unsigned char *const m_stage = tiles + stage * %lld + warpgroup * %lld, *const n_stage = tiles + stage * %lld + %lld;",
+             bytes, own, bytes, (long long)copied_bytes(tile->launch) * (long long)d[RKB_TILE_M] / (long long)(d[RKB_TILE_M] + d[RKB_TILE_N]));
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 0; step < %lld; step++)", steps);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, splits(d) ? "   for (int i = 0; i < %lld; i++) {" : "   for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS);
+   if (splits(d)) { /* the small ones first */
+      write_product(writer, tile, true, false);
+      write_product(writer, tile, false, true);
+   }
+   write_product(writer, tile, false, false);
+   if (splits(d))
+      rkb_write(writer, "   }");
+   rkb_write(writer, "products_sent();");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_done<1>();");
+   write_free(writer, d, "first > begin");
+   write_next_stage(writer, d);
+   rkb_write_close(writer);
+   rkb_write(writer, "products_done<0>();");
+   rkb_write(writer, "hold(sums);");
+   write_free(writer, d, "begin < end");
+}
+
+static void open_unrolled(rkb_writer_t *writer, const char *head) {
+   rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
+}
+
+/* Sums go to memory by way of a warp's own room, 16 rows of 32 at a time: a lane has two neighbouring ones in each of two rows, and
+ * memory wants longer rows. */
+static void write_sums(rkb_writer_t *writer, const rkb_product_tile_t *tile, uint32_t width) {
+   const int64_t *d = tile->launch->decisions;
+   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), pitch = ROOM_COLUMNS + ROOM_PADDING;
+   const bool integers = strcmp(rkb_fragment_type(d[RKB_TENSOR])->sum, "int") == 0;
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS));
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)", (long long)d[RKB_TILE_N], ROOM_COLUMNS));
+   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int pair = 0; pair < %d; pair++)", ROOM_COLUMNS / 4);
+   rkb_write(writer, "   *(float2 *)(room + (lane / 4 + pair %% 2 * 8) * %lld + pair / 2 * 8 + lane %% 4 * 2) =", pitch);
+   rkb_write(writer, integers ? "      make_float2((float)sums[i][j / 2 + pair * 2], (float)sums[i][j / 2 + pair * 2 + 1]);"
+                              : "      make_float2(sums[i][j / 2 + pair * 2], sums[i][j / 2 + pair * 2 + 1]);");
+   rkb_write(writer, "__syncwarp();");
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int item = lane; item < %u; item += 32)", 16 * ROOM_COLUMNS / width));
+   rkb_write(writer, "const int row = item / %u, column = item %% %u * %u;", ROOM_COLUMNS / width, ROOM_COLUMNS / width, width);
+   rkb_write(writer, "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + row, n = n_first + j + column;", rows, GROUP_ROWS);
+   rkb_tile_result(writer, tile, tile->launch, width,
+                   rkb_arena_format(writer->arena, width > 1 ? "room[row * %lld + column + lane]" : "room[row * %lld + column]", pitch));
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
+static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
+   const long long stages = (long long)d[RKB_STAGES];
+   rkb_write(writer, "__shared__ unsigned long long filled[%lld], freed[%lld]%s;", stages, stages,
+             splits(d) ? rkb_arena_format(writer->arena, ", divided[%lld]", stages) : "");
+   rkb_write_open(writer, false, "if (threadIdx.x == 0)");
+   rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
+   rkb_write(writer, "barrier_start(&filled[stage], 1);");
+   rkb_write(writer, "barrier_start(&freed[stage], %lld);", (long long)d[RKB_GROUPS]);
+   if (splits(d))
+      rkb_write(writer, "barrier_start(&divided[stage], %d);", SPLITTING_WARPS);
+   rkb_write_close(writer);
+   rkb_write(writer, "barriers_started();");
+   rkb_write_close(writer);
+   rkb_write(writer, "__syncthreads();");
+}
+
+void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   rkb_launch_t own = *launch;
+   const int64_t *d = own.decisions;
+   const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
+   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]);
+   rkb_product_tile_t tile;
+   rkb_tile_map_t maps[2];
+   own.decisions[RKB_TAPS] = 0;
+   rkb_tile_open(writer, &own, &tile);
+   tile.threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS;
+   if (d[RKB_PERSISTENT])
+      tile.block = "block";
+   rkb_tile_count_blocks(writer, &tile);
+   const rkb_index_t *count = rkb_tile_count(writer, &tile);
+   const char *tiles = d[RKB_PERSISTENT] ? rkb_writer_uniform(writer, count) : "";
+   rkb_write(writer, "extern __shared__ __align__(%d) unsigned char tiles[];", PATTERN_BYTES);
+   write_barriers(writer, d);
+   rkb_write(writer, "const int warpgroup = threadIdx.x / %d;", GROUP_THREADS);
+   rkb_write(writer, "int stage = 0, turn = 0; /* the stage at hand, and whether all have been used an odd number of times */");
+   write_producer(writer, &tile, maps, tiles);
+   if (multiplying_registers(d) > equal_registers(d))
+      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(d));
+   rkb_write(writer, "const int warp = threadIdx.x / 32 %% 4, lane = threadIdx.x %% 32;");
+   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)(stage_bytes(&own) * d[RKB_STAGES]),
+             ROOM_BYTES / 4);
+   open_tiles(writer, &tile, tiles);
+   rkb_write(writer, "%s sums[%lld][%lld] = {};", type->sum, rows / GROUP_ROWS, (long long)(d[RKB_TILE_N] / 2));
+   write_multiply(writer, &tile);
+   const rkb_node_t *node = &writer->graph->nodes[tile.product.node];
+   const bool together = rkb_index_divides(rkb_index_size(&writer->indices, node->shape[node->rank - 1]), STORED_TOGETHER);
+   write_sums(writer, &tile, together ? STORED_TOGETHER : 1);
+   close_tiles(writer, &tile);
+   rkb_tile_shape(writer, &tile,
+                  rkb_arena_format(writer->arena, "%s%lld x %lld of them, and the last one copies tiles of the factors.",
+                                   d[RKB_GROUPS] > 1 ? "warpgroup multiplies " : "warpgroup multiplies ", rows, (long long)d[RKB_TILE_N]),
+                  shape);
+   shape->shared = shared_of(&own);
+   shape->blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1; /* setmaxnreg needs a kernel with a bound */
+   if (d[RKB_PERSISTENT])
+      shape->grid = rkb_arena_format(writer->arena, "min(%s, multiprocessors * %lld)", shape->grid, (long long)shape->blocks);
+}
