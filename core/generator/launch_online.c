@@ -118,7 +118,7 @@ static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_writer_fail(writer, "a warp's scores and products need more registers than there are");
    o->own_at = "warp_m + lane / 4 + i * 8";
    o->streamed_at = "warp_n + lane % 4 * 2 + j / 2 * 8 + j % 2";
-   o->first_lane = "lane % 4 == 0";
+   o->first_lane = o->stream_tile == o->warp_n ? "lane % 4 == 0" : "lane % 4 == 0 && warp_n == 0";
 }
 
 const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s) {
@@ -251,7 +251,7 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const rkb_graph_t *graph = writer->graph;
    rkb_indices_t *indices = &writer->indices;
    rkb_online_t *o = rkb_arena_array(writer->arena, 1, sizeof *o);
-   *o = (rkb_online_t){.launch = launch};
+   *o = (rkb_online_t){.launch = launch, .length = RKB_NO_NODE};
    if (!rkb_online_nodes(graph, launch, &o->nodes)) {
       rkb_writer_fail(writer, "these nodes are no scores with statistics or products");
       return;
@@ -297,7 +297,10 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       .threads = o->threads,
       .shared = bytes,
       .blocks = launch->decisions[RKB_BLOCKS],
-      .grid = rkb_arena_format(writer->arena, "(%s) * (%s)", rkb_index_manifest(indices, blocks), rkb_index_manifest(indices, groups)),
+      .grid = rkb_arena_format(writer->arena, "(%s) * (%s)",
+                               blocks->kind == RKB_INDEX_CONSTANT ? rkb_ceildiv(writer, o->own_total, o->own_tile)
+                                                                  : rkb_index_manifest(indices, blocks),
+                               rkb_index_manifest(indices, groups)),
       .owns = rkb_arena_format(writer->arena, "A block owns %lld rows of %s and goes over the scores %lld at a time; none of them is stored.",
                                (long long)o->own_tile, graph->nodes[first].name, (long long)o->stream_tile)};
 }

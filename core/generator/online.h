@@ -38,6 +38,8 @@ typedef struct rkb_online {
       *made_tiles[RKB_ONLINE_MANY];
    const rkb_index_t *from[RKB_ONLINE_MANY][RKB_MAX_RANK]; /* coordinates of the reductions' operands */
    const rkb_index_t *begin, *end; /* of the streamed numbers, for the block; NULL: all */
+   uint32_t length;                /* the value from which on the streamed numbers are hidden; RKB_NO_NODE: none */
+   const rkb_index_t *length_at[RKB_MAX_RANK];
    bool hides, streams_first;
    /* The numbers of a thread's element [i][j] in the block's tile, and the condition of the first of the lanes that share a row. */
    const char *own_at, *streamed_at, *first_lane;
@@ -69,8 +71,8 @@ bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
 uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
 /* The quotients by sums that were left to the end: " / sum[i]", or "". */
 const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
-/* Statistics of whole rows: what the lanes of a row have each is added. */
-void rkb_online_write_sums(rkb_writer_t *writer, rkb_online_t *o);
+/* What the warps of a row have each becomes the row's: the largest, and sums below it. */
+void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
 

@@ -5,6 +5,38 @@
 #include "generator/degree.h"
 
 /* What a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones. */
+/* Whether a node is the constant that hides a score. */
+static bool is_hiding(const rkb_node_t *node) {
+   const bool constant = node->kind == RKB_NODE_ARANGE && (node->real_count == 1 || (node->reals[1].constant && node->reals[1].value == 0));
+   return constant && node->reals[0].constant && node->reals[0].value < 0 && node->reals[0].value * 0 != 0;
+}
+
+/* Whether a node is the number of its place: 0, 1, 2, ... */
+static bool is_count(const rkb_node_t *node) {
+   return node->kind == RKB_NODE_ARANGE && node->real_count == 2 && node->reals[0].constant && node->reals[0].value == 0 && node->reals[1].constant &&
+          node->reals[1].value == 1;
+}
+
+/* A mask that hides places from a length on, the same for all of a block's rows: notes whose value the length is. */
+static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t *mask) {
+   const rkb_graph_t *graph = writer->graph;
+   const rkb_index_t *hidden_at[RKB_MAX_RANK], *const *at = rkb_writer_find_local(writer, o->nodes.scores[0])->at;
+   if (!rkb_is_operation(mask, "where") || !is_hiding(&graph->nodes[mask->inputs[1]]))
+      return;
+   const rkb_node_t *hidden = &graph->nodes[mask->inputs[0]];
+   if (!rkb_is_operation(hidden, "greater_equal") || !is_count(&graph->nodes[hidden->inputs[0]]) || at[mask->rank - 1] != o->stream)
+      return;
+   const rkb_node_t *count = &graph->nodes[hidden->inputs[0]], *length = &graph->nodes[hidden->inputs[1]];
+   if (count->rank != 1 || rkb_index_size(&writer->indices, count->shape[0]) != o->stream_total || !rkb_dtype_is_float(length->dtype))
+      return;
+   rkb_operand_at(writer, mask, 0, at, hidden_at);
+   rkb_operand_at(writer, hidden, 1, hidden_at, o->length_at);
+   for (uint32_t d = 0; d < length->rank; d++)
+      if (rkb_index_mentions(o->length_at[d], o->own) || rkb_index_mentions(o->length_at[d], o->stream))
+         return;
+   o->length = hidden->inputs[1];
+}
+
 /* The mask hides nothing inside its bound. */
 static void add_shown(rkb_writer_t *writer, uint32_t node) {
    if (writer->shown_count < sizeof writer->shown_nodes / sizeof writer->shown_nodes[0])
@@ -35,6 +67,7 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_node_t *first = &graph->nodes[o->nodes.scores[0]], *mask = &graph->nodes[hidden];
    if (mask->rank != first->rank || memcmp(mask->shape, first->shape, mask->rank * sizeof *mask->shape) != 0)
       return;
+   find_length(writer, o, mask);
    const bool own_rows = score->at[first->rank - 2] == o->own;
    const rkb_index_t *rows = rkb_index_size(indices, mask->shape[mask->rank - 2]),
                      *columns = rkb_index_size(indices, mask->shape[mask->rank - 1]);
@@ -71,7 +104,11 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
 }
 
 void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks) {
-   const char *along = rkb_writer_uniform(writer, blocks), *all = rkb_writer_uniform(writer, o->stream_total);
+   const bool drawn = blocks->kind == RKB_INDEX_CONSTANT && o->own_total->kind != RKB_INDEX_CONSTANT; /* one in every drawn case */
+   const char *along = drawn ? "blocks_m" : rkb_writer_uniform(writer, blocks), *all = rkb_writer_uniform(writer, o->stream_total);
+   if (drawn)
+      rkb_write(writer, "const index blocks_m = (%s + %lld) / %lld;", rkb_writer_uniform(writer, o->own_total), (long long)o->own_tile - 1,
+                (long long)o->own_tile);
    if (o->end && !o->begin) /* the blocks with the most work go first */
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x %% %s) * %lld;", along, along, (long long)o->own_tile);
    else
@@ -96,6 +133,9 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
    if (o->end) {
       rkb_write(writer, "const index seen = %s;", rkb_writer_index(writer, o->end));
       rkb_write(writer, "const index end = seen < %s ? seen : %s;", all, all);
+   } else if (o->length != RKB_NO_NODE) {
+      const char *length = rkb_write_float(writer, o->length, o->length_at).text;
+      rkb_write(writer, "const index end = %s >= (float)%s ? %s : %s > 0.0f ? (index)ceilf(%s) : 0;", length, all, all, length, length);
    } else
       rkb_write(writer, "const index end = %s;", all);
 }

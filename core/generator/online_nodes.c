@@ -95,8 +95,6 @@ const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a warp's scores do not divide the block's";
    if (d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]) > 32)
       return "a block has at most 1024 threads";
-   if (d[RKB_TILE_N] != d[RKB_WARP_N])
-      return "a warp has all columns of its rows";
    if (bytes == 1)
       return "scores are no bytes";
    return NULL;

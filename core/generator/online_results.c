@@ -48,6 +48,19 @@ static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
    rkb_write(writer, "   %s *= %s;", rkb_online_out(writer, o, out), inverse);
 }
 
+static void write_sums_tile(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const char *sums, const char *store) {
+   const long long pitch = (long long)o->head + RKB_ONLINE_SUMS_PADDING;
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int j = 0; j < %lld; j += 2)", (long long)o->out_columns);
+   rkb_write(writer, "float2 &pair = *(float2 *)(%s + (%s) * %lld + j * 4 + lane %% 4 * 2);", sums, o->own_at, pitch);
+   rkb_write(writer, "pair.x %s %s[i / 2][j / 2][i %% 2 * 2];", store, o->out_names[out]);
+   rkb_write(writer, "pair.y %s %s[i / 2][j / 2][i %% 2 * 2 + 1];", store, o->out_names[out]);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
 /* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory wants longer rows; and what becomes of
  * an element is written once. */
 static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
@@ -60,12 +73,19 @@ static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t 
               *sums = rkb_writer_name(writer, out ? rkb_arena_format(writer->arena, "sums_tile_%u", out + 1) : "sums_tile");
    rkb_write(writer, "__syncthreads(); /* what was there has been read */");
    rkb_write(writer, "float *const %s = (float *)stages;", sums);
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
-   rkb_write(writer, "   #pragma unroll");
-   rkb_write(writer, "   for (int j = 0; j < %lld; j += 2)", (long long)o->out_columns);
-   rkb_write(writer, "      *(float2 *)(%s + (%s) * %lld + j * 4 + lane %% 4 * 2) = make_float2(%s[i / 2][j / 2][i %% 2 * 2], %s[i / 2][j / 2][i %% 2 * 2 + 1]);",
-             sums, o->own_at, pitch, o->out_names[out], o->out_names[out]);
+   if (o->stream_tile == o->warp_n)
+      write_sums_tile(writer, o, out, sums, "=");
+   else { /* a warp after the other adds its columns' share */
+      rkb_write_open(writer, false, "for (int part = 0; part < %lld; part += %lld)", (long long)o->stream_tile, (long long)o->warp_n);
+      rkb_write_open(writer, false, "if (part == 0 && warp_n == 0)");
+      write_sums_tile(writer, o, out, sums, "=");
+      rkb_write_close(writer);
+      rkb_write_open(writer, false, "if (part > 0 && warp_n == part)");
+      write_sums_tile(writer, o, out, sums, "+=");
+      rkb_write_close(writer);
+      rkb_write(writer, "__syncthreads();");
+      rkb_write_close(writer);
+   }
    rkb_write(writer, "__syncthreads();");
    rkb_write_open(writer, false, "for (int slot = threadIdx.x; slot < %lld; slot += %lld)", (long long)o->own_tile * packs, (long long)o->threads);
    rkb_write(writer, "const int row = slot / %lld, u = slot %% %lld * %lld;", packs, packs, width);
@@ -83,19 +103,37 @@ static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t 
    rkb_write_close(writer);
 }
 
+/* Sums of whole rows, of what the lanes of each have. */
+static void write_row_sums(rkb_writer_t *writer, const rkb_online_t *o) {
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      if (!rkb_online_is_sum(writer, o->nodes.reduces[r]))
+         continue;
+      rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
+      rkb_write(writer, "   %s[i] += __shfl_xor_sync(0xffffffffu, %s[i], distance);", o->reduce_names[r], o->reduce_names[r]);
+   }
+}
+
 void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
    bool taken[RKB_MAX_LAUNCH_NODES] = {0};
    for (uint32_t s = 0; s < o->nodes.score_count; s++)
       rkb_writer_forget_local(writer, o->nodes.scores[s]);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_writer_local(writer, o->nodes.reduces[r], rkb_arena_format(writer->arena, "%s[i]", o->reduce_names[r]));
+   const bool warps = o->tensor && o->stream_tile > o->warp_n;
+   if (warps) {
+      rkb_write(writer, "#pragma unroll");
+      rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+      write_row_sums(writer, o);
+      rkb_write_close(writer);
+      rkb_online_join_warps(writer, o);
+   }
    rkb_online_open_own(writer, o);
+   if (!warps)
+      write_row_sums(writer, o);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
       const uint32_t number = o->nodes.reduces[r];
       if (!rkb_online_is_sum(writer, number))
          continue;
-      rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
-      rkb_write(writer, "   %s[i] += __shfl_xor_sync(0xffffffffu, %s[i], distance);", o->reduce_names[r], o->reduce_names[r]);
       const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[number].inputs[0]);
       if (*divided)
          rkb_write(writer, "%s[i] = %s[i]%s;", o->reduce_names[r], o->reduce_names[r], divided);

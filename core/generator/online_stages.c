@@ -5,7 +5,6 @@
  * apart, by eight columns. */
 #include "generator/online.h"
 
-#include <string.h>
 #include "generator/staging.h"
 
 #define WORDS_PADDING 4
@@ -35,8 +34,9 @@ int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o) {
          rkb_write(writer, "%s *const %s = (%s *)stages + %lld;", o->tensor->storage, o->brought[b].name, o->tensor->storage,
                    (long long)o->brought[b].first);
    const int64_t tiles = (o->own_elements + o->launch->decisions[RKB_STAGES] * o->stage_elements) * o->tensor->bytes,
-                 sums = o->nodes.out_count ? 4 * o->own_tile * (o->head + RKB_ONLINE_SUMS_PADDING) : 0;
-   return tiles > sums ? tiles : sums;
+                 parts = o->stream_tile / o->warp_n * 4 * o->own_tile,
+                 sums = o->nodes.out_count ? 4 * o->own_tile * (o->head + RKB_ONLINE_SUMS_PADDING) : parts;
+   return tiles > sums ? tiles : sums > parts ? sums : parts;
 }
 
 /* A tile's address in a stage. */
@@ -54,22 +54,41 @@ static void find_element(rkb_writer_t *writer, const rkb_online_t *o, const rkb_
                                 tile->inner, inner);
 }
 
+/* Writes the short forms of what a row's number becomes in rows of pages: equal expressions are the one that was made first. */
+static void find_parts(rkb_writer_t *writer, const rkb_index_t *place) {
+   const rkb_graph_t *graph = writer->graph;
+   for (uint32_t n = 0; n < graph->node_count; n++)
+      for (uint32_t d = 0; graph->nodes[n].kind == RKB_NODE_INPUT && d < graph->nodes[n].rank; d++) {
+         const rkb_index_t *size = rkb_index_size(&writer->indices, graph->nodes[n].shape[d]);
+         if (size->kind == RKB_INDEX_CONSTANT)
+            continue;
+         rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, place, size);
+         rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, place, size);
+      }
+}
+
 /* Whether so many neighbours lie side by side and aligned, as they are multiplied. */
-static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_index_t *place, int64_t width) {
+static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_index_t *place, const rkb_index_t *inner,
+                   int64_t width) {
    rkb_indices_t *indices = &writer->indices;
    rkb_writer_t trial;
-   const rkb_index_t *at[RKB_MAX_RANK], *inner = rkb_index_multiple(indices, "u", rkb_index_constant(indices, tile->width), width),
-                     *lane = rkb_index_variable(indices, "lane", rkb_index_constant(indices, width));
+   const rkb_index_t *at[RKB_MAX_RANK], *lane = rkb_index_variable(indices, "lane", rkb_index_constant(indices, width)),
+                     *const variables[] = {place, inner, lane, o->group_total};
    uint32_t stored = 0;
+   find_parts(writer, place);
    rkb_writer_try(writer, &trial);
-   rkb_writer_known_variable(&trial, place);
-   find_element(&trial, o, tile, place, rkb_index_make(&trial.indices, RKB_INDEX_SUM, inner, lane), at);
-   const rkb_index_t *element = rkb_staging_element(&trial, tile->node, at, true, &stored);
-   bool raw = element && !trial.failed && writer->storage[stored].dtype == o->tensor->dtype;
-   if (raw) {
-      const rkb_index_t *base = rkb_index_replace(&trial.indices, element, lane, rkb_index_constant(&trial.indices, 0));
-      raw = rkb_index_make(&trial.indices, RKB_INDEX_SUM, base, lane) == element && rkb_index_divides(base, width);
+   for (uint32_t v = 0; v < sizeof variables / sizeof variables[0]; v++)
+      if (variables[v]->kind == RKB_INDEX_VARIABLE)
+         rkb_writer_known_variable(&trial, variables[v]);
+   /* The first lane's place comes first, so that no text of it has another lane. */
+   find_element(&trial, o, tile, place, inner, at);
+   const rkb_index_t *base = rkb_staging_element(&trial, tile->node, at, true, &stored), *element = NULL;
+   if (base) {
+      find_element(&trial, o, tile, place, rkb_index_make(&trial.indices, RKB_INDEX_SUM, inner, lane), at);
+      element = rkb_staging_element(&trial, tile->node, at, true, &stored);
    }
+   const bool raw = element && !trial.failed && writer->storage[stored].dtype == o->tensor->dtype &&
+                    rkb_index_make(&trial.indices, RKB_INDEX_SUM, base, lane) == element && rkb_index_divides(base, width);
    rkb_writer_tried(writer, &trial);
    return raw;
 }
@@ -86,7 +105,7 @@ static void write_bring(rkb_writer_t *writer, const rkb_online_t *o, const rkb_b
    rkb_write(writer, "const index %s = %s_first + row;", number, number);
    const rkb_index_t *place = rkb_writer_variable(writer, number, total),
                      *inner = rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, tile->width), width));
-   const bool raw = is_raw(writer, o, tile, place, width);
+   const bool raw = is_raw(writer, o, tile, place, inner, width);
    if (!raw)
       rkb_write(writer, "Pack<%lld, %s> brought = {};", (long long)width, o->tensor->storage);
    rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));

@@ -12,6 +12,7 @@ static const struct {
    double rows; /* of a group, at least */
 } tiles[] = {
    {RKB_TENSOR_PATH_BF16, 128, 64, 16, 64, 2, 65}, {RKB_TENSOR_PATH_BF16, 64, 64, 16, 64, 2, 17},  {RKB_TENSOR_PATH_BF16, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_BF16, 16, 64, 16, 16, 3, 0},   {RKB_TENSOR_PATH_TF32X3, 16, 64, 16, 16, 2, 0},
    {RKB_TENSOR_PATH_TF32X3, 128, 32, 16, 32, 2, 65}, {RKB_TENSOR_PATH_TF32X3, 64, 32, 16, 32, 2, 17}, {RKB_TENSOR_PATH_TF32X3, 64, 16, 16, 16, 2, 17},
 };
 

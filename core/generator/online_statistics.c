@@ -38,6 +38,27 @@ uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
    return RKB_ONLINE_MANY;
 }
 
+/* Brings what was summed below another largest number below this one. */
+static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number) {
+   const rkb_graph_t *graph = writer->graph;
+   for (uint32_t s = 0; s < o->nodes.reduce_count; s++) {
+      const int degree = o->nodes.reduces[s] == number ? 0 : rkb_degree_of(graph, graph->nodes[o->nodes.reduces[s]].inputs[0], number);
+      if (degree < 0 || degree > 1)
+         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.reduces[s]].name);
+      if (degree == 1)
+         rkb_write(writer, "%s[i] *= factor;", o->reduce_names[s]);
+   }
+   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
+      const int degree = rkb_degree_of(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], number);
+      if (degree < 0 || degree > 1)
+         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.outs[i]].name);
+      if (degree == 1) {
+         rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
+         rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
+      }
+   }
+}
+
 /* A row's new largest score, and what was summed below the old one brought below the new. */
 static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
@@ -60,22 +81,7 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
              power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
-   for (uint32_t s = 0; s < o->nodes.reduce_count; s++) {
-      const int degree = s == r ? 0 : rkb_degree_of(graph, graph->nodes[o->nodes.reduces[s]].inputs[0], number);
-      if (degree < 0 || degree > 1)
-         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.reduces[s]].name);
-      if (degree == 1)
-         rkb_write(writer, "%s[i] *= factor;", o->reduce_names[s]);
-   }
-   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
-      const int degree = rkb_degree_of(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], number);
-      if (degree < 0 || degree > 1)
-         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.outs[i]].name);
-      if (degree == 1) {
-         rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
-         rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
-      }
-   }
+   write_rescale(writer, o, number);
    rkb_writer_local(writer, number, "peak");
    if (rkb_node_is_light(&graph->nodes[from])) {
       struct rkb_local *local = rkb_writer_local(writer, from, rkb_arena_format(writer->arena, "%s[j]", kept));
@@ -204,6 +210,45 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
       writer->shown = w == 0;
       write_terms(writer, o);
       writer->shown = false;
+      rkb_write_close(writer);
+   }
+}
+
+/* Each warp's number of a row, one after the other in the shared memory that the stages had: what comes of all of them, in one order. */
+static void write_exchange(rkb_writer_t *writer, const rkb_online_t *o, const char *value, const char *begin, const char *add) {
+   const long long warps = (long long)(o->stream_tile / o->warp_n), rows = (long long)o->own_tile;
+   rkb_write(writer, "__syncthreads(); /* what was there has been read */");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "   if (lane %% 4 == 0)");
+   rkb_write(writer, "      row_parts[warp_n / %lld * %lld + %s] = %s;", (long long)o->warp_n, rows, o->own_at, value);
+   rkb_write(writer, "__syncthreads();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "%s", begin);
+   rkb_write(writer, "for (int part = 0; part < %lld; part++)", warps);
+   rkb_write(writer, add, rkb_arena_format(writer->arena, "row_parts[part * %lld + %s]", rows, o->own_at));
+}
+
+void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o) {
+   const uint32_t largest = rkb_online_largest(writer, o);
+   if (o->nodes.reduce_count)
+      rkb_write(writer, "float *const row_parts = (float *)stages;");
+   if (largest < RKB_ONLINE_MANY) {
+      const char *name = o->reduce_names[largest];
+      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), "float next = -INFINITY;", "   next = larger(next, %s);");
+      rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
+                power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+      rkb_write(writer, "%s[i] = next;", name);
+      write_rescale(writer, o, o->nodes.reduces[largest]);
+      rkb_write_close(writer);
+   }
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      if (r == largest)
+         continue;
+      const char *name = o->reduce_names[r];
+      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), rkb_arena_format(writer->arena, "%s[i] = 0.0f;", name),
+                     rkb_arena_format(writer->arena, "   %s[i] += %%s;", name));
       rkb_write_close(writer);
    }
 }

@@ -74,6 +74,10 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
          rkb_operand_at(writer, from, 0, here, inner);
          break;
       case RKB_NODE_RESHAPE:
+         if (picks) { /* what is picked may have more elements than any buffer */
+            rkb_writer_reshape(writer, from, here, input, inner);
+            break;
+         }
          rkb_index_split(indices, input->rank, input->shape,
                          rkb_index_join(indices, from->rank, from->shape, here), inner);
          break;

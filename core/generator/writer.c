@@ -280,7 +280,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
       "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse",
       "warpgroup", "filled", "freed", "turn", "block", "room", "warp", "box",
-      "divided", "high", "low", "rounded"};
+      "divided", "high", "low", "rounded", "blocks_m", "row_parts"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
