@@ -267,7 +267,7 @@ bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    if (!count)
       snprintf(file->why, sizeof file->why, "%s: rows that are multiplied have many lengths", base);
    for (uint32_t h = 0; h < count; h++) {
-      variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .suffix = ""};
+      variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .keep = launch->decisions[RKB_KEEP], .suffix = ""};
       if (size != UINT32_MAX) {
          variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = heads[h]};
          variant.suffix = rkb_arena_format(file->arena, "_%lld", (long long)heads[h]);

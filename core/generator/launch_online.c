@@ -116,6 +116,7 @@ static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
                  numbers = o->rows * (o->columns * scores + o->out_columns * o->nodes.out_count);
    if (numbers > 200 || (numbers + 40) * o->threads > 65536)
       rkb_writer_fail(writer, "a warp's scores and products need more registers than there are");
+   o->keeps = d[RKB_KEEP] > 0;
    o->own_at = "warp_m + lane / 4 + i * 8";
    o->streamed_at = "warp_n + lane % 4 * 2 + j / 2 * 8 + j % 2";
    o->first_lane = o->stream_tile == o->warp_n ? "lane % 4 == 0" : "lane % 4 == 0 && warp_n == 0";

@@ -47,6 +47,7 @@ typedef struct rkb_online {
    const rkb_fragment_type_t *tensor; /* NULL: ordinary arithmetic */
    int64_t warp_m, warp_n;            /* a warp's scores */
    int64_t stage_elements, own_elements;
+   bool keeps; /* fragments of the own rows stay in registers */
 } rkb_online_t;
 
 /* online_places.c: the coordinates at which the launch's values need each other, and the tiles that it brings. */
@@ -87,6 +88,8 @@ const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const 
 
 /* online_fragments.c: products of fragments, and before them where each lane's loads begin. */
 void rkb_online_write_lanes(rkb_writer_t *writer, const rkb_online_t *o);
+/* Loads the fragments of the own rows that stay in registers. */
+void rkb_online_keep_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 

@@ -82,6 +82,48 @@ static void write_products(rkb_writer_t *writer, const rkb_online_t *o, const ch
    }
 }
 
+static const char *kept_name(rkb_writer_t *writer, const rkb_brought_t *own) {
+   return rkb_arena_format(writer->arena, "%s_kept", own->name);
+}
+
+void rkb_online_keep_own(rkb_writer_t *writer, const rkb_online_t *o) {
+   const long long m = (long long)o->warp_m / 16;
+   const int depth = depth_of(o);
+   rkb_write(writer, "__syncthreads(); /* the own rows have come */");
+   for (uint32_t b = 0; b < o->brought_count; b++) {
+      const rkb_brought_t *own = &o->brought[b];
+      const long long steps = (long long)own->width / depth;
+      if (!own->own)
+         continue;
+      if (steps > 8 || is_split(o))
+         rkb_writer_fail(writer, "the own rows' fragments need more registers than there are");
+      rkb_write(writer, "unsigned %s[%lld][%lld][4];", kept_name(writer, own), steps, m);
+      rkb_write(writer, "#pragma unroll");
+      rkb_write(writer, "for (int step = 0; step < %lld; step++)", steps);
+      rkb_write(writer, "   #pragma unroll");
+      rkb_write(writer, "   for (int i = 0; i < %lld; i++)", m);
+      rkb_write(writer, "      load_rows(%s[step][i], %s + %s);", kept_name(writer, own), own->name,
+                place_text(writer, o, own, OWN, "i * 16", rkb_arena_format(writer->arena, "step * %d", depth)));
+   }
+}
+
+/* The own rows' fragments of a step. */
+static void write_own(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *own) {
+   const long long m = (long long)o->warp_m / 16;
+   const int depth = depth_of(o);
+   if (o->keeps) {
+      rkb_write(writer, "const unsigned (&left)[%lld][4] = %s[step];", m, kept_name(writer, own));
+      return;
+   }
+   rkb_write(writer, "unsigned left[%lld][4];", m);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", m);
+   rkb_write(writer, "   load_rows(left[i], %s + %s);", own->name,
+             place_text(writer, o, own, OWN, "i * 16", rkb_arena_format(writer->arena, "step * %d", depth)));
+   if (is_split(o))
+      write_split(writer, "left", "left_low", m, 4);
+}
+
 static void write_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s) {
    const rkb_brought_t *own = &o->brought[o->factors[s].own], *streamed = &o->brought[o->factors[s].streamed];
    const long long m = (long long)o->warp_m / 16, n = (long long)o->warp_n / 8;
@@ -90,13 +132,7 @@ static void write_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s)
    rkb_write(writer, "float %s[%lld][%lld][4] = {};", o->score_names[s], m, n);
    rkb_write(writer, steps > 8 ? "#pragma unroll 4" : "#pragma unroll");
    rkb_write_open(writer, false, "for (int step = 0; step < %lld; step++)", steps);
-   rkb_write(writer, "unsigned left[%lld][4];", m);
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int i = 0; i < %lld; i++)", m);
-   rkb_write(writer, "   load_rows(left[i], %s + %s);", own->name,
-             place_text(writer, o, own, OWN, "i * 16", rkb_arena_format(writer->arena, "step * %d", depth)));
-   if (is_split(o))
-      write_split(writer, "left", "left_low", m, 4);
+   write_own(writer, o, own);
    rkb_write(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int j = 0; j < %lld; j += 2)", n);
    rkb_write(writer, "unsigned right[2][2];");

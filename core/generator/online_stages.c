@@ -159,6 +159,14 @@ void rkb_online_open_stream(rkb_writer_t *writer, rkb_online_t *o) {
          rkb_write(writer, "copies_begun();");
       rkb_write_close(writer);
    }
+   if (o->keeps) {
+      if (async) { /* they come with the first stage */
+         if (stages == 1)
+            rkb_write(writer, "copies_begun();");
+         rkb_write(writer, "copies_done<%lld>();", stages > 1 ? stages - 2 : 0);
+      }
+      rkb_online_keep_own(writer, o);
+   }
    rkb_write(writer, "int stage = 0;");
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)", columns);
    if (stages == 1) {

@@ -46,7 +46,7 @@ static const struct {
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
-   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW, {0, 1, 2, 4, 8, 16, -1}},
+   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
    [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
    [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},

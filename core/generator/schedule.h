@@ -36,7 +36,8 @@ enum rkb_decision {
    RKB_THREAD_M, /* elements of a thread's own tile */
    RKB_THREAD_N,
    RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
-   RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again */
+   RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again.
+              * ONLINE_TENSOR: not 0: fragments of the own rows stay in registers */
    RKB_BLOCKS, /* TILE, TENSOR: blocks that a multiprocessor should hold at once; 0: not asked for */
    RKB_TENSOR, /* TENSOR: what the tensor cores multiply: enum rkb_tensor_path of fragments.h */
    RKB_WARP_M, /* TENSOR: a warp's own tile */
