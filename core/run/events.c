@@ -117,6 +117,8 @@ static void ended(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *en
                                  .text = result->verdict ? rkb_item_text(result->verdict, "message") : "",
                                  .seconds = result->seconds,
                                  .attempts = result->attempts});
+   rkb_contracts_note(run, entry, result->verdict ? rkb_item_text(result->verdict, "reason") : "",
+                      result->verdict ? rkb_item_text(result->verdict, "message") : "");
 }
 
 static void note(void *argument, const char *entry, const char *text) {

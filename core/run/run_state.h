@@ -11,13 +11,15 @@
  *   operator_jobs.c     serves requests                           search.c            calls the strategy
  *   dialogue.c          asks and tells as hashes, replayed        resume.c            reads from the archive
  *   events.c            counts, tells the observer                run_record.c        writes to the archive
- *   times.c             what everything took                      ending.c            how it ends
+ *   times.c             what everything took                      contracts.c         stages that never keep the contract
+ *   ending.c            how it ends
  *   request_row.c       the row and its marks                     numbered.c          candidates by number
  *
  * Reports go up by pointers that advance.c sets: screening's hooks and changed.  Loop thread. */
 #ifndef RKB_RUN_RUN_STATE_H
 #define RKB_RUN_RUN_STATE_H
 
+#include "run/contracts.h"
 #include "run/strategy_record.h"
 #include "run/ending.h"
 #include "run/events.h"
@@ -42,6 +44,7 @@ typedef struct rkb_run {
    rkb_tally_t tally;
    rkb_progress_counts_t progress;
    rkb_times_t times;
+   rkb_contracts_t contracts;
    rkb_run_ending_t ending;
    struct rkb_replay *replay;     /* dialogue.c's */
    struct rkb_restored *restored; /* resume.c's; NULL for a fresh run */

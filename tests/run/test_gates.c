@@ -201,9 +201,39 @@ static void test_close_to_the_least(void **state) {
    assert_true(far.candidates >= 30);
 }
 
+/* Nothing such a verifier says can be used.  One that answers in between is a matter of candidates. */
+static void test_contract_never_kept(void **state) {
+   static const struct {
+      const char *failures;
+      int status;
+   } cases[] = {{"1000", RKB_ERR_CONTRACT}, {"8", RKB_ERR_CONTRACT}, {"7", RKB_OK}};
+   (void)state;
+   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      char *scratch = scratch_make(), text[1024];
+      rkb_run_result_t outcome;
+      rkb_error_t err = {0};
+      rkb_log_t *log = quiet_log();
+      snprintf(text, sizeof text,
+               "rkb: 1\npropose:\n  - use: test.translator.start\n"
+               "    with: {values: [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\", \"11\"]}\n"
+               "screen:\n  - {use: test.verifier.mute, with: {failures: %s}}\n",
+               cases[i].failures);
+      rkb_pipeline_t *pipeline = open_text(scratch, "mute.yaml", text, NULL);
+      const rkb_run_options_t options = {.directory = scratch, .jobs = 1, .log = log};
+      assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), cases[i].status);
+      if (cases[i].status != RKB_OK)
+         assert_non_null(strstr(err.message, "mute (test.verifier.mute) broke the contract on each of its first 8 "));
+      else
+         assert_string_equal(standing_of(scratch, 8), "accept");
+      rkb_pipeline_free(pipeline);
+      rkb_log_close(log);
+      scratch_remove(scratch);
+   }
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reject_stops),
+      cmocka_unit_test(test_reject_stops), cmocka_unit_test(test_contract_never_kept),
       cmocka_unit_test(test_unknown_passes_unless_told_to_stop),
       cmocka_unit_test(test_execution_has_the_last_word),
       cmocka_unit_test(test_shadow_decides_nothing),

@@ -89,6 +89,16 @@ static int family_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
    return status;
 }
 
+/* Says nothing the first times, which the contract forbids a verifier. */
+static int mute_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
+   stage_t *stage = self;
+   (void)in;
+   (void)err;
+   return stage->calls++ < stage->config->failures
+             ? RKB_OK
+             : rkb_emit_verdict(stage->host, job, RKB_ACCEPT, "", "speaks at last");
+}
+
 #define AT(member) offsetof(config_t, member)
 static const rkb_option_t OPTIONS[] = {
    {.name = "failures",
@@ -120,7 +130,8 @@ static const rkb_stage_t FLAKY = STAGE(flaky, "Fails at first.");
 static const rkb_stage_t DEAF = STAGE(deaf, "Never ends.");
 static const rkb_stage_t SLOW = STAGE(slow, "Ends when it is asked to.");
 static const rkb_stage_t FAMILY = STAGE(family, "Leaves grandchildren.");
-static const rkb_stage_t *const STAGES[] = {&FLAKY, &DEAF, &SLOW, &FAMILY, NULL};
+static const rkb_stage_t MUTE = STAGE(mute, "Says nothing at first.");
+static const rkb_stage_t *const STAGES[] = {&FLAKY, &DEAF, &SLOW, &FAMILY, &MUTE, NULL};
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {RKB_PLUGIN_HEAD, .name = "awkward", .version = "1",
                                                   .stages = STAGES};

@@ -1,0 +1,20 @@
+/* Stages that break the plugin interface's contract on every candidate: nothing they say can be used, so the run fails and names them, instead
+ * of going on without a verdict.  Loop thread. */
+#ifndef RKB_RUN_CONTRACTS_H
+#define RKB_RUN_CONTRACTS_H
+
+#include <stdbool.h>
+#include "pipeline/pipeline_parts.h"
+
+struct rkb_run;
+
+typedef struct rkb_contracts {
+   uint32_t broken[RKB_MAX_ENTRIES]; /* candidates, until one was answered as the contract says */
+   bool kept[RKB_MAX_ENTRIES];
+} rkb_contracts_t;
+
+/* An entry has ended for a candidate.  reason and message: of its verdict, "" when it has none. */
+void rkb_contracts_note(struct rkb_run *run, const rkb_entry_t *entry, const char *reason,
+                        const char *message);
+
+#endif
