@@ -79,7 +79,7 @@ class Campaign:
         """What an administrator does: starts nodes again and takes a drain back."""
         for node, when in list(self.down.items()):
             if time.monotonic() > when:
-                self.cluster.start_node(node)
+                self.cluster.start_node(node, rebooted=True)
                 del self.down[node]
         self.cluster.resume_nodes()
 

@@ -81,9 +81,10 @@ class Cluster:
         self.controller = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "slurmctld", "-D"], env=self.environment, stdout=subprocess.DEVNULL,
                                            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
-    def start_node(self, name):
+    def start_node(self, name, rebooted=False):
+        """rebooted: slurmd says so (-b), as it does on a machine of its own whose boot time is new."""
         os.makedirs(os.path.join(self.folder, f"spool.{name}"), exist_ok=True)
-        self.daemons[name] = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "slurmd", "-D", "-N", name], env=self.environment, stdout=subprocess.DEVNULL,
+        self.daemons[name] = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "slurmd", "-D", "-N", name, *(["-b"] if rebooted else [])], env=self.environment, stdout=subprocess.DEVNULL,
                                               stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def start(self):
