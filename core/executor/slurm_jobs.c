@@ -127,6 +127,13 @@ static void follow_missing(rkb_slurm_jobs_t *jobs, uint32_t number, const char *
             removed ? "it left the queue" : "Slurm knows the job no more");
 }
 
+/* The element leaves the queue; what is said about it from now on says nothing about the job. */
+static void mark_stuck(rkb_slurm_job_t *job) {
+   job->stuck = true;
+   job->removed = job->row.array;
+   job->array = job->row.array + 1;
+}
+
 /* What became of one job that was started, by the queue as it is now. */
 static void follow(rkb_slurm_jobs_t *jobs, uint32_t number, const char *answer) {
    rkb_slurm_job_t *job = &jobs->list[number];
@@ -147,9 +154,7 @@ static void follow(rkb_slurm_jobs_t *jobs, uint32_t number, const char *answer) 
       job->phase = RKB_SLURM_WAITING;
       break;
    case RKB_SLURM_STUCK:
-      job->stuck = true;
-      job->removed = row.array;
-      job->array = row.array + 1; /* what is said about this element from now on says nothing about the job */
+      mark_stuck(job);
       tell_end(jobs, number, RKB_JOB_LOST, 0, row.reason[0] ? row.reason : row.word);
       break;
    case RKB_SLURM_WAITS:
@@ -185,6 +190,8 @@ void rkb_slurm_jobs_follow(rkb_slurm_jobs_t *jobs, const char *answer) {
    for (uint32_t i = 0; i < jobs->options->count; i++)
       if (jobs->list[i].phase != RKB_SLURM_IDLE)
          follow(jobs, i, answer);
+      else if (jobs->list[i].seen && jobs->list[i].row.state == RKB_SLURM_STUCK)
+         mark_stuck(&jobs->list[i]); /* of a cell that has ended: it would stay in the queue */
 }
 
 bool rkb_slurm_jobs_any(const rkb_slurm_jobs_t *jobs, uint32_t phase) {
