@@ -3,8 +3,8 @@
  *
  *   rkb-bench-scale LOOP_MS PROPOSE_MS SCREEN_MS GPU_MS SHARE WINDOW CORES GPUS [CANDIDATES [LOCAL_CORES]]
  *
- * LOOP_MS is of a whole candidate.  The life of a candidate: a core of the coordinator proposes it, the loop sends it, a worker's core screens it, the loop records that; SHARE of
- * them go to a GPU, and the loop records that too.  Times vary as lognormal ones do whose 90th percentile is 3.8 times their median: what the
+ * LOOP_MS is of a whole candidate.  The life of a candidate: a core of the coordinator proposes it, the loop sends it, a worker's core
+ * screens it, the loop records that; SHARE of them go to a GPU, and the loop records that too.  Times vary as lognormal ones do whose 90th percentile is 3.8 times their median: what the
  * whole check of seeds showed (README.md, 0.76 s and 2.9 s).  Results reach the strategy in the order of requests, and request n waits until
  * all up to n - WINDOW were told (docs/architecture.md).  One thread. */
 #include <math.h>
