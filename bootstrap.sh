@@ -26,7 +26,7 @@ fail() { say "$*"; exit 1; }
 
 # --- what is needed -----------------------------------------------------------------------------------------------
 
-build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev libssl-dev
+build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev libmicrohttpd-dev libssl-dev
                 libcurl4-openssl-dev libopenblas-dev)
 test_packages=(libcmocka-dev zlib1g-dev clang libclang-dev libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3 chromium
                slurmctld slurmd slurm-client openssh-client)

@@ -19,6 +19,7 @@ extern const rkb_command_t rkb_command_pipelines;
 extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_replay;
 extern const rkb_command_t rkb_command_report;
+extern const rkb_command_t rkb_command_serve;
 extern const rkb_command_t rkb_command_show;
 extern const rkb_command_t rkb_command_task;
 extern const rkb_command_t rkb_command_tasks;

@@ -43,6 +43,7 @@ OWNED = [
     (re.compile(r"^sqlite3\.h$"), {"archive"}),
     (re.compile(r"^yaml\.h$"), {"base"}),
     (re.compile(r"^clang-c/"), {"lift"}),
+    (re.compile(r"^microhttpd\.h$"), {"cli"}),
 ]
 
 # Rooms that a plugin may see besides the public headers.

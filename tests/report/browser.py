@@ -77,8 +77,16 @@ class Browser:
 
     def open(self, path):
         """Returns when the page's scripts have run."""
+        self.visit(f"file://{os.path.abspath(path)}")
+
+    def visit(self, url):
+        """The same for any address."""
         self.events.clear()
-        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
+        self.call("Page.navigate", url=url)
+        self.loaded()
+
+    def loaded(self):
+        """Waits until a page is loaded that was not before the last visit."""
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.read())
         self.frame()
@@ -103,8 +111,8 @@ class Browser:
     def count(self, selector):
         return self.evaluate(f"document.querySelectorAll({json.dumps(selector)}).length")
 
-    def complaints(self):
-        """Errors of scripts and of the console, and requests other than for the page itself."""
+    def complaints(self, own=()):
+        """Errors of scripts and of the console, and requests other than for the page itself and for addresses that begin with own."""
         said = []
         for event in self.events:
             method, what = event.get("method"), event.get("params", {})
@@ -112,7 +120,7 @@ class Browser:
                 said.append(what["exceptionDetails"].get("exception", {}).get("description", "an exception"))
             elif method == "Log.entryAdded" and what["entry"]["level"] == "error":
                 said.append(what["entry"]["text"])
-            elif method == "Network.requestWillBeSent" and not what["request"]["url"].startswith(("file:", "data:")):
+            elif method == "Network.requestWillBeSent" and not what["request"]["url"].startswith(("file:", "data:", *own)):
                 said.append(f"a request for {what['request']['url']}")
         return said
 

@@ -33,4 +33,5 @@ window.addEventListener("resize", () => {
 
 if (part("report")) showRun(part("report"));
 else showComparison(part("comparison"));
+if (part("live")) follow(part("live"));
 document.documentElement.dataset.ready = "true";

@@ -71,16 +71,37 @@ void rkb_page_drop(rkb_page_t *page) {
    rkb_text_free(&page->text);
 }
 
-int rkb_page_write(rkb_page_t *page, const char *path, rkb_error_t *err) {
+/* Adds what stands behind the data. */
+static int finish(rkb_page_t *page, rkb_error_t *err) {
    const char *rest = strstr(rkb_page_template, marker) + sizeof marker - 1;
    rkb_text_append(&page->text, rest, (size_t)(rkb_page_template_end - rest));
    if (page->status == RKB_OK && page->text.cut)
       fail(page, rkb_fail(&page->error, RKB_ERR_LIMIT, "the page would be larger than 1 GiB"));
-   int status = page->status;
+   if (page->status != RKB_OK)
+      *err = page->error;
+   return page->status;
+}
+
+int rkb_page_write(rkb_page_t *page, const char *path, rkb_error_t *err) {
+   int status = finish(page, err);
    if (status == RKB_OK)
       status = rkb_file_write(path, rkb_text_get(&page->text), page->text.length, err);
-   else
-      *err = page->error;
+   rkb_page_drop(page);
+   return status;
+}
+
+/* The template's own policy is its first mention: what is in a run comes behind it. */
+int rkb_page_text(rkb_page_t *page, rkb_text_t *text, rkb_error_t *err) {
+   static const char policy[] = "default-src 'none';", more[] = " connect-src 'self';";
+   rkb_text_init(text, MAX_PAGE + sizeof more);
+   const int status = finish(page, err);
+   if (status == RKB_OK) {
+      const char *all = rkb_text_get(&page->text), *at = strstr(all, policy);
+      const size_t head = at ? (size_t)(at - all) + sizeof policy - 1 : 0;
+      rkb_text_append(text, all, head);
+      rkb_text_add(text, at ? more : "");
+      rkb_text_append(text, all + head, page->text.length - head);
+   }
    rkb_page_drop(page);
    return status;
 }

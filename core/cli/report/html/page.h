@@ -22,5 +22,8 @@ void rkb_page_add(rkb_page_t *page, json_t *value, const char *id_fmt, ...) RKB_
 void rkb_page_drop(rkb_page_t *page);
 /* Writes the file.  Frees the page, whatever is returned. */
 int rkb_page_write(rkb_page_t *page, const char *path, rkb_error_t *err);
+/* The page as a text, for `rkb serve`: it may ask the server that it came from whether there is more.  Frees the page, whatever is
+ * returned; the caller frees *text. */
+int rkb_page_text(rkb_page_t *page, rkb_text_t *text, rkb_error_t *err);
 
 #endif

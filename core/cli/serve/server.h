@@ -1,0 +1,18 @@
+/* The HTTP server of `rkb serve`: libmicrohttpd parses, this answers.  The main thread alone. */
+#ifndef RKB_CLI_SERVE_SERVER_H
+#define RKB_CLI_SERVE_SERVER_H
+
+#include <stdint.h>
+#include <rkb/plugin.h>
+
+typedef struct server_options {
+   const char *folder;
+   const char *address; /* numeric */
+   uint16_t port;       /* 0: any free one */
+   const char *token;   /* NULL on loopback: nobody else can ask */
+} server_options_t;
+
+/* Prints the address and answers until SIGINT or SIGTERM. */
+int server_run(const server_options_t *options, rkb_error_t *err);
+
+#endif
