@@ -29,7 +29,7 @@ fail() { say "$*"; exit 1; }
 build_packages=(gcc g++ cmake ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev libxxhash-dev libmicrohttpd-dev libssl-dev
                 libcurl4-openssl-dev libopenblas-dev)
 test_packages=(libcmocka-dev zlib1g-dev clang libclang-dev libclang-rt-dev openssl python3 python3-dev python3-numpy python3-torch libtorch-dev pybind11-dev sqlite3 chromium
-               slurmctld slurmd slurm-client openssh-client)
+               slurmctld slurmd slurm-client openssh-client python3-pip python3-setuptools python3-wheel python3-pandas)
 # Installing it starts a server, which a person may not want; without it the test over ssh is skipped.
 if [[ -n ${CI:-} ]]; then test_packages+=(openssh-server); fi
 # For the vendors' own clients of language models, and the charts of reports; left alone where a Node with npm is there already, of any origin.
