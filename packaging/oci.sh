@@ -9,7 +9,7 @@ done
 deb=$(ls "$packages"/rkb_*.deb | tail -n 1)
 image=$packages/rkb-oci work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mmdebstrap --variant=apt --include=python3-minimal --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
+mmdebstrap --variant=apt --include=python3 --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
   --customize-hook="copy-in \"$deb\" /tmp" --customize-hook="chroot \"\$1\" apt-get install --yes --no-install-recommends /tmp/$(basename "$deb")" \
   --customize-hook='rm -f "$1"/tmp/*.deb; rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' "$suite" "$work/root.tar"
 rm -rf "$image"
