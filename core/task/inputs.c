@@ -142,11 +142,12 @@ static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bit
    }
 }
 
-/* Makes NaN of the element that the seed chooses, where it is among the count from element from on. */
-static void put_nan(const rkb_random_t *extra, uint64_t elements, uint64_t from, uint64_t count, double *numbers) {
-   const uint64_t which = rkb_random_at(extra, 0) % elements;
-   if (which >= from && which - from < count)
-      numbers[which - from] = (double)NAN;
+/* Makes NaN of the element that the seed chooses, and of those that are the same number by the tensor's structure. */
+static void put_nan(uint32_t structure, const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t first, uint64_t count,
+                    double *numbers) {
+   const uint64_t which = rkb_structure_source(structure, view, rkb_random_at(extra, 0) % view->elements);
+   for (uint64_t i = 0; i < count; i++)
+      numbers[i] = rkb_structure_source(structure, view, first + i) == which ? (double)NAN : numbers[i];
 }
 
 /* Changes the recipe's numbers into the draw's numbers. */
@@ -219,7 +220,7 @@ static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    if (uses_extra(draw->kind))
       rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
    if (draw->kind == RKB_DRAW_ONE_NAN)
-      put_nan(extra, view->elements, first, count, out);
+      put_nan(recipe->structure, view, extra, first, count, out);
    else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
       change_numbers(draw, recipe, extra, count, bits, out);
    else if (draw->kind == RKB_DRAW_ONE_HOT)
