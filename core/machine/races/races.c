@@ -3,8 +3,6 @@
  * together orders nothing, volatile or not: since Volta they need not (CUDA C++ Programming Guide, 'Independent Thread Scheduling'). */
 #include "machine/races/races.h"
 #include "machine/async/copies.h"
-#include "machine/async/copy_sources.h"
-#include "machine/async/grid_dependency.h"
 
 #include <stdio.h>
 
@@ -393,20 +391,10 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    }
 }
 
-void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
-   warp->run->burden += LANE_BURDEN;
-   if (!machine_global_records(warp->run, region) ||
-       (store && machine_copies_have_sources(warp->block) &&
-        machine_copies_overwritten(warp, lane, region, offset, bytes)) ||
-       (store && machine_copy_sources_kept(warp->block) &&
-        machine_copy_source_overwritten(warp, lane, region, offset, bytes)) ||
-       !machine_launches_ordered(warp, lane, region, offset, bytes, store))
-      return;
    const uint32_t shift = warp->block->launch->global_shift;
-   for (uint64_t granule = offset >> shift;
-        store && machine_was_read_only(warp, region) && granule <= (offset + bytes - 1) >> shift; granule++)
-      machine_read_only_written(warp, lane, region, granule, offset, bytes);
+   warp->run->burden += LANE_BURDEN;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
 }

@@ -34,6 +34,9 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic);
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
+/* The same against other threads of the launch alone. */
+void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic);
 /* With clocks: whether what threads did to a granule's bytes comes before what the lane does now, a write or a read; if not, whether it was
  * a write, and one of those threads (PTX_NONE: several).  Nothing is recorded. */
 bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store,

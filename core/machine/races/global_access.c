@@ -1,0 +1,22 @@
+/* One lane's access to global memory against all that may be in no order with it: copies on their way from it, launches that may still run, the
+ * read-only path, and other threads (races.c).  On the machine's thread. */
+#include "machine/async/copies.h"
+#include "machine/async/copy_sources.h"
+#include "machine/async/grid_dependency.h"
+#include "machine/races/races.h"
+
+void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
+   if (!machine_global_records(warp->run, region) ||
+       (store && machine_copies_have_sources(warp->block) &&
+        machine_copies_overwritten(warp, lane, region, offset, bytes)) ||
+       (store && machine_copy_sources_kept(warp->block) &&
+        machine_copy_source_overwritten(warp, lane, region, offset, bytes)) ||
+       !machine_launches_ordered(warp, lane, region, offset, bytes, store))
+      return;
+   const uint32_t shift = warp->block->launch->global_shift;
+   for (uint64_t granule = offset >> shift;
+        store && machine_was_read_only(warp, region) && granule <= (offset + bytes - 1) >> shift; granule++)
+      machine_read_only_written(warp, lane, region, granule, offset, bytes);
+   machine_global_record(warp, lane, region, offset, bytes, value, store, atomic);
+}
