@@ -62,6 +62,7 @@ typedef struct rkb_machine_options {
    const uint64_t *stores;
    /* By buffer, a bit for each word of 4 bytes: every block whose atomic operations change it is in the sample.  NULL: no word is such. */
    const uint64_t *const *settled;
+   uint64_t given; /* of such a machine: the plan's buffers, a bit each, that hold values from the start though the plan says nothing of it */
    uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;

@@ -51,6 +51,7 @@ static const offer_t OFFERS[] = {
    {RKB_EXT_CONVERSATION, &RKB_CONVERSATION_API, NULL, NULL},
    {RKB_EXT_ARCHIVE, &RKB_ARCHIVE_API, has_archive, "nothing is archived here; use this stage in rkb-run"},
    {RKB_EXT_TASK, &RKB_TASK_API, has_task, "the pipeline has no task; write task: or give --task"},
+   {RKB_EXT_INTERMEDIATES, &RKB_INTERMEDIATES_API, has_task, "the pipeline has no task; write task: or give --task"},
    {RKB_EXT_SCHEDULE, &RKB_SCHEDULE_API, has_target, "the pipeline has no task; write task: or give --task"},
    {RKB_EXT_LIFT, &RKB_LIFT_API, has_parser,
     "rkb-parser was not built, for want of libclang; apt-get install libclang-dev and build rkb again, or leave this stage out"},

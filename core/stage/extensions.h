@@ -9,6 +9,7 @@
 #include <rkb/ext/confined.h>
 #include <rkb/ext/conversation.h>
 #include <rkb/ext/device.h>
+#include <rkb/ext/intermediates.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/lift.h>
 #include <rkb/ext/llm.h>
@@ -24,6 +25,7 @@ extern const rkb_random_api_t RKB_RANDOM_API;
 extern const rkb_archive_api_t RKB_ARCHIVE_API;
 extern const rkb_process_api_t RKB_PROCESS_API;
 extern const rkb_task_api_t RKB_TASK_API;
+extern const rkb_intermediates_api_t RKB_INTERMEDIATES_API;
 extern const rkb_kernel_api_t RKB_KERNEL_API;
 extern const rkb_device_api_t RKB_DEVICE_API;
 extern const rkb_http_api_t RKB_HTTP_API;

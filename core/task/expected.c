@@ -75,6 +75,35 @@ uint64_t rkb_task_expected_peak_bytes(const rkb_expected_t *expected) {
    return expected->peak_bytes;
 }
 
+int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint64_t *elements, uint64_t count,
+                          double *values, double *hard, double *stat, uint8_t *flags, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   const rkb_program_t *program = rkb_inputs_program(inputs);
+   int64_t *index = malloc((count + 1) * sizeof *index);
+   if (!index)
+      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   for (uint64_t i = 0; i < count; i++) {
+      if (elements[i] >= program->values[value].elements) {
+         free(index);
+         return rkb_fail(err, RKB_ERR_INVALID, "there is no element %llu in case %s", (unsigned long long)elements[i],
+                         bound->view.name);
+      }
+      index[i] = (int64_t)elements[i];
+   }
+   rkb_block_t out = {values, hard, stat, flags};
+   rkb_source_t source = rkb_inputs_as_source(inputs);
+   pthread_mutex_t *lock =
+      (pthread_mutex_t *)(uintptr_t)&inputs->lock; /* the lock is the mutable part of immutable inputs */
+   pthread_mutex_lock(lock);
+   int status = rkb_evaluate_points(program, &bound->precision, &source, inputs->memory, inputs->most_work, value,
+                                    count, index, &out, err);
+   pthread_mutex_unlock(lock);
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      stat[i] = stat_bound(stat[i]);
+   free(index);
+   return status;
+}
+
 int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
                            uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
                            rkb_error_t *err) {
@@ -82,28 +111,6 @@ int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const ui
    if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_IN)
       return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor,
                       bound->view.name);
-   int64_t *index = malloc((count + 1) * sizeof *index);
-   if (!index)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint64_t i = 0; i < count; i++) {
-      if (elements[i] >= bound->view.tensors[tensor].elements) {
-         free(index);
-         return rkb_fail(err, RKB_ERR_INVALID, "element %llu is not in %s", (unsigned long long)elements[i],
-                         bound->view.tensors[tensor].name);
-      }
-      index[i] = (int64_t)elements[i];
-   }
-   rkb_block_t out = {value, hard, stat, flags};
-   rkb_source_t source = rkb_inputs_as_source(inputs);
-   pthread_mutex_t *lock =
-      (pthread_mutex_t *)(uintptr_t)&inputs->lock; /* the lock is the mutable part of immutable inputs */
-   pthread_mutex_lock(lock);
-   int status =
-      rkb_evaluate_points(bound->program, &bound->precision, &source, inputs->memory, inputs->most_work,
-                          bound->program->outputs[tensor], count, index, &out, err);
-   pthread_mutex_unlock(lock);
-   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-      stat[i] = stat_bound(stat[i]);
-   free(index);
-   return status;
+   return rkb_task_value_points(inputs, bound->program->outputs[tensor], elements, count, value, hard, stat, flags,
+                                err);
 }

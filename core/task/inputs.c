@@ -260,6 +260,11 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
                       double *out) {
    const rkb_inputs_t *inputs = argument;
+   const uint32_t tensors = inputs->bound->view.tensor_count;
+   if (tensor >= tensors) {
+      rkb_given_source(inputs->given, tensor - tensors, count, index, out);
+      return RKB_OK;
+   }
    if (count < SHARED_FILL) { /* most calls come from a region that is parallel already */
       draw_part(inputs, tensor, 0, count, index, out);
       return RKB_OK;
@@ -319,6 +324,7 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
       return;
    pthread_mutex_destroy(&inputs->lock);
    rkb_memory_free(inputs->memory);
+   rkb_given_free(inputs->given);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
       free(inputs->saved[i]);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)

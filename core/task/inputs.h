@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include "task/families.h"
+#include "task/intermediates.h"
 
 struct rkb_inputs {
    const rkb_bound_t *bound;
@@ -17,7 +18,13 @@ struct rkb_inputs {
    double **saved; /* by case tensor: the forward pass's result, computed on demand; guarded by lock */
    /* By case tensor: the elements of a small f32 tensor that was filled whole, because the reference reads them next. */
    _Atomic(float *) *kept;
+   rkb_given_t *given; /* intermediates that the reference does not compute; NULL: none */
 };
+
+/* What the reference computes from these inputs. */
+static inline const rkb_program_t *rkb_inputs_program(const rkb_inputs_t *inputs) {
+   return inputs->given ? inputs->given->program : inputs->bound->program;
+}
 
 /* Whether a case's tensor was saved by the forward pass: the reference computes such an input. */
 static inline bool rkb_inputs_is_saved(const rkb_bound_t *bound, uint32_t tensor) {

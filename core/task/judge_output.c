@@ -4,30 +4,49 @@
 #include <string.h>
 #include "reference/judge.h"
 
-int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data, const double *shadow,
-                   const rkb_points_t *points, const uint64_t *elements, bool transform,
-                   rkb_judgement_t *judgement, rkb_error_t *err) {
-   const rkb_bound_t *bound = inputs->bound;
-   const rkb_definition_t *definition = bound->definition;
+static rkb_judge_rule_t rule_of(const rkb_inputs_t *inputs, uint32_t dtype, bool transform) {
+   const rkb_definition_t *definition = inputs->bound->definition;
    const rkb_family_entry_t *family = inputs->family;
-   if (tensor >= bound->view.tensor_count || bound->view.tensors[tensor].role == RKB_IN)
-      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor, bound->view.name);
-   const rkb_judge_rule_t rule = {.exact = family->view.exact && !transform,
-                                  .stat = family->view.stat,
-                                  .loose = definition->has_tolerance,
-                                  .relative = definition->relative_tolerance,
-                                  .absolute = definition->absolute_tolerance,
-                                  .dtype = bound->view.tensors[tensor].dtype,
-                                  .probe = strncmp(family->view.name, "probe_", 6) == 0,
-                                  .reports_only = family->reports_only,
-                                  .decides_precision = family->view.decides_precision,
-                                  .spreads_nan = family->has_nan && transform};
-   if (rkb_judge(&rule, data, shadow, points, elements, judgement))
+   /* Intermediates that were given are no small integers, whatever the family. */
+   return (rkb_judge_rule_t){.exact = family->view.exact && !transform && !inputs->given,
+                             .stat = family->view.stat,
+                             .loose = definition->has_tolerance,
+                             .relative = definition->relative_tolerance,
+                             .absolute = definition->absolute_tolerance,
+                             .dtype = dtype,
+                             .probe = strncmp(family->view.name, "probe_", 6) == 0,
+                             .reports_only = family->reports_only,
+                             .decides_precision = family->view.decides_precision};
+}
+
+static int judge_as(const rkb_inputs_t *inputs, const char *name, const rkb_judge_rule_t *rule, const void *data,
+                    const double *shadow, const rkb_points_t *points, const uint64_t *elements,
+                    rkb_judgement_t *judgement, rkb_error_t *err) {
+   if (rkb_judge(rule, data, shadow, points, elements, judgement))
       return RKB_OK;
    return rkb_fail(
       err, RKB_ERR_LIMIT,
       "%llu of %llu elements of %s are ambiguous in case %s, family %s, seed %llu: over the cap of %g %%",
-      (unsigned long long)judgement->ambiguous, (unsigned long long)points->count,
-      bound->view.tensors[tensor].name, bound->view.name, family->view.name, (unsigned long long)inputs->seed,
-      100 * RKB_AMBIGUOUS_SHARE);
+      (unsigned long long)judgement->ambiguous, (unsigned long long)points->count, name, inputs->bound->view.name,
+      inputs->family->view.name, (unsigned long long)inputs->seed, 100 * RKB_AMBIGUOUS_SHARE);
+}
+
+int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data, const double *shadow,
+                   const rkb_points_t *points, const uint64_t *elements, bool transform,
+                   rkb_judgement_t *judgement, rkb_error_t *err) {
+   const rkb_case_t *view = &inputs->bound->view;
+   if (tensor >= view->tensor_count || view->tensors[tensor].role == RKB_IN)
+      return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor, view->name);
+   const rkb_judge_rule_t rule = rule_of(inputs, view->tensors[tensor].dtype, transform);
+   return judge_as(inputs, view->tensors[tensor].name, &rule, data, shadow, points, elements, judgement, err);
+}
+
+int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uint32_t dtype, const void *data,
+                                const rkb_points_t *points, const uint64_t *elements,
+                                rkb_judgement_t *judgement, rkb_error_t *err) {
+   rkb_intermediate_t intermediate;
+   if (!rkb_task_intermediate(&inputs->bound->view, number, &intermediate))
+      return rkb_fail(err, RKB_ERR_INVALID, "case %s has no intermediate number %u", inputs->bound->view.name, number);
+   const rkb_judge_rule_t rule = rule_of(inputs, dtype, true); /* where it is not exact, sums may be in any order */
+   return judge_as(inputs, intermediate.name, &rule, data, NULL, points, elements, judgement, err);
 }

@@ -58,8 +58,8 @@ bool machine_lay_out(machine_run_t *run) {
          region->met_by = machine_alloc(run, ((buffer->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by);
          if (!region->met || !region->met_by)
             return false;
-         region->fetched =
-            buffer->role == RKB_IN || buffer->role == RKB_INOUT || buffer->fill == RKB_FILL_VALUE;
+         region->fetched = buffer->role == RKB_IN || buffer->role == RKB_INOUT ||
+                           buffer->fill == RKB_FILL_VALUE || (n < 64 && run->options.given >> n & 1);
       }
       if (!region->read_only && !run->options.counts_only) {
          region->defined =

@@ -146,5 +146,7 @@ int bench_counts(const struct verifier *me, struct candidate *candidate, struct 
    if (status == RKB_OK)
       status = hand_over(me, candidate->job, &counted, err);
    free(counted.launches);
+   links_free(candidate->links);
+   candidate->links = NULL;
    return status;
 }

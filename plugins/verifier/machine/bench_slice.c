@@ -29,7 +29,7 @@ struct slice {
    uint32_t targets;     /* blocks of it */
    uint64_t **chosen;    /* by launch, a bit for each block */
    uint64_t **settled;   /* by buffer, a bit for each word: all blocks that add to it are chosen */
-   uint64_t work;        /* of the last execution */
+   uint64_t work, most_work; /* of the last execution, and of any */
    struct probe *probe;
    struct word_runs words;
    bool failed;
@@ -120,7 +120,10 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
       own.sample = part->blocks.judged;
       own.settled = (const uint64_t *const *)slice->settled; /* NULL for a probe */
       own.sample_instructions = 0;
-      own.thread_instructions = before < 2 * SLICE_WORK ? before : 2 * SLICE_WORK;
+      own.thread_instructions = before < 2 * slice->most_work ? before : 2 * slice->most_work;
+      own.fetch_argument = part;
+      own.stores = part->stores;
+      own.given = part->target ? part->target->given : 0;
       status = sample_execute(part, &own, err);
    }
    slice->work = before - part->candidate->budget;
@@ -131,7 +134,7 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
  * then other ones as far as that is cheap. */
 static int probe_writers(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
    struct sample *s = slice->whole;
-   struct slice more = {.whole = s, .part = *s, .target = slice->target, .chosen = slice->probe->chosen};
+   struct slice more = {.whole = s, .most_work = SLICE_WORK, .part = *s, .target = slice->target, .chosen = slice->probe->chosen};
    bool any = false;
    slice->probe->made = true;
    for (uint32_t n = 0; n < slice->target; n++) {
@@ -218,7 +221,7 @@ static int choose_writers(struct slice *slice, uint32_t buffer, const rkb_machin
          found = status == RKB_OK && sample_find_writers(s, n, buffer, &slice->words, slice->chosen[n]);
       }
       if (!found && status == RKB_OK) {
-         if (block_work(s, n) * (double)total > SLICE_WORK || block_work(s, n) == 0) {
+         if (block_work(s, n) * (double)total > (double)slice->most_work || block_work(s, n) == 0) {
             slice->failed = true;
             slice->why = "which blocks write what others read is not known, and all are too many";
             return RKB_OK;
@@ -280,7 +283,7 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
    bool more = drawn_target(slice, wanted);
    int status = RKB_OK;
    for (uint32_t round = 0; status == RKB_OK && more && !slice->failed; round++) {
-      if (round == MOST_ROUNDS || estimate(slice) > SLICE_WORK || slice->part.candidate->budget == 0) {
+      if (round == MOST_ROUNDS || estimate(slice) > (double)slice->most_work || slice->part.candidate->budget == 0) {
          slice->failed = true;
          slice->why = "the blocks that write what its blocks read are too many to execute";
          return RKB_OK;
@@ -311,6 +314,9 @@ static int judge(struct slice *slice, const rkb_machine_options_t *options, rkb_
    }
    rkb_machine_options_t own = *options;
    own.sample = part->blocks.judged;
+   own.fetch_argument = part;
+   own.stores = part->stores;
+   own.given = part->target ? part->target->given : 0;
    own.settled = (const uint64_t *const *)slice->settled;
    own.sample_instructions = 0;
    int status = sample_make_marks(part, err);
@@ -340,9 +346,9 @@ static uint64_t **make_chosen(const struct sample *s) {
    return NULL;
 }
 
-static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
-                        const rkb_machine_options_t *options, rkb_error_t *err) {
-   struct slice slice = {.whole = s, .part = *s, .target = target, .probe = probe};
+int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, struct probe *probe, uint64_t most_work,
+                       const rkb_machine_options_t *options, const char **why, rkb_error_t *err) {
+   struct slice slice = {.whole = s, .part = *part, .target = target, .probe = probe, .most_work = most_work};
    const uint32_t buffers = s->plan->buffer_count;
    slice.part.machine = NULL;
    slice.part.buffers = NULL;
@@ -358,11 +364,10 @@ static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
    if (status == RKB_OK && !slice.failed && slice.part.machine)
       status = judge(&slice, options, err);
-   if (slice.failed && slice.why)
-      sample_leave_out(s, slice.why);
-   s->judged += slice.part.judged;
-   s->dont_care += slice.part.dont_care;
-   s->points = slice.part.points;
+   *why = slice.failed ? slice.why : NULL;
+   part->judged = slice.part.judged;
+   part->dont_care = slice.part.dont_care;
+   part->points = slice.part.points;
    close_machine(&slice.part);
    sample_free_marks(&slice.part);
    block_sample_free(&slice.part.blocks);
@@ -374,8 +379,23 @@ static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
    return status;
 }
 
-/* Whether nothing was judged of some output that the launch writes. */
-static bool has_unjudged(const struct sample *s, uint32_t launch) {
+static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
+                        const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct sample part = *s;
+   const char *why = NULL;
+   const int status = sample_judge_slice(s, &part, target, probe, SLICE_WORK, options, &why, err);
+   if (why) {
+      char text[320];
+      snprintf(text, sizeof text, "launch %u, %.80s, with those before it: %s", target, s->plan->launches[target].expression, why);
+      sample_leave_out(s, text);
+   }
+   s->judged += part.judged;
+   s->dont_care += part.dont_care;
+   s->points = part.points;
+   return status;
+}
+
+bool sample_has_unjudged(const struct sample *s, uint32_t launch) {
    bool any = false;
    for (uint32_t b = 0; b < s->plan->buffer_count; b++) {
       const rkb_plan_buffer_t *buffer = &s->plan->buffers[b];
@@ -385,15 +405,31 @@ static bool has_unjudged(const struct sample *s, uint32_t launch) {
    return any;
 }
 
-int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
-   struct probe probe = {.chosen = make_chosen(s)};
-   int status = probe.chosen ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
-   for (uint32_t n = s->plan->launch_count; n-- > 0 && status == RKB_OK;)
-      if (options->sample && s->outcome->rank < RKB_MACHINE_UNKNOWN && has_unjudged(s, n))
-         status = judge_launch(s, n, &probe, options, err);
+struct probe *sample_probe_new(const struct sample *s) {
+   struct probe *probe = calloc(1, sizeof *probe);
+   if (probe && !(probe->chosen = make_chosen(s))) {
+      free(probe);
+      probe = NULL;
+   }
+   return probe;
+}
+
+void sample_probe_free(struct sample *s, struct probe *probe) {
    s->probe = NULL;
-   close_machine(&probe.part);
-   block_sample_free(&probe.part.blocks);
-   free_chosen(s, probe.chosen);
+   if (!probe)
+      return;
+   close_machine(&probe->part);
+   block_sample_free(&probe->part.blocks);
+   free_chosen(s, probe->chosen);
+   free(probe);
+}
+
+int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct probe *probe = sample_probe_new(s);
+   int status = probe ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+   for (uint32_t n = s->plan->launch_count; n-- > 0 && status == RKB_OK;)
+      if (options->sample && s->outcome->rank < RKB_MACHINE_UNKNOWN && sample_has_unjudged(s, n))
+         status = judge_launch(s, n, probe, options, err);
+   sample_probe_free(s, probe);
    return status;
 }

@@ -12,15 +12,9 @@
 #include <sys/mman.h>
 
 #define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
-#define MOST_WORK 1e6                /* of one call for expected values: about ten milliseconds */
-#define MOST_WORK_OF_ONE 5e7         /* the same, where it is for one element */
-#define MORE_EACH_TIME 3             /* elements for each that was judged before */
-#define MOST_OVERLAP                                                                                         \
-   1.25 /* times the elements of a buffer that all blocks write, where atomic operations may order them */
-#define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
 
 void sample_leave_out(struct sample *s, const char *why) {
-   char text[320];
+   char text[448];
    snprintf(text, sizeof text, "case %s: sampled blocks were not judged: %s", s->the_case->name, why);
    json_array_append_new(s->outcome->not_run, json_string(text));
 }
@@ -30,6 +24,8 @@ int sample_fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t 
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const uint64_t width = b->bytes / b->elements;
    rkb_error_t err;
+   if (sample_is_given(s, buffer))
+      return link_fill(s->verifier, s->the_case, s->target->link[buffer], s->inputs, first_byte / width, bytes / width, out);
    if (b->role == 0 || b->role == RKB_OUT) {
       plan_fill(b, bytes / width, out);
       return RKB_OK;
@@ -58,164 +54,6 @@ void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers) 
       if (buffers[n].data)
          munmap(buffers[n].data, s->plan->buffers[n].bytes + 64);
    free(buffers);
-}
-
-/* Judging ------------------------------------------------------------------------------------------------------------ */
-
-static void remember(void *argument, uint64_t first, uint64_t bytes) {
-   struct sample *s = argument;
-   for (uint64_t at = (first + s->width - 1) / s->width; (at + 1) * s->width <= first + bytes; at++)
-      if (s->written_count < MOST_ELEMENTS)
-         s->written[s->written_count++] = at;
-}
-
-/* The same for a buffer that holds values from the start: what holds another one now. */
-static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
-   struct sample *s = argument;
-   const uint8_t *data = s->buffers[s->output].data;
-   _Alignas(16) uint8_t given[1024];
-   const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
-   for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
-      const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
-      if (sample_fetch(s, s->output, from, size, given) != RKB_OK)
-         return;
-      for (uint64_t at = 0; at < size; at += s->width)
-         if (memcmp(given + at, data + from + at, s->width) != 0)
-            remember(s, from + at, s->width);
-   }
-}
-
-static bool takes(const rkb_plan_launch_t *launch, uint32_t buffer) {
-   for (uint32_t a = 0; a < launch->argument_count; a++)
-      if (launch->arguments[a].buffer == buffer)
-         return true;
-   return false;
-}
-
-/* Tensors that are changed in place, and what is filled before the plan runs. */
-static bool holds_values(const rkb_plan_buffer_t *buffer) {
-   return buffer->role == RKB_INOUT || (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
-}
-
-/* Whether a launch with atomic operations writes elements of a buffer more than once: a block may go on from what another one left, and
- * an element is final when the last one wrote it. */
-static bool is_written_again(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
-   const uint64_t words = s->plan->buffers[buffer].bytes / 4 + 1;
-   for (uint32_t n = 0; report->atomics_unfinished && n < report->launch_count; n++) {
-      const rkb_launch_counters_t *c = &report->launches[n];
-      double written = 0;
-      rkb_machine_extent_t extent;
-      for (uint32_t place = 0; place < c->executed && place < s->blocks.launches[n].count; place++)
-         written += rkb_machine_extent(s->machine, n, place, buffer, &extent) ? (double)extent.words : 0;
-      if (c->executed && written * (double)c->blocks / (double)c->executed > MOST_OVERLAP * (double)words)
-         return true;
-   }
-   return false;
-}
-
-/* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
-static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint64_t count, bool *refused,
-                        rkb_error_t *err) {
-   const rkb_task_api_t *task = s->verifier->task;
-   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
-   const uint64_t *elements = s->written + first;
-   double *numbers = calloc(3 * count, sizeof *numbers);
-   uint8_t *flags = calloc(count, 1), *data = calloc(count, s->width);
-   rkb_judgement_t judgement = {.size = sizeof judgement};
-   int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
-   if (status == RKB_OK)
-      status = task->expect_points(s->verifier->host, s->inputs, b->tensor, elements, count, numbers,
-                                   numbers + count, numbers + 2 * count, flags, err);
-   if (status == RKB_OK) {
-      const rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
-      for (uint64_t n = 0; n < count; n++)
-         memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + elements[n] * s->width, s->width);
-      status = task->judge(s->verifier->host, s->inputs, b->tensor, data, NULL, &points, elements,
-                           s->candidate->transform, &judgement, err);
-      *refused = status == RKB_ERR_LIMIT;
-   }
-   if (status == RKB_OK) {
-      s->judged += judgement.judged;
-      s->dont_care += judgement.dont_care;
-      sample_note_judged(s, first, count);
-      outcome_judgement(s->outcome, s->the_case, s->family->name, s->seed, b->name, &judgement, false);
-   }
-   free(numbers);
-   free(flags);
-   free(data);
-   return status;
-}
-
-/* The first elements; *count: how many, fewer where they are dear. */
-static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool *refused, rkb_error_t *err) {
-   s->verifier->task->inputs_limit(s->inputs, MOST_WORK);
-   int status = judge_points(s, buffer, 0, *count, refused, err);
-   while (status == RKB_ERR_LIMIT && !*refused && *count > 1) {
-      *count = (*count + 3) / 4;
-      status = judge_points(s, buffer, 0, *count, refused, err);
-   }
-   if (status == RKB_ERR_LIMIT && !*refused) {
-      s->verifier->task->inputs_limit(s->inputs, MOST_WORK_OF_ONE);
-      status = judge_points(s, buffer, 0, *count, refused, err);
-      *refused = true; /* no more of these */
-   }
-   return status;
-}
-
-/* Elements of every block, then as many more as expected values may cost. */
-static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
-   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
-   const uint64_t before = s->judged;
-   s->output = buffer;
-   s->width = (uint32_t)(b->bytes / b->elements);
-   s->written_count = 0;
-   rkb_machine_written(s->machine, buffer, holds_values(b) ? remember_changed : remember, s);
-   const uint64_t final = s->written_count;
-   uint64_t all, count = (uint64_t)s->verifier->config->bench_points;
-   bool refused = false;
-   int status = sample_choose(s, &all, err);
-   if (status != RKB_OK || all == 0)
-      return status;
-   count = count < all ? count : all;
-   const uint64_t wanted = count;
-   status = judge_first(s, buffer, &count, &refused, err);
-   bool more = count == wanted && !refused;
-   for (uint64_t had = count; status == RKB_OK && more && had < all && s->outcome->rank < RKB_MACHINE_UNKNOWN;
-        had += count) {
-      count = MORE_EACH_TIME * had < all - had ? MORE_EACH_TIME * had : all - had;
-      status = judge_points(s, buffer, had, count, &refused, err);
-      if (status == RKB_ERR_LIMIT && !refused) { /* a last few */
-         more = false;
-         count = count / 4 + 1;
-         status = judge_points(s, buffer, had, count, &refused, err);
-         status = status == RKB_ERR_LIMIT ? RKB_OK : status;
-      }
-   }
-   s->judged_buffers[buffer] |= s->judged > before;
-   s->final_elements += s->judged > before ? final : 0;
-   return status;
-}
-
-static bool is_output(const rkb_plan_buffer_t *buffer) {
-   return (buffer->role == RKB_OUT || buffer->role == RKB_INOUT) && buffer->elements;
-}
-
-static int judge_outputs(struct sample *s, rkb_error_t *err) {
-   rkb_machine_report_t report;
-   int status = RKB_OK;
-   rkb_machine_report(s->machine, &report);
-   s->written = malloc(MOST_ELEMENTS * sizeof *s->written);
-   if (!s->written)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
-   for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
-      if (is_output(&s->plan->buffers[n]) && !is_written_again(s, &report, n))
-         status = judge_output(s, n, err);
-   if (status == RKB_ERR_LIMIT) {
-      sample_leave_out(s, err->message);
-      status = RKB_OK;
-   }
-   free(s->written);
-   return status;
 }
 
 /* What the run found ---------------------------------------------------------------------------------------------------- */
@@ -339,7 +177,7 @@ static int find_writer(struct sample *s, const rkb_machine_options_t *options, r
 }
 
 int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
-   const int status = judge_outputs(s, err);
+   const int status = sample_judge_elements(s, err);
    return status == RKB_OK ? find_writer(s, options, err) : status;
 }
 
@@ -348,7 +186,7 @@ static void tell_unjudged(const struct sample *s) {
    char text[256];
    int used = 0;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)
-      if (is_output(&s->plan->buffers[n]) && !s->judged_buffers[n] && used < (int)sizeof text - 1)
+      if (sample_is_output(&s->plan->buffers[n]) && !s->judged_buffers[n] && used < (int)sizeof text - 1)
          used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", used ? ", " : "",
                           s->plan->buffers[n].name);
    if (used)
@@ -377,8 +215,11 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
       sample_describe(s, &report);
    if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge_slices(s, options, err);
-   if (status == RKB_OK && s->judged)
+   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = sample_judge_links(s, options, err);
+   if (status == RKB_OK && (s->judged || s->linked))
       s->outcome->bench_judged++;
+   s->outcome->bench_linked += s->linked;
    if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN && !says_nothing(s))
       tell_unjudged(s);
    return status;
@@ -420,7 +261,7 @@ static int know_stores(struct sample *s, rkb_error_t *err) {
       while (known < outcome->stored_count && outcome->stored[known].launch != shapes_launch_name(launch))
          known++;
       for (uint32_t b = 0; known == outcome->stored_count && b < s->plan->buffer_count; b++)
-         if (s->plan->buffers[b].role != RKB_IN && takes(launch, b))
+         if (s->plan->buffers[b].role != RKB_IN && plan_takes(launch, b))
             s->stores[n] |= UINT64_C(1) << (b < 63 ? b : 63);
       if (known < outcome->stored_count)
          s->stores[n] = outcome->stored[known].buffers;

@@ -1,10 +1,11 @@
 /* Blocks sampled at a bench shape: bench_counts.c (which opens a sample and counts), bench_values.c (executed and judged), sampled_points.c
- * (the elements that are judged, and what the sample leaves out) and bench_coverage.c (what the blocks leave unwritten).  One worker
- * thread a sample. */
+ * (the elements that are judged, and what the sample leaves out), judged_elements.c (compares them), bench_slice.c and bench_links.c (what
+ * depends on blocks that were not sampled) and bench_coverage.c (what the blocks leave unwritten).  One worker thread a sample. */
 #ifndef MACHINE_SAMPLE_H
 #define MACHINE_SAMPLE_H
 
 #include "block_sample.h"
+#include "links.h"
 
 #define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
 
@@ -31,6 +32,11 @@ struct sample {
    bool *judged_buffers; /* by buffer of the plan: some element of it was judged */
    uint64_t *stores;     /* by launch: buffers that its blocks are known to write, or may */
    const struct sample *probe; /* further blocks whose stores tell who writes what; NULL: none */
+   /* A launch that is judged by itself, and what launches write as s->stores had it before; NULL: outputs, from the inputs on. */
+   const struct link_target *target;
+   const uint64_t *known_stores;
+   const struct link *as; /* the buffer being judged holds this intermediate; NULL: a tensor */
+   uint32_t linked;       /* outputs that were judged launch by launch */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
@@ -47,12 +53,20 @@ int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer
 void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers);
 /* Bytes of the plan's inputs and fills, made from s->inputs: a fetch of the machine's, whose argument is the sample. */
 int sample_fetch(void *sample, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
+static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {
+   return s->target && buffer < MOST_LINKED && (s->target->given >> buffer & 1);
+}
+/* bench_slice.c: whether nothing was judged of some output that the launch writes. */
+bool sample_has_unjudged(const struct sample *s, uint32_t launch);
+bool sample_is_output(const rkb_plan_buffer_t *buffer);
 /* Executes the blocks that are judged, on inputs drawn for this, and judges some of what they wrote. */
 int sample_judge(struct sample *s, rkb_error_t *err);
 /* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
 int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 /* Judges elements of the outputs that are final, and finds the instruction that wrote a wrong one. */
 int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* judged_elements.c: judges elements of what the executed blocks wrote. */
+int sample_judge_elements(struct sample *s, rkb_error_t *err);
 /* Marks for s->blocks; free them also after a failure. */
 int sample_make_marks(struct sample *s, rkb_error_t *err);
 void sample_free_marks(struct sample *s);
@@ -60,6 +74,17 @@ void sample_free_marks(struct sample *s);
 /* bench_slice.c: judges outputs of which the sample left nothing final: executes, of the launches before, the blocks that write what some
  * block reads, as far as those are few. */
 int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+
+/* One launch of them, into s; *failed: nothing could be judged, for want of what *why says.  most_work: thread-instructions of one execution.
+ * s->target: by itself; then only what is not given is followed back. */
+struct probe; /* further blocks whose stores tell who writes what: executed when they are first needed */
+struct probe *sample_probe_new(const struct sample *s);
+void sample_probe_free(struct sample *s, struct probe *probe);
+int sample_judge_slice(struct sample *whole, struct sample *part, uint32_t launch, struct probe *probe, uint64_t most_work,
+                       const rkb_machine_options_t *options, const char **why, rkb_error_t *err);
+
+/* bench_links.c: judges launches by themselves, where outputs are still not judged. */
+int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
 /* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
  * tells; false where it does not. */

@@ -16,7 +16,8 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
                            host->get_extension(host, RKB_EXT_KERNEL),
                            host->get_extension(host, RKB_EXT_RANDOM),
                            host->get_extension(host, RKB_EXT_WORKERS),
-                           host->get_extension(host, RKB_EXT_CONFINED)};
+                           host->get_extension(host, RKB_EXT_CONFINED),
+                           host->get_extension(host, RKB_EXT_INTERMEDIATES)};
    *self = me;
    return RKB_OK;
 }
@@ -202,7 +203,8 @@ static const rkb_stage_t machine = {
    .create = machine_create,
    .run = machine_run,
    .destroy = machine_destroy,
-   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, RKB_EXT_CONFINED, NULL},
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, RKB_EXT_CONFINED,
+                                   RKB_EXT_INTERMEDIATES, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

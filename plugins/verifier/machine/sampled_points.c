@@ -172,21 +172,37 @@ static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c)
    return launch;
 }
 
+/* Which intermediate each buffer held that was given. */
+static json_t *given_names(const struct sample *s) {
+   json_t *names = json_object();
+   rkb_intermediate_t intermediate;
+   for (uint32_t b = 0; b < s->plan->buffer_count && b < MOST_LINKED; b++)
+      if (sample_is_given(s, b) && s->verifier->intermediates->at(s->the_case, s->target->link[b]->number, &intermediate))
+         json_object_set_new(names, s->plan->buffers[b].name,
+                             json_string(intermediate.name[0] ? intermediate.name : intermediate.operation));
+   return names;
+}
+
 void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
    json_t *launches = json_array();
    for (uint32_t n = 0; n < report->launch_count; n++)
       if (report->launches[n].blocks && report->launches[n].executed)
          json_array_append_new(launches, describe_launch(s, &report->launches[n]));
-   json_array_append_new(
-      s->outcome->sampled,
-      json_pack(
-         "{s:s, s:{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}, s:[s, s, s]}", "facet", "sampled", "scope", "shapes",
-         s->the_case->name, "inputs", "the tested values", "family", s->family->name, "launches", launches,
-         "elements", (json_int_t)s->judged, "of_elements", (json_int_t)s->final_elements,
-         "share_missed_with_5_percent",
-         s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0, "assumptions",
-         "bounds, alignment and values of the blocks named; races between blocks were not looked for",
-         "blocks that were not executed change nothing that these read or wrote",
-         "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
-         "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %"));
+   json_t *scope = json_pack("{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}", "shapes", s->the_case->name, "inputs", "the tested values",
+                             "family", s->family->name, "launches", launches, "elements", (json_int_t)s->judged, "of_elements",
+                             (json_int_t)s->final_elements, "share_missed_with_5_percent",
+                             s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0);
+   json_t *assumptions =
+      json_pack("[s, s, s]", "bounds, alignment and values of the blocks named; races between blocks were not looked for",
+                "blocks that were not executed change nothing that these read or wrote",
+                "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
+                "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %");
+   if (s->target && s->target->given) {
+      json_object_set_new(scope, "given", given_names(s));
+      json_array_append_new(
+         assumptions,
+         json_string("the launch was executed by itself: the buffers in given held drawn elements of the intermediates named, in "
+                     "another order than the launches before would leave; it is right for what they do leave if it is right for these"));
+   }
+   json_array_append_new(s->outcome->sampled, json_pack("{s:s, s:o, s:o}", "facet", "sampled", "scope", scope, "assumptions", assumptions));
 }

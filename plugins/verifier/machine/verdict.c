@@ -245,7 +245,9 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
       used = snprintf(out, size,
                       "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
                       100 * outcome->missed);
-   if (outcome->bench_cases > outcome->bench_judged)
+   if (outcome->bench_linked && used < (int)size)
+      used += snprintf(out + used, size - (size_t)used, "; %u outputs at bench shapes were judged launch by launch", outcome->bench_linked);
+   if (outcome->bench_cases > outcome->bench_judged && used < (int)size)
       snprintf(out + used, size - (size_t)used, "; at %u of %u bench cases no result was judged",
                outcome->bench_cases - outcome->bench_judged, outcome->bench_cases);
 }
@@ -253,7 +255,7 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[640], trust[128], left_out[192], unused[128], *evidence = NULL, *certificate = NULL;
+   char message[800], trust[128], left_out[288], unused[128], *evidence = NULL, *certificate = NULL;
    describe_trust(outcome, trust, sizeof trust);
    describe_unused(outcome, unused, sizeof unused);
    describe_sample(outcome, left_out, sizeof left_out);

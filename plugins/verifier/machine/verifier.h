@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <rkb/ext/confined.h>
+#include <rkb/ext/intermediates.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
@@ -51,6 +52,7 @@ struct verifier {
    const rkb_random_api_t *random;
    const rkb_workers_api_t *workers; /* NULL: one case after the other */
    const rkb_confined_api_t *confined;
+   const rkb_intermediates_api_t *intermediates;
 };
 
 /* What the blocks of a launch wrote in whole runs: the plan's buffers, a bit each (rkb_machine_stored). */
@@ -75,6 +77,7 @@ struct outcome {
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
    uint32_t bench_cases, bench_judged; /* and those of them where some result was judged */
+   uint32_t bench_linked;              /* outputs that were judged there launch by launch, on made-up intermediates */
    double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
    bool oblivious;                     /* no input reached control or an address, on every case */
    json_t *deciding_inputs;            /* names of inputs that did */
@@ -121,6 +124,8 @@ struct schedule {
    uint64_t spent;    /* work */
 };
 
+struct links; /* links.h */
+
 struct candidate {
    rkb_job_t job;
    const rkb_item_t *item;
@@ -130,6 +135,7 @@ struct candidate {
    rkb_random_t seeds; /* STREAM_SEEDS */
    uint64_t budget; /* work left */
    uint64_t environment; /* of its machines: the first of some numbers */
+   struct links *links;  /* made by bench_values.c when they are first needed, freed by bench_counts.c */
 };
 
 /* Seed number n of the inputs that this candidate is judged on. */

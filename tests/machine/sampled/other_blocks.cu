@@ -13,10 +13,10 @@ launches:
     block: 32
     args: x, weight, inverse, y, B * T, D
 */
-// why: what the second launch's blocks read comes from blocks of the first that were not executed
+// why: what the second launch's blocks read comes from blocks of the first that were not executed: each launch is judged by itself
 // standing: accept
 // says: case bench/published: sampled blocks were not judged
-// never: "facet":"sampled"
+// says: "given":{"inverse":"inverse_rms"}
 __global__ void inverses(const float *x, float *inverse, float eps, int D) {
    const float *row = x + (long long)blockIdx.x * D;
    float squares = 0.0f;

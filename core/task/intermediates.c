@@ -1,0 +1,166 @@
+/* Intermediates of a reference: expected values as those of outputs, and made-up ones.  A made-up intermediate holds, at each element, one of some
+ * drawn elements of the true one: so it has the true one's sizes, signs and zeros.  It belongs to its inputs and does not change after
+ * it was given; any thread. */
+#include "task/intermediates.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "reference/given_values.h"
+#include "task/task_parts.h"
+
+#define MOST_POOL 256u       /* true elements behind a made-up intermediate */
+#define LEAST_POOL 16u
+#define POOL_WORK 4e6        /* that they may cost; with the fewest elements, LEAST_POOL_WORK */
+#define LEAST_POOL_WORK 5e7
+#define PIECE 1024u
+
+void rkb_given_free(rkb_given_t *given) {
+   if (!given)
+      return;
+   for (uint32_t n = 0; given->values && n < given->count; n++)
+      free(given->values[n].pool);
+   free(given->values);
+   free(given->list);
+   rkb_arena_free(given->arena);
+   free(given);
+}
+
+void rkb_given_source(const rkb_given_t *given, uint32_t which, uint64_t count, const int64_t *index, double *out) {
+   const struct rkb_given_value *value = &given->values[which];
+   for (uint64_t n = 0; n < count; n++)
+      out[n] = index[n] < 0 ? 0
+                            : value->pool[rkb_random_at(&value->stream, (uint64_t)index[n]) % value->pool_count];
+}
+
+bool rkb_task_intermediate(const rkb_case_t *the_case, uint32_t number, rkb_intermediate_t *intermediate) {
+   const rkb_program_t *program = rkb_bound_of(the_case)->program;
+   if (number >= program->node_count)
+      return false;
+   const rkb_program_node_t *node = &program->nodes[number];
+   const rkb_program_value_t *value = &program->values[node->output];
+   *intermediate = (rkb_intermediate_t){.name = value->name,
+                                        .operation = node->operation->name,
+                                        .dtype = value->dtype,
+                                        .rank = value->shape.rank,
+                                        .elements = value->elements};
+   for (uint32_t d = 0; d < value->shape.rank && d < RKB_MAX_RANK; d++)
+      intermediate->shape[d] = value->shape.size[d];
+   return true;
+}
+
+bool rkb_task_intermediates_alike(const rkb_case_t *the_case, const rkb_case_t *other) {
+   return rkb_program_same_nodes(rkb_bound_of(the_case)->program, rkb_bound_of(other)->program);
+}
+
+static int find_value(const rkb_inputs_t *inputs, uint32_t number, uint32_t *value, rkb_error_t *err) {
+   const rkb_program_t *program = inputs->bound->program;
+   if (number >= program->node_count)
+      return rkb_fail(err, RKB_ERR_INVALID, "case %s has no intermediate number %u", inputs->bound->view.name, number);
+   *value = program->nodes[number].output;
+   return RKB_OK;
+}
+
+int rkb_task_expect_intermediate(const rkb_inputs_t *inputs, uint32_t number, const uint64_t *elements,
+                                 uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
+                                 rkb_error_t *err) {
+   uint32_t of = 0;
+   const int status = find_value(inputs, number, &of, err);
+   return status == RKB_OK ? rkb_task_value_points(inputs, of, elements, count, value, hard, stat, flags, err)
+                           : status;
+}
+
+/* Giving ------------------------------------------------------------------------------------------------------------- */
+
+/* Draws elements of a true intermediate, as far as they cost little. */
+static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
+   const rkb_program_value_t *info = &inputs->bound->program->values[value];
+   const rkb_random_t drawn = rkb_random_stream(inputs->seed, "given/elements", (int64_t)value, 0);
+   uint64_t elements[MOST_POOL];
+   double numbers[3 * MOST_POOL];
+   uint8_t flags[MOST_POOL];
+   const double most_work = inputs->most_work;
+   int status = RKB_ERR_LIMIT;
+   for (uint32_t n = 0; n < MOST_POOL; n++)
+      elements[n] = rkb_random_at(&drawn, n) % info->elements;
+   uint32_t count = MOST_POOL;
+   for (; status == RKB_ERR_LIMIT && count >= LEAST_POOL; count /= 4) {
+      inputs->most_work = count > LEAST_POOL ? POOL_WORK : LEAST_POOL_WORK;
+      made->pool_count = count;
+      status = rkb_task_value_points(inputs, value, elements, count, numbers, numbers + MOST_POOL,
+                                     numbers + 2 * MOST_POOL, flags, err);
+   }
+   inputs->most_work = most_work;
+   if (status != RKB_OK)
+      return status;
+   made->pool = rkb_try_uncleared(made->pool_count, sizeof *made->pool, err);
+   if (!made->pool)
+      return RKB_ERR_NOMEM;
+   for (uint32_t n = 0; n < made->pool_count; n++) {
+      const double kept = rkb_dtype_round(info->dtype, numbers[n]);
+      made->pool[n] = made->dtype == RKB_F32 ? (double)(float)kept : rkb_dtype_round(made->dtype, kept);
+   }
+   return RKB_OK;
+}
+
+/* Makes the program of what was given so far; points that were remembered belong to the one before. */
+static void rebuild(rkb_inputs_t *inputs) {
+   const rkb_bound_t *bound = inputs->bound;
+   rkb_given_t *given = inputs->given;
+   given->program = rkb_program_with_given(bound->program, given->arena, given->list, given->count);
+   rkb_memory_free(inputs->memory);
+   inputs->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
+}
+
+int rkb_task_give(rkb_inputs_t *inputs, const uint32_t *numbers, const uint32_t *dtypes, uint32_t count,
+                  rkb_error_t *err) {
+   const rkb_program_t *program = inputs->bound->program;
+   int status = inputs->given ? rkb_fail(err, RKB_ERR_INVALID, "intermediates were given to these inputs before") : RKB_OK;
+   if (status != RKB_OK)
+      return status;
+   rkb_given_t *given = inputs->given = rkb_allocate(1, sizeof *given);
+   given->arena = rkb_arena_new(0);
+   given->values = rkb_allocate(count + 1, sizeof *given->values);
+   given->list = rkb_allocate(count + 1, sizeof *given->list);
+   rebuild(inputs);
+   /* In the order of the program: each is drawn from what was given before it. */
+   for (uint32_t number = 0; number < program->node_count && status == RKB_OK; number++)
+      for (uint32_t n = 0; n < count && status == RKB_OK; n++) {
+         if (numbers[n] != number)
+            continue;
+         const uint32_t value = program->nodes[number].output;
+         struct rkb_given_value *made = &given->values[given->count];
+         made->value = value;
+         made->dtype = dtypes[n];
+         made->stream = rkb_random_stream(inputs->seed, "given", (int64_t)value, 1);
+         status = draw_pool(inputs, value, made, err);
+         given->list[given->count++] = value;
+         rebuild(inputs);
+      }
+   return status;
+}
+
+int rkb_task_given_fill(const rkb_inputs_t *inputs, uint32_t number, const uint64_t *elements, uint64_t count,
+                        void *out, uint64_t *width, rkb_error_t *err) {
+   const rkb_given_t *given = inputs->given;
+   uint32_t value = 0, which = 0;
+   const int status = find_value(inputs, number, &value, err);
+   if (status != RKB_OK)
+      return status;
+   while (given && which < given->count && given->values[which].value != value)
+      which++;
+   if (!given || which == given->count)
+      return rkb_fail(err, RKB_ERR_INVALID, "intermediate number %u was not given", number);
+   const uint32_t dtype = given->values[which].dtype;
+   *width = rkb_dtype_bytes(dtype);
+   for (uint64_t first = 0; first < count; first += PIECE) {
+      const uint64_t piece = count - first < PIECE ? count - first : PIECE;
+      int64_t index[PIECE];
+      double held[PIECE];
+      for (uint64_t n = 0; n < piece; n++)
+         index[n] = (int64_t)elements[first + n];
+      rkb_given_source(given, which, piece, index, held);
+      rkb_dtype_store(dtype, held, piece, (char *)out + first * *width);
+   }
+   return RKB_OK;
+}

@@ -1,0 +1,205 @@
+/* Judges elements that executed blocks wrote: of outputs, and of buffers that hold intermediates of the reference (links.h), against the expected
+ * values of those elements alone (points mode).  One worker thread a sample. */
+#include "bench_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WORK 1e6        /* of one call for expected values: about ten milliseconds */
+#define MOST_WORK_OF_ONE 5e7 /* the same, where it is for one element */
+#define MORE_EACH_TIME 3     /* elements for each that was judged before */
+#define MOST_OVERLAP                                                                                         \
+   1.25 /* times the elements of a buffer that all blocks write, where atomic operations may order them */
+#define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
+
+static void remember(void *argument, uint64_t first, uint64_t bytes) {
+   struct sample *s = argument;
+   for (uint64_t at = (first + s->width - 1) / s->width; (at + 1) * s->width <= first + bytes; at++)
+      if (s->written_count < MOST_ELEMENTS)
+         s->written[s->written_count++] = at;
+}
+
+/* The same for a buffer that holds values from the start: what holds another one now. */
+static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
+   struct sample *s = argument;
+   const uint8_t *data = s->buffers[s->output].data;
+   _Alignas(16) uint8_t given[1024];
+   const uint64_t step = sizeof given / s->width * s->width, last = first + bytes;
+   for (uint64_t from = (first + s->width - 1) / s->width * s->width; from + s->width <= last; from += step) {
+      const uint64_t size = (last - from < step ? last - from : step) / s->width * s->width;
+      if (sample_fetch(s, s->output, from, size, given) != RKB_OK)
+         return;
+      for (uint64_t at = 0; at < size; at += s->width)
+         if (memcmp(given + at, data + from + at, s->width) != 0)
+            remember(s, from + at, s->width);
+   }
+}
+
+/* Tensors that are changed in place, what is filled before the plan runs, and intermediates that are given. */
+static bool holds_values(const struct sample *s, uint32_t number) {
+   const rkb_plan_buffer_t *buffer = &s->plan->buffers[number];
+   return sample_is_given(s, number) || buffer->role == RKB_INOUT ||
+          (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
+}
+
+/* Whether a launch with atomic operations writes elements of a buffer more than once: a block may go on from what another one left, and
+ * an element is final when the last one wrote it. */
+static bool is_written_again(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
+   const uint64_t words = s->plan->buffers[buffer].bytes / 4 + 1;
+   for (uint32_t n = 0; report->atomics_unfinished && n < report->launch_count; n++) {
+      const rkb_launch_counters_t *c = &report->launches[n];
+      double written = 0;
+      rkb_machine_extent_t extent;
+      for (uint32_t place = 0; place < c->executed && place < s->blocks.launches[n].count; place++)
+         written += rkb_machine_extent(s->machine, n, place, buffer, &extent) ? (double)extent.words : 0;
+      if (c->executed && written * (double)c->blocks / (double)c->executed > MOST_OVERLAP * (double)words)
+         return true;
+   }
+   return false;
+}
+
+/* Expected values of elements of the buffer: of a tensor, or of the intermediate that it holds. */
+static int expect(const struct sample *s, uint32_t buffer, const uint64_t *elements, uint64_t count, double *numbers,
+                  uint8_t *flags, rkb_error_t *err) {
+   const struct verifier *me = s->verifier;
+   rkb_intermediate_t intermediate;
+   if (!s->as)
+      return me->task->expect_points(me->host, s->inputs, s->plan->buffers[buffer].tensor, elements, count, numbers,
+                                     numbers + count, numbers + 2 * count, flags, err);
+   uint64_t *at = me->intermediates->at(s->the_case, s->as->number, &intermediate) ? calloc(count, sizeof *at) : NULL;
+   if (!at)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
+   link_elements(s->as, &intermediate, elements, count, at);
+   const int status = me->intermediates->expect_points(s->inputs, s->as->number, at, count, numbers, numbers + count,
+                                                       numbers + 2 * count, flags, err);
+   free(at);
+   return status;
+}
+
+static int compare(const struct sample *s, uint32_t buffer, const void *data, const rkb_points_t *points,
+                   const uint64_t *elements, rkb_judgement_t *judgement, rkb_error_t *err) {
+   const struct verifier *me = s->verifier;
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   return s->as ? me->intermediates->judge(s->inputs, s->as->number, b->dtype, data, points, elements, judgement, err)
+                : me->task->judge(me->host, s->inputs, b->tensor, data, NULL, points, elements, s->candidate->transform,
+                                  judgement, err);
+}
+
+/* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
+static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint64_t count, bool *refused,
+                        rkb_error_t *err) {
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   const uint64_t *elements = s->written + first;
+   double *numbers = calloc(3 * count, sizeof *numbers);
+   uint8_t *flags = calloc(count, 1), *data = calloc(count, s->width);
+   rkb_judgement_t judgement = {.size = sizeof judgement};
+   int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
+   if (status == RKB_OK)
+      status = expect(s, buffer, elements, count, numbers, flags, err);
+   if (status == RKB_OK) {
+      const rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
+      for (uint64_t n = 0; n < count; n++)
+         memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + elements[n] * s->width, s->width);
+      status = compare(s, buffer, data, &points, elements, &judgement, err);
+      *refused = status == RKB_ERR_LIMIT;
+   }
+   if (status == RKB_OK) {
+      s->judged += judgement.judged;
+      s->dont_care += judgement.dont_care;
+      sample_note_judged(s, first, count);
+      outcome_judgement(s->outcome, s->the_case, s->family->name, s->seed, b->name, &judgement, false);
+   }
+   free(numbers);
+   free(flags);
+   free(data);
+   return status;
+}
+
+/* The first elements; *count: how many, fewer where they are dear. */
+static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool *refused, rkb_error_t *err) {
+   s->verifier->task->inputs_limit(s->inputs, MOST_WORK);
+   int status = judge_points(s, buffer, 0, *count, refused, err);
+   while (status == RKB_ERR_LIMIT && !*refused && *count > 1) {
+      *count = (*count + 3) / 4;
+      status = judge_points(s, buffer, 0, *count, refused, err);
+   }
+   if (status == RKB_ERR_LIMIT && !*refused) {
+      s->verifier->task->inputs_limit(s->inputs, MOST_WORK_OF_ONE);
+      status = judge_points(s, buffer, 0, *count, refused, err);
+      *refused = true; /* no more of these */
+   }
+   return status;
+}
+
+/* Elements of every block, then as many more as expected values may cost. */
+static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
+   const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
+   const uint64_t before = s->judged;
+   s->output = buffer;
+   s->width = (uint32_t)(b->bytes / b->elements);
+   s->written_count = 0;
+   rkb_machine_written(s->machine, buffer, holds_values(s, buffer) ? remember_changed : remember, s);
+   const uint64_t final = s->written_count;
+   uint64_t all, count = (uint64_t)s->verifier->config->bench_points;
+   bool refused = false;
+   int status = sample_choose(s, &all, err);
+   if (status != RKB_OK || all == 0)
+      return status;
+   count = count < all ? count : all;
+   const uint64_t wanted = count;
+   status = judge_first(s, buffer, &count, &refused, err);
+   bool more = count == wanted && !refused;
+   for (uint64_t had = count; status == RKB_OK && more && had < all && s->outcome->rank < RKB_MACHINE_UNKNOWN;
+        had += count) {
+      count = MORE_EACH_TIME * had < all - had ? MORE_EACH_TIME * had : all - had;
+      status = judge_points(s, buffer, had, count, &refused, err);
+      if (status == RKB_ERR_LIMIT && !refused) { /* a last few */
+         more = false;
+         count = count / 4 + 1;
+         status = judge_points(s, buffer, had, count, &refused, err);
+         status = status == RKB_ERR_LIMIT ? RKB_OK : status;
+      }
+   }
+   s->judged_buffers[buffer] |= s->judged > before;
+   s->final_elements += s->judged > before ? final : 0;
+   return status;
+}
+
+bool sample_is_output(const rkb_plan_buffer_t *buffer) {
+   return (buffer->role == RKB_OUT || buffer->role == RKB_INOUT) && buffer->elements;
+}
+
+/* Whether elements of the buffer are judged: of an output; of a launch that is judged by itself, also what holds an intermediate then. */
+static bool is_judged(struct sample *s, uint32_t buffer) {
+   const struct link_target *target = s->target;
+   bool later = false;
+   s->as = NULL;
+   if (!target)
+      return sample_is_output(&s->plan->buffers[buffer]);
+   if (buffer >= MOST_LINKED || !(s->stores[target->launch] >> buffer & 1))
+      return false;
+   for (uint32_t n = target->launch + 1; n < s->plan->launch_count; n++)
+      later |= s->known_stores[n] >> buffer & 1;
+   if (sample_is_output(&s->plan->buffers[buffer]) && !later)
+      return true;
+   s->as = link_after(s->candidate->links, target->launch, buffer);
+   return link_fits(s->verifier, s->the_case, &s->plan->buffers[buffer], s->as);
+}
+
+int sample_judge_elements(struct sample *s, rkb_error_t *err) {
+   rkb_machine_report_t report;
+   int status = RKB_OK;
+   rkb_machine_report(s->machine, &report);
+   s->written = malloc(MOST_ELEMENTS * sizeof *s->written);
+   if (!s->written)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
+   for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
+      if (is_judged(s, n) && !is_written_again(s, &report, n))
+         status = judge_output(s, n, err);
+   if (status == RKB_ERR_LIMIT) {
+      sample_leave_out(s, err->message);
+      status = RKB_OK;
+   }
+   free(s->written);
+   return status;
+}

