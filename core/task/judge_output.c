@@ -16,7 +16,8 @@ static rkb_judge_rule_t rule_of(const rkb_inputs_t *inputs, uint32_t dtype, bool
                              .dtype = dtype,
                              .probe = strncmp(family->view.name, "probe_", 6) == 0,
                              .reports_only = family->reports_only,
-                             .decides_precision = family->view.decides_precision};
+                             .decides_precision = family->view.decides_precision,
+                             .spreads_nan = family->has_nan && transform};
 }
 
 static int judge_as(const rkb_inputs_t *inputs, const char *name, const rkb_judge_rule_t *rule, const void *data,
