@@ -14,7 +14,7 @@
 static int usage(const rkb_arguments_t *arguments) {
    const char *verb = rkb_positional(arguments, 0);
    fprintf(stderr,
-           "there is no 'rkb task %s'; write 'rkb task import FILE.py --out DIR' or 'rkb task filter DIR'\n",
+           "there is no 'rkb task %s'; write 'rkb task import FILE --out DIR' or 'rkb task filter DIR'\n",
            verb);
    return RKB_EXIT_USAGE;
 }
