@@ -8,7 +8,7 @@ __device__ long long window_end(long long o, long long in, long long out) { retu
 """
 
 UNARY = {
-    "neg": "-x", "abs": "fabsf(x)", "sign": "(x > 0) - (x < 0)", "relu": "x > 0 ? x : 0.0f", "exp": "expf(x)", "log": "logf(x)",
+    "neg": "-x", "abs": "fabsf(x)", "sign": "(x > 0) - (x < 0)", "relu": "x < 0 ? 0.0f : x", "exp": "expf(x)", "log": "logf(x)",
     "sqrt": "sqrtf(x)", "rsqrt": "1.0f / sqrtf(x)", "reciprocal": "1.0f / x", "sin": "sinf(x)", "cos": "cosf(x)", "erf": "erff(x)",
     "tanh": "tanhf(x)", "sigmoid": "sigmoid_of(x)", "silu": "x * sigmoid_of(x)", "softplus": "softplus_of(x)",
     "softsign": "x / (1.0f + fabsf(x))", "square": "x * x", "mish": "x * tanhf(softplus_of(x))", "logsigmoid": "-softplus_of(-x)",
@@ -17,7 +17,7 @@ UNARY = {
     "selu": "1.0507009873554805f * (x > 0 ? x : 1.6732632423543772f * expm1f(x))",
 }  # fmt: skip
 BINARY = {"add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b", "rsub": "b - a", "rdiv": "b / a", "gt": "a > b", "ge": "a >= b",
-          "lt": "a < b", "le": "a <= b", "eq": "a == b", "maximum": "a > b ? a : b", "minimum": "a < b ? a : b"}  # fmt: skip
+          "lt": "a < b", "le": "a <= b", "eq": "a == b", "maximum": "a > b || a != a ? a : b", "minimum": "a < b || a != a ? a : b"}  # fmt: skip
 REDUCTIONS = ("sum", "mean", "amax", "amin", "max", "min", "var", "std", "norm", "prod", "logsumexp", "argmax", "argmin")
 LOSSES = {"mse_loss": "(a - b) * (a - b)", "l1_loss": "fabsf(a - b)",
           "kl_div": "b > 0 ? b * (logf(b) - a) : 0.0f",
@@ -104,7 +104,7 @@ def reduction(node):
     if op in ("amax", "amin", "max", "min"):
         better = ">" if "max" in op else "<"
         node.add("float s = %sCUDART_INF_F;" % ("-" if "max" in op else ""))
-        over("if (x %s s) s = x;" % better)
+        over("if (x %s s || x != x) s = x;" % better)
         return put(node, "s")
     if op in ("argmax", "argmin"):
         node.add("float s = %sCUDART_INF_F; long long best = 0, place = 0;" % ("-" if op == "argmax" else ""))
@@ -152,9 +152,9 @@ def scaled(node):
         low = {"hardtanh": "-1", "relu6": "0"}.get(op)
         high = {"hardtanh": "1", "relu6": "6"}.get(op)
         if node.has("min") or low:
-            node.add("x = fmaxf(x, %s);" % node.real("min", low))
+            node.add("if (x < %s) x = %s;" % ((node.real("min", low),) * 2))
         if node.has("max") or high:
-            node.add("x = fminf(x, %s);" % node.real("max", high))
+            node.add("if (x > %s) x = %s;" % ((node.real("max", high),) * 2))
         return put(node, "x")
     if op == "leaky_relu":
         return put(node, "x > 0 ? x : x * %s" % node.real("negative_slope", "0.01"))
@@ -510,7 +510,7 @@ def pooled(node):
         else:
             node.add("   if (%s) { s += %s; count++; }" % (" && ".join(inside) or "true", element))
     else:
-        node.add("   if (%s) s = fmaxf(s, %s);" % (" && ".join(inside) or "true", element))
+        node.add("   if (%s) { const float t = %s; if (t > s || t != t) s = t; }" % (" && ".join(inside) or "true", element))
     node.add("}" * spatial)
     put(node, "s / (float)count" if average else "s")
 

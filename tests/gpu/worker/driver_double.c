@@ -352,6 +352,15 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
    (void)interleave, (void)swizzle, (void)promotion, (void)fill;
    return CUDA_ERROR_NOT_SUPPORTED;
 }
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                 const cuuint64_t *dims, const cuuint64_t *strides, const int *lower, const int *upper,
+                                 cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+   (void)map, (void)type, (void)rank, (void)address, (void)dims, (void)strides, (void)lower, (void)upper, (void)channels;
+   (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+   return CUDA_ERROR_NOT_SUPPORTED;
+}
 
 CUresult cuGetErrorName(CUresult status, const char **name) {
    *name = status == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "an error";
