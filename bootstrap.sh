@@ -11,7 +11,7 @@ usage: ./bootstrap.sh demo | test | bundle [--yes]
   demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/softmax
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz the readers of YAML, expressions, manifests, plans,
-           pipelines, tasks, kernels, PTX, event streams and models' replies for 5 s each, and run every test
+           pipelines, tasks, kernels, PTX, event streams, queues, and replies of models and of programs for 5 s each, and run every test
   bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
            machine with glibc 2.36 or newer: what a GPU machine without a network is given
 
@@ -41,7 +41,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 # Areas of tests/ that run again under the sanitizers.
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.
-fuzzed_areas='base;lift;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=5
 
 # --- packages -----------------------------------------------------------------------------------------------------
