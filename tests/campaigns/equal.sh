@@ -34,4 +34,4 @@ for other in "${others[@]}"; do
   rkb diff cold-1 "$other"
 done
 # Equal for having done something: the runs hold more than their seeds.
-rkb show cold-1 | grep -q ' tune  '
+rkb show cold-1 | grep -qE ' (tune|schedule|edit|crossover)  '
