@@ -1,24 +1,10 @@
 /* rkb.translator.process - a translator that is a program of the user's own (docs/process-stages.md).
  *
  * Owns a conversation; a process of it belongs to the job that asks.  Runs on workers. */
-#include "process_stage/answer.h"
-#include "process_stage/question.h"
+#include "process_stage/proposing.h"
 
 static int process_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    return process_stage_create(host, config, "translator", self, err);
-}
-
-static int use_answer(void *argument, const json_t *answer, rkb_error_t *err) {
-   const process_job_t *work = argument;
-   return answer_emit_candidates(work->host, work->job, work->in, answer, err);
-}
-
-static int process_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
-   stage_program_t *me = self;
-   process_job_t work = {me->host, job, in};
-   char about[64];
-   json_t *question = question_of_request(me, job, in, about, sizeof about);
-   return stage_program_ask(me, job, question, about, use_answer, &work, err);
 }
 
 static const rkb_stage_t process = {
@@ -32,7 +18,7 @@ static const rkb_stage_t process = {
    RKB_OPTIONS(PROCESS_OPTIONS),
    .config_size = sizeof(process_config_t),
    .create = process_create,
-   .run = process_run,
+   .run = process_stage_propose,
    .destroy = process_stage_destroy,
    .needs = (const char *const[]){RKB_EXT_CONVERSATION, RKB_EXT_RANDOM, NULL},
 };
