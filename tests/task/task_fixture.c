@@ -93,8 +93,8 @@ char *fixture_function(char *line, int number, const char **name) {
    rkb_text_format(&task, "rkb-task: 1\nname: made\ndirections: [%s]\ndims: {}\ntensors:\n",
                    only ? "forward" : "forward, backward");
    for (int i = 0; i < count; i++) {
-      int found = fixture_split(inputs[i], ":", parts, 4);
-      assert(found == 4);
+      if (fixture_split(inputs[i], ":", parts, 4) != 4)
+         abort();
       rkb_text_format(&task, "  %s: {role: in, dtype: %s, shape: \"%s\", init: %s}\n", parts[0], parts[1],
                       parts[2], recipe(parts[3], parts[1]));
       rkb_text_format(&listed, "%s%s", i ? ", " : "", parts[0]);
