@@ -1,0 +1,153 @@
+"""One run of the finding benchmark: the pipeline, the task without its seeds, rkb-run, and what its archive says afterwards."""
+import dataclasses
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+MARKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000)  # candidates after which the best so far is written down
+WRITERS = ("graph", "draw", "schedule")  # operators that write kernels from the graph; others edit text
+
+SCREEN = """screen:
+  - use: rkb.verifier.lint
+  - use: rkb.verifier.machine
+  - use: rkb.profiler.model
+"""
+
+
+@dataclasses.dataclass
+class Place:
+    """Where runs find their programs and leave their directories; end: time.monotonic() at which they are interrupted, or None."""
+    build: str
+    tasks: str
+    runs: str
+    keep: str
+    jobs: int
+    end: float
+
+    def is_late(self):
+        return self.end is not None and time.monotonic() > self.end
+
+    def program(self, name):
+        return os.path.join(self.build, "bin", name)
+
+
+def pipeline_text(what, count, seed, source):
+    limits = f"limits: {{candidates: {count}, generations: 100000, stale: 100000, within: 0.03, wall: 12h}}\n"
+    head = (f"rkb: 1\nname: finding\nseed: {seed}\ntarget: h200\n"
+            "objective: {minimise: [model.predicted_us], over: bench, combine: geomean, least: model.least_us}\n")
+    if what == "best":
+        return (f"rkb: 1\nname: finding\nextends: {source}/pipelines/stock-no-seeds.yaml\n"
+                f"set: {{seed: {seed}, limits.candidates: {count}, limits.generations: 100000, limits.stale: 100000, limits.wall: 12h}}\n")
+    if what == "random":  # the limits of the other arm; the best of all that are drawn
+        return (head + limits + "propose:\n  - {use: rkb.translator.graph, with: {starts: [together]}}\n" + SCREEN +
+                "search:\n  use: rkb.strategy.best_of_n\n  window: 16\n  operators:\n    - {use: rkb.translator.graph, id: draw}\n")
+    if what == "hand":
+        return head + "propose:\n  - use: rkb.translator.seed\n" + SCREEN
+    start = {"first": "suited", "apart": "apart"}[what]
+    return head + f"propose:\n  - {{use: rkb.translator.graph, with: {{starts: [{start}]}}}}\n" + SCREEN
+
+
+def figures(path, count):
+    """What an archive says: the best after so many candidates, how many were built, and which of the generator's were not accepted."""
+    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    rows = base.execute("select id, standing, reason, objective, operator, ptx_hash from candidate where duplicate_of is null order by id").fetchall()
+    messages = dict(base.execute("select candidate, message from verdict where standing <> 'accept' and shadow = 0 order by position desc").fetchall())
+    notes = dict(base.execute("select id, note from candidate").fetchall())
+    base.close()
+    best, after, defects, written, operators = None, {}, [], 0, {}
+    for number, (candidate, standing, reason, objective, operator, _) in enumerate(rows, 1):
+        credit = operators.setdefault(operator, [0, 0])  # candidates, and how often one of them was the best so far
+        credit[0] += 1
+        if standing == "accept" and objective is not None and (best is None or objective < best):
+            best = objective
+            credit[1] += 1
+        if number in MARKS or number == count:
+            after[number] = best
+        if operator in WRITERS:
+            written += 1
+            if standing != "accept":
+                defects.append([standing, reason, (notes.get(candidate) or "")[:160], (messages.get(candidate) or "")[:240]])
+    return {"us": best, "candidates": len(rows), "built": sum(1 for row in rows if row[5]), "accepted": sum(1 for row in rows if row[1] == "accept"),
+            "after": after, "written": written, "defects": defects, "operators": operators}
+
+
+def copy_task(place, task, what):
+    """The task's directory; without its seeds for runs that must not read them, below the run's own directory."""
+    path = os.path.join(place.tasks, task)
+    if what == "hand":
+        return path
+    copy = os.path.join(place.runs, "tasks", task)
+    if not os.path.isdir(copy):
+        scratch = f"{copy}.{os.getpid()}.{threading.get_ident()}"
+        shutil.copytree(path, scratch, ignore=shutil.ignore_patterns("seeds", "best"))
+        try:
+            os.rename(scratch, copy)
+        except OSError:  # another run was faster
+            shutil.rmtree(scratch)
+    return copy
+
+
+def execute(place, words):
+    """Runs rkb-run until it ends or must be interrupted.  Returns its status, standard error, and its and its children's processor seconds."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    timer = None if place.end is None else threading.Timer(max(0.0, place.end - time.monotonic()), process.send_signal, [signal.SIGINT])
+    if timer:
+        timer.start()
+    text = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if timer:
+        timer.cancel()
+    return process.returncode, text, usage.ru_utime + usage.ru_stime
+
+
+def command_of(place, run, task, direction, what, count, seed):
+    if os.path.exists(os.path.join(run, "run.sqlite")):
+        return [place.program("rkb-run"), "--resume", run, "--jobs", str(place.jobs), "--quiet"]
+    shutil.rmtree(run, ignore_errors=True)
+    pipeline = f"{run}.yaml"
+    with open(pipeline, "w", encoding="utf-8") as file:
+        file.write(pipeline_text(what, count, seed, os.path.dirname(place.tasks)))
+    return [place.program("rkb-run"), pipeline, "--task", task, "--direction", direction, "--secret", f"{seed:064x}", "--out", run,
+            "--jobs", str(place.jobs), "--quiet"]
+
+
+def read_cost(path):
+    if not os.path.exists(path):
+        return 0.0, 0.0
+    with open(path, encoding="utf-8") as file:
+        seconds, cpu = file.read().split()
+    return float(seconds), float(cpu)
+
+
+def measure(place, task, direction, what, count, seed):
+    """Makes the run, or continues it, and returns its line.  The directory of a run that ended is removed."""
+    os.makedirs(os.path.join(place.runs, "tasks"), exist_ok=True)
+    run = os.path.join(place.runs, f"{task}.{direction}.{what}.{count}.{seed}")
+    seconds, cpu = read_cost(f"{run}.cost")  # of earlier sittings
+    started = time.monotonic()
+    status, text, used = execute(place, command_of(place, run, copy_task(place, task, what), direction, what, count, seed))
+    seconds, cpu = seconds + time.monotonic() - started, cpu + used
+    row = {"task": task, "direction": direction, "what": what, "count": count, "seed": seed, "ended": status in (0, 1), "us": None, "candidates": 0,
+           "seconds": round(seconds, 2), "cpu": round(cpu, 2)}
+    archive = os.path.join(run, "run.sqlite")
+    if os.path.exists(archive):
+        row.update(figures(archive, count))
+        if place.keep:
+            subprocess.run([place.program("rkb"), "best", run, "--out", os.path.join(place.keep, f"{task}.{direction}.{what}{seed}.cu")],
+                           capture_output=True, check=False)
+    if status not in (0, 1, 130):
+        row["error"] = text.strip()[-300:]
+    if status == 130:
+        with open(f"{run}.cost", "w", encoding="utf-8") as file:
+            file.write(f"{seconds} {cpu}")
+    else:
+        shutil.rmtree(run, ignore_errors=True)
+        for rest in (f"{run}.yaml", f"{run}.cost"):
+            if os.path.exists(rest):
+                os.remove(rest)
+    return row

@@ -1,0 +1,144 @@
+"""The finding benchmark's lines as a table: one row a direction, then geometric means over directions and what it all cost."""
+import json
+import math
+import os
+
+SINGLE = ("first", "apart", "hand")
+
+
+def read(path):
+    """Lines by (task, direction, what, candidates, seed); of several for one run, that of most candidates."""
+    known = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                row = json.loads(line)
+                key = row["task"], row["direction"], row["what"], row["count"], row["seed"]
+                if key not in known or (row["ended"], row["candidates"]) >= (known[key]["ended"], known[key]["candidates"]):
+                    known[key] = row
+    return known
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def interval(values):
+    """Half width of a 95 % interval of the geometric mean, as a factor, from Student's t; None for fewer than two values."""
+    t = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09)
+    n = len(values)
+    if n < 2:
+        return None
+    logs = [math.log(value) for value in values]
+    middle = sum(logs) / n
+    deviation = math.sqrt(sum((x - middle) ** 2 for x in logs) / (n - 1))
+    return math.exp((t[n - 2] if n - 2 < len(t) else 2.0) * deviation / math.sqrt(n))
+
+
+def number(value):
+    return "-" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.2f}"
+
+
+def best_after(row, count):
+    """The best after `count` candidates; None where the run did not come so far."""
+    if not row:
+        return None
+    if str(count) in row.get("after", {}):
+        return row["after"][str(count)]
+    return row["us"] if row["ended"] or row["candidates"] >= count else None
+
+
+class Direction:
+    """The figures of one task and direction; `best` and `random` are geometric means over seeds that both arms have ended."""
+
+    def __init__(self, known, name, direction, count, seeds):
+        self.name, self.direction = name, direction
+        self.rows = {what: next((known[key] for key in ((name, direction, what, 0, seed) for seed in seeds) if key in known), None) for what in SINGLE}
+        self.single = {what: row["us"] if row else None for what, row in self.rows.items()}
+        self.arms = {what: {seed: best_after(known.get((name, direction, what, count, seed)), count) for seed in seeds} for what in ("best", "random")}
+        self.reached = {what: {seed: known.get((name, direction, what, count, seed)) for seed in seeds} for what in ("best", "random")}
+
+    def mean(self, what):
+        return mean([value for value in self.arms[what].values() if value])
+
+    def seeds(self):
+        return sum(1 for value in self.arms["best"].values() if value)
+
+    def paired(self):
+        """Ratios random / best of the seeds that both have."""
+        return [self.arms["random"][seed] / self.arms["best"][seed] for seed in self.arms["best"] if self.arms["best"][seed] and self.arms["random"][seed]]
+
+    def started(self):
+        """The same where chance may keep the first kernel that the graph gives."""
+        first = self.single["first"]
+        return [min(self.arms["random"][seed], first) / self.arms["best"][seed] for seed in self.arms["best"]
+                if first and self.arms["best"][seed] and self.arms["random"][seed]]
+
+    def after(self, count):
+        values = [best_after(row, count) for row in self.reached["best"].values()]
+        values = [value for value in values if value]
+        return mean(values)
+
+
+def ratio(a, b):
+    return a / b if a and b else None
+
+
+def print_table(table):
+    print("task\tdirection\tfirst us\ts\tapart us\trandom us\tbest us\tseeds\tby hand us\thand / first\thand / best\tapart / best\trandom / best")
+    for row in table:
+        first = row.rows["first"]
+        print("\t".join([row.name, row.direction, number(row.single["first"]), f"{first['seconds']:.1f}" if first else "-", number(row.single["apart"]),
+                         number(row.mean("random")), number(row.mean("best")), str(row.seeds()), number(row.single["hand"]),
+                         number(ratio(row.single["hand"], row.single["first"])), number(ratio(row.single["hand"], row.mean("best"))),
+                         number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired()))]))
+
+
+def print_mean(what, values):
+    values = [value for value in values if value]
+    if values:
+        width = interval(values)
+        print(f"{what}: {mean(values):.3f} over {len(values)} directions" + (f", 95 % {mean(values) / width:.3f} to {mean(values) * width:.3f}" if width else "") +
+              f", least {min(values):.3f}")
+
+
+def print_defects(rows):
+    """Kernels that the generator alone wrote and the screen did not accept: each reason, with how often and one example."""
+    written, kinds = sum(row.get("written", 0) for row in rows), {}
+    for row in rows:
+        for standing, reason, note, message in row.get("defects", []):
+            kinds.setdefault((standing, reason), []).append((row["task"], row["direction"], note, message))
+    wrong = sum(map(len, kinds.values()))
+    if written:
+        print(f"of {written} kernels that the generator wrote {wrong} were not accepted ({100 * wrong / written:.2f} %)")
+    for (standing, reason), found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        places = sorted({f"{task} {direction}" for task, direction, _, _ in found})
+        print(f"  {len(found)}\t{standing} {reason}\t{', '.join(places)}\t{found[0][2]}\t{found[0][3]}")
+
+
+def print_operators(rows):
+    credits = {}
+    for row in rows:
+        for operator, (made, bests) in row.get("operators", {}).items():
+            credit = credits.setdefault(operator, [0, 0])
+            credit[0] += made
+            credit[1] += bests
+    for operator, (made, bests) in sorted(credits.items()):
+        print(f"{operator}: {made} candidates of the search, {bests} of them the best so far")
+
+
+def show(known, pairs, count, seeds):
+    table = [Direction(known, name, direction, count, seeds) for name, direction in pairs]
+    print_table(table)
+    print_mean("by hand / first", [ratio(row.single["hand"], row.single["first"]) for row in table])
+    for mark in (20, 50, 100, 200, 500, 1000, 2000):
+        if mark <= count:
+            print_mean(f"by hand / best after {mark}", [ratio(row.single["hand"], row.after(mark)) for row in table])
+    print_mean(f"apart / best after {count}", [ratio(row.single["apart"], row.mean("best")) for row in table])
+    print_mean(f"random / best after {count}, both", [mean(row.paired()) for row in table])
+    print_mean(f"the better of first and random / best after {count}", [mean(row.started()) for row in table])
+    print_defects(known.values())
+    print_operators([row for row in known.values() if row["what"] == "best"])
+    rows = list(known.values())
+    print(f"{len(rows)} runs, {sum(row['candidates'] for row in rows)} candidates, {sum(row.get('built', 0) for row in rows)} builds, "
+          f"{sum(row['cpu'] for row in rows):.0f} s of processor time; {sum(1 for row in rows if not row['ended'])} runs interrupted")
