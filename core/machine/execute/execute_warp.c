@@ -275,6 +275,9 @@ void machine_warp_run(machine_warp_t *warp) {
             current = other;
             f = &warp->fragments[current];
             i = &code[f->pc];
+         } else { /* nobody is waited for within the warp: patience counts from where lanes part */
+            since = warp->spin;
+            strong_since = warp->strong;
          }
          count_block(warp, f, i);
          if (run->executed + run->burden > run->budget) {
