@@ -227,6 +227,8 @@ static bool read_launch(harness_t *harness, const char *line) {
          sscanf(word + 6, "%u,%u,%u", &launch->block[0], &launch->block[1], &launch->block[2]);
       } else if (strncmp(word, "cluster=", 8) == 0) {
          sscanf(word + 8, "%u,%u,%u", &launch->cluster[0], &launch->cluster[1], &launch->cluster[2]);
+      } else if (strcmp(word, "cooperative") == 0) {
+         launch->cooperative = 1;
       } else if (strcmp(word, "dependent") == 0) {
          launch->dependent = 1;
       } else if (strncmp(word, "shared=", 7) == 0) {

@@ -257,6 +257,10 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
       return FULL_MASK << lane;
    case PTX_SPECIAL_DYNAMIC_SHARED:
       return plan->dynamic_shared;
+   case PTX_SPECIAL_WORKSPACE_HIGH:
+      return plan->cooperative ? (uint32_t)(machine_workspace_address(block->run) >> 32) : 0;
+   case PTX_SPECIAL_WORKSPACE_LOW:
+      return plan->cooperative ? (uint32_t)machine_workspace_address(block->run) : 0;
    case PTX_SPECIAL_TOTAL_SHARED:
       return (uint32_t)machine_shared_without_gaps(block->launch->program, cluster->shared_bytes);
    default:

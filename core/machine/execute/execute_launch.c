@@ -312,6 +312,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
          machine_launch_begin(&launch);
          run_blocks(run, &launch);
          machine_grid_dependency_end(&launch, run->counters[number].executed == total);
+         machine_workspace_renew(run); /* no launch finds what another left there */
          done = !run->stop;
       }
    }

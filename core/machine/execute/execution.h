@@ -210,6 +210,7 @@ typedef struct machine_run {
    machine_region_t *regions;
    uint32_t region_count;
    uint64_t *variable_address; /* by module variable */
+   uint32_t workspace;         /* the region that cooperative launches meet in; PTX_NONE: no kernel asks for it */
    uint8_t *local;             /* frame bytes * lanes * warps */
    uint8_t *local_defined;
    double *local_shadow;
@@ -316,6 +317,10 @@ void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *b
 
 /* The line of the source that an instruction comes from, or of the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
+
+/* regions.c: the workspace of cooperative launches, as a launch finds it; its address, 0 where no kernel asks for it */
+void machine_workspace_renew(machine_run_t *run);
+uint64_t machine_workspace_address(const machine_run_t *run);
 
 /* memory.c */
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);

@@ -35,10 +35,36 @@ static bool make_variable(machine_run_t *run, machine_region_t *region, const pt
    return region->data != NULL;
 }
 
-/* Buffers first, so that a plan's index is a region's; then the module's variables. */
+/* What a driver gives a cooperative launch (cooperative_groups/details/driver_abi.h of CUDA 13): how many bytes, and the word that
+ * grid.sync() counts blocks in.  Its highest bit turns over with each barrier, so the word need not begin at zero. */
+#define WORKSPACE_BYTES 8u
+
+static bool make_workspace(machine_run_t *run) {
+   run->workspace = PTX_NONE;
+   if (!run->module->grid_workspace)
+      return true;
+   if (!add_region(run, "the grid's workspace", WORKSPACE_BYTES, 256, UINT32_MAX))
+      return false;
+   run->workspace = run->region_count - 1;
+   run->regions[run->workspace].data = machine_alloc(run, WORKSPACE_BYTES + 1);
+   machine_workspace_renew(run);
+   return run->regions[run->workspace].data != NULL;
+}
+
+void machine_workspace_renew(machine_run_t *run) {
+   const uint32_t words[WORKSPACE_BYTES / 4] = {WORKSPACE_BYTES, run->options.environment & 1 ? 0x80000000u : 0};
+   if (run->workspace != PTX_NONE && run->regions[run->workspace].data)
+      memcpy(run->regions[run->workspace].data, words, sizeof words);
+}
+
+uint64_t machine_workspace_address(const machine_run_t *run) {
+   return run->workspace == PTX_NONE ? 0 : run->regions[run->workspace].base;
+}
+
+/* Buffers first, so that a plan's index is a region's; then the module's variables, and the workspace of cooperative launches. */
 bool machine_lay_out(machine_run_t *run) {
    const ptx_module_t *module = run->module;
-   uint32_t count = run->plan->buffer_count;
+   uint32_t count = run->plan->buffer_count + module->grid_workspace;
    for (uint32_t n = 0; n < module->variable_count; n++)
       count += module->variables[n].space == PTX_GLOBAL || module->variables[n].space == PTX_CONST;
    run->regions = machine_alloc(run, (count + 1) * sizeof *run->regions);
@@ -92,7 +118,7 @@ bool machine_lay_out(machine_run_t *run) {
                 sizeof address);
       }
    }
-   return true;
+   return make_workspace(run);
 }
 
 static size_t shadow_words(const machine_region_t *region) {

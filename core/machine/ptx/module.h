@@ -150,6 +150,7 @@ typedef struct rkb_machine_module {
    ptx_file_t *files;
    uint32_t file_count;
    char target[32];
+   bool grid_workspace; /* some kernel asks where the workspace of its grid is */
    uint32_t error_line; /* 0: the text was read whole */
    char error[PTX_MESSAGE];
 } ptx_module_t;
@@ -180,7 +181,8 @@ typedef struct rkb_machine_module {
                                              X(CLUSTERS_Z, "%nclusterid.z")                                  \
                                                 X(CLUSTER_RANK, "%cluster_ctarank")                          \
                                                    X(CLUSTER_SIZE, "%cluster_nctarank")                      \
-                                                      X(CLUSTER_EXPLICIT, "%is_explicit_cluster")
+                                                      X(CLUSTER_EXPLICIT, "%is_explicit_cluster")             \
+                                                         X(WORKSPACE_HIGH, "%envreg1") X(WORKSPACE_LOW, "%envreg2")
 
 enum ptx_special {
 #define PTX_X(name, text) PTX_SPECIAL_##name,

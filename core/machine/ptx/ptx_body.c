@@ -100,6 +100,7 @@ static bool read_special(ptx_reader_t *reader, ptx_operand_t *operand) {
       if (strcmp(names[i], text) == 0) {
          bool dotted = strchr(text, '.') != NULL;
          *operand = (ptx_operand_t){.kind = PTX_OPERAND_SPECIAL, .value = i};
+         reader->module->grid_workspace |= i == PTX_SPECIAL_WORKSPACE_HIGH || i == PTX_SPECIAL_WORKSPACE_LOW;
          ptx_next(reader);
          if (dotted)
             ptx_next(reader);
@@ -112,9 +113,7 @@ static void read_name(ptx_reader_t *reader, ptx_operand_t *operand) {
    const ptx_token_t *token = &reader->lexer.token;
    const ptx_name_t *name = ptx_find(reader, token->text, token->length);
    if (!name && token->text[0] == '%') {
-      if (token->length > 7 && memcmp(token->text, "%envreg", 7) == 0)
-         ptx_fail(reader, "grid.sync() is not executed: it reads %.*s, which no launch plan has", (int)(token->length & 63), token->text);
-      else if (!read_special(reader, operand))
+      if (!read_special(reader, operand))
          ptx_fail(reader, "register '%.*s' is not known", (int)(token->length & 63), token->text);
       return;
    }

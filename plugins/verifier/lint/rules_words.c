@@ -173,8 +173,9 @@ void find_cache_policy(const lint_rule_t *rule, const lint_subject_t *subject, l
 
 static bool is_special_register(const word_t *word) {
    static const char *const registers[] = {"smid", "nsmid", "warpid", "nwarpid", "gridid", NULL};
-   return is_register(word) &&
-          (is_one_of(word, registers) || has_prefix(word, "pm") || has_prefix(word, "envreg"));
+   static const char *const workspace[] = {"envreg1", "envreg2", NULL}; /* of cooperative launches: grid.sync() */
+   return is_register(word) && (is_one_of(word, registers) || has_prefix(word, "pm") ||
+                                (has_prefix(word, "envreg") && !is_one_of(word, workspace)));
 }
 
 void find_special_register(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
