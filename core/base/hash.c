@@ -1,6 +1,7 @@
 /* SHA-256 through libcrypto, and XXH3 for tables.  Owns a hasher's state; any thread, one at a time a hasher. */
 #include "base/hash.h"
 
+#include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdbool.h>
@@ -44,7 +45,11 @@ void rkb_hash_text(const void *data, size_t bytes, char out[RKB_HASH_TEXT]) {
 
 void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
                     unsigned char out[RKB_HASH_BYTES]) {
-   insist(HMAC(EVP_sha256(), key, RKB_HASH_BYTES, data, bytes, out, NULL) != NULL);
+   rkb_hash_keyed_by(key, RKB_HASH_BYTES, data, bytes, out);
+}
+
+void rkb_hash_keyed_by(const void *key, size_t key_bytes, const void *data, size_t bytes, unsigned char out[RKB_HASH_BYTES]) {
+   insist(key_bytes <= INT_MAX && HMAC(EVP_sha256(), key, (int)key_bytes, data, bytes, out, NULL) != NULL);
 }
 
 uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed) {

@@ -17,6 +17,8 @@ void rkb_hash_digits(const unsigned char hash[RKB_HASH_BYTES], char out[RKB_HASH
 /* HMAC-SHA-256 (RFC 2104): what only a holder of the key can make. */
 void rkb_hash_keyed(const unsigned char key[RKB_HASH_BYTES], const void *data, size_t bytes,
                     unsigned char out[RKB_HASH_BYTES]);
+/* The same with a key of any length. */
+void rkb_hash_keyed_by(const void *key, size_t key_bytes, const void *data, size_t bytes, unsigned char out[RKB_HASH_BYTES]);
 uint64_t rkb_hash64(const void *data, size_t bytes, uint64_t seed); /* XXH3-64 (xxHash) */
 
 /* Hashes several parts.  Each part is framed by its length, so ("ab","c") and ("a","bc") differ. */

@@ -69,7 +69,7 @@ static int open_key(const rkb_model_t *model, bool *protected, char **out, rkb_e
    if (model->replay || model->unused)
       return RKB_OK;
    if (!model->key.environment && !model->key.file) {
-      if (model->provider->takes_key && model->base_url == model->provider->base_url)
+      if (model->needs_key)
          return rkb_fail(err, RKB_ERR_INVALID,
                          "%.100s:%u:%u: the model '%.60s' needs key: {env: NAME} or {file: PATH}",
                          model->place.file ? model->place.file : "", model->place.line, model->place.column,

@@ -197,9 +197,14 @@ void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt
    pthread_cond_init(&exchange->ended_condition, NULL);
    rkb_text_init(&exchange->url, 8192);
    rkb_text_init(&exchange->headers, 32u << 10);
-   rkb_text_add(&exchange->url, model->base_url);
-   model->provider->path(model, &exchange->url);
-   model->provider->headers(model, attempt->question, attempt->key, &exchange->headers);
+   rkb_provider_url(model, &exchange->url);
+   model->provider->headers(&(rkb_provider_request_t){.model = model,
+                                                      .question = attempt->question,
+                                                      .key = attempt->key,
+                                                      .url = rkb_text_get(&exchange->url),
+                                                      .body = attempt->body,
+                                                      .now = time(NULL)},
+                            &exchange->headers);
    split_headers(exchange);
    if (exchange->url.cut || exchange->headers.cut) {
       attempt->end = RKB_ATTEMPT_REJECTED;

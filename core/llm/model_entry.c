@@ -125,7 +125,7 @@ static void read_key(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model
 }
 
 static void read_provider(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
-   const char *names[8], *written = text_of(reader, map, "provider");
+   const char *names[16], *written = text_of(reader, map, "provider");
    uint32_t count = 0;
    for (const rkb_provider_t *const *provider = rkb_providers; *provider; provider++) {
       names[count++] = (*provider)->name;
@@ -139,36 +139,92 @@ static void read_provider(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *
    if (written)
       rkb_problem(
          reader->problems, rkb_yaml_get(map, "provider")->place,
-         "there is no provider '%s'%s%s%s; write openai, anthropic, gemini, openai-responses or command",
-         written, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+         "there is no provider '%s'%s%s%s; write %s",
+         written, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "", rkb_provider_choices());
    else
       rkb_problem(reader->problems, map->place,
-                  "the model '%s' needs provider: openai, anthropic, gemini, openai-responses or command",
-                  model->face.name);
+                  "the model '%s' needs provider: %s", model->face.name, rkb_provider_choices());
+}
+
+/* A reply that comes whole is silent until it is there, so silence alone is no sign of a dead server. */
+static void expect_whole_replies(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
+   const rkb_yaml_t *stream = rkb_yaml_get(map, "stream");
+   if (!rkb_yaml_is_null(stream) && model->stream)
+      rkb_problem(reader->problems, stream->place, "replies of provider: %s come whole; leave stream out", model->provider->name);
+   if (rkb_yaml_is_null(rkb_yaml_get(map, "idle")))
+      model->idle_ns = model->total_ns;
+   model->stream = false;
+}
+
+/* The parts of a query in which a service takes a key.  Whoever reads the pipeline or the archive would see it. */
+static bool query_holds_key(const char *query) {
+   static const char *const names[] = {"key", "api-key", "api_key", "apikey", "token", "access_token", "sig", "code", NULL};
+   for (const char *part = query; *part; part += strcspn(part, "&"), part += *part == '&')
+      for (const char *const *name = names; *name; name++)
+         if (strcspn(part, "=&") == strlen(*name) && strncasecmp(part, *name, strlen(*name)) == 0)
+            return true;
+   return false;
+}
+
+/* "scheme://host/path/?query" without the slash at the path's end. */
+static const char *trimmed_url(reader_t *reader, const rkb_yaml_t *node, const char *url) {
+   const char *query = strchrnul(url, '?');
+   size_t start = strcspn(url, "/") + 2, length = (size_t)(query - url); /* start: behind "://" */
+   if (memchr(url + start, '@', strcspn(url + start, "/?")) || query_holds_key(query + (*query == '?')))
+      rkb_problem(reader->problems, node->place,
+                  "base_url holds a user's name, a password or a key; write key: {env: NAME}");
+   while (length > start && url[length - 1] == '/')
+      length--;
+   if (length <= start)
+      rkb_problem(reader->problems, node->place, "base_url is '%s', which names no server", url);
+   char *joined = rkb_format("%.*s%s", (int)length, url, query);
+   const char *copy = rkb_arena_text(reader->arena, joined, strlen(joined));
+   free(joined);
+   return copy;
+}
+
+/* "us-east-1": it becomes part of a host's name. */
+static const char *read_region(reader_t *reader, const rkb_yaml_t *map, const rkb_model_t *model) {
+   const char *region = text_of(reader, map, "region");
+   if (model->provider->address != RKB_ADDRESS_REGION) {
+      if (region)
+         rkb_problem(reader->problems, rkb_yaml_get(map, "region")->place, "region is for provider: bedrock");
+      return NULL;
+   }
+   if (!region)
+      rkb_problem(reader->problems, map->place, "the model '%s' needs region: as in us-east-1", model->face.name);
+   else if (!*region || region[strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-")] || strlen(region) > 60)
+      rkb_problem(reader->problems, rkb_yaml_get(map, "region")->place, "region is '%s'; write it as in us-east-1", region);
+   else
+      return region;
+   return "";
 }
 
 static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
+   const rkb_yaml_t *node = rkb_yaml_get(map, "base_url");
    const char *url = text_of(reader, map, "base_url");
    model->base_url = model->provider->base_url;
+   model->region = read_region(reader, map, model);
+   model->needs_key = model->provider->takes_key && (!url || model->provider->address == RKB_ADDRESS_GIVEN);
+   if (!url && model->provider->address == RKB_ADDRESS_REGION) {
+      const char *format = model->provider->base_url, *hole = strstr(format, "REGION");
+      char *filled = rkb_format("%.*s%s%s", (int)(hole - format), format, model->region, hole + strlen("REGION"));
+      model->base_url = rkb_arena_text(reader->arena, filled, strlen(filled));
+      free(filled);
+   }
+   if (!url && model->provider->address == RKB_ADDRESS_GIVEN) {
+      rkb_problem(reader->problems, map->place,
+                  "the model '%s' needs base_url: https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=VERSION",
+                  model->face.name);
+      model->base_url = "";
+   }
    if (!url)
       return;
    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
-                  "base_url is '%s'; write http://... or https://...", url);
+      rkb_problem(reader->problems, node->place, "base_url is '%s'; write http://... or https://...", url);
       return;
    }
-   size_t start = strcspn(url, "/") + 2; /* behind "://" */
-   size_t host = strcspn(url + start, "/");
-   if (memchr(url + start, '@', host))
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
-                  "base_url holds a user's name or password; write key: {env: NAME}");
-   size_t length = strlen(url);
-   while (length > start && url[length - 1] == '/')
-      length--;
-   if (length == start)
-      rkb_problem(reader->problems, rkb_yaml_get(map, "base_url")->place,
-                  "base_url is '%s', which names no server", url);
-   model->base_url = rkb_arena_text(reader->arena, url, length);
+   model->base_url = trimmed_url(reader, node, url);
 }
 
 static void read_limits(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
@@ -270,12 +326,17 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    real_of(reader, map, "temperature", model->provider == &rkb_provider_anthropic ? 1 : 2,
            &model->temperature);
    model->reasoning_effort = text_of(reader, map, "reasoning_effort");
+   if (model->reasoning_effort && model->provider->plain_effort)
+      rkb_problem(reader->problems, rkb_yaml_get(map, "reasoning_effort")->place,
+                  "provider: %s has no field for reasoning_effort that all its models know; leave it out", model->provider->name);
    whole_of(reader, map, "retries", 0, 20, &model->retries);
    duration_of(reader, map, "backoff", &model->backoff_ns);
    duration_of(reader, map, "idle", &model->idle_ns);
    duration_of(reader, map, "timeout", &model->total_ns);
    if (!rkb_yaml_is_null(rkb_yaml_get(map, "stream")))
       rkb_yaml_bool(rkb_yaml_get(map, "stream"), "stream", &model->stream, reader->problems);
+   if (model->provider->whole_only)
+      expect_whole_replies(reader, map, model);
    read_limits(reader, map, model);
    read_money(reader, map, model);
    read_cache(reader, map, model);

@@ -25,8 +25,10 @@ typedef struct rkb_model_limits {
 typedef struct rkb_model {
    rkb_llm_model_t face; /* first member: what plugins see */
    const struct rkb_provider *provider;
-   const char *base_url; /* without a trailing slash; NULL for command */
+   const char *base_url; /* without a slash at the end of its path, with a query if the entry has one; NULL for command */
+   const char *region;   /* of providers that have regions; or NULL */
    rkb_key_source_t key;
+   bool needs_key; /* the service behind base_url takes no question without one */
    bool has_price;
    double temperature;           /* negative: not sent */
    const char *reasoning_effort; /* or NULL */

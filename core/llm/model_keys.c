@@ -3,7 +3,7 @@
 
 const char *const RKB_CACHE_CHOICES[] = {"off", "read", "read-write", NULL};
 
-static const char *const providers[] = {"openai", "anthropic", "gemini", "openai-responses", "command", NULL};
+static const char *const providers[] = {"openai", "anthropic", "gemini", "openai-responses", "azure", "bedrock", "command", NULL};
 
 const rkb_key_t RKB_MODEL_KEYS[] = {
    {"provider", RKB_KEYS_MODEL, NULL, providers, true, "the protocol that the server speaks"},
@@ -14,7 +14,8 @@ const rkb_key_t RKB_MODEL_KEYS[] = {
    {"file", RKB_KEYS_MODEL_KEY, NULL, NULL, false, "or the file that holds it, relative to this one"},
    {"base_url", RKB_KEYS_MODEL, "the provider's", NULL, false,
     "any server that speaks the protocol: `http://localhost:8000/v1` for vLLM, SGLang, Ollama, llama.cpp, OpenRouter, DeepSeek "
-    "with `provider: openai`"},
+    "with `provider: openai`; required with `provider: azure`, where it holds the deployment and its query"},
+   {"region", RKB_KEYS_MODEL, NULL, NULL, false, "with `provider: bedrock`, required: the region, as in `us-east-1`"},
    {"temperature", RKB_KEYS_MODEL, "not sent", NULL, false, "0 to 2; Anthropic: 0 to 1"},
    {"reasoning_effort", RKB_KEYS_MODEL, "not sent", NULL, false,
     "`low`, `medium`, `high`; Claude up to 4.5 and Gemini 2.5 get a thinking budget of an eighth, a quarter, half of the output "

@@ -3,6 +3,7 @@
 #ifndef RKB_LLM_PROVIDER_H
 #define RKB_LLM_PROVIDER_H
 
+#include <time.h>
 #include "base/json.h"
 #include "base/text.h"
 #include "llm/model_entry.h"
@@ -22,27 +23,50 @@ typedef struct rkb_reply {
    bool unreadable; /* the reply does not follow the protocol */
 } rkb_reply_t;
 
+/* A question about to be sent; everything is borrowed. */
+typedef struct rkb_provider_request {
+   const rkb_model_t *model;
+   const rkb_llm_question_t *question;
+   const char *key;       /* or NULL */
+   const char *url;       /* as sent */
+   const char *body;      /* as sent */
+   time_t now;            /* for signatures that expire */
+} rkb_provider_request_t;
+
+enum rkb_address_from {
+   RKB_ADDRESS_KNOWN,  /* base_url has a default */
+   RKB_ADDRESS_REGION, /* base_url follows from region: */
+   RKB_ADDRESS_GIVEN   /* the user must give base_url */
+};
+
 typedef struct rkb_provider {
    const char *name;     /* as in "provider:", and in the price table */
-   const char *base_url; /* default; NULL: the user must give it */
+   const char *base_url; /* the default; with RKB_ADDRESS_REGION the region goes where REGION stands */
+   uint32_t address;     /* enum rkb_address_from */
    bool takes_key;       /* needs a key, unless the user gave base_url */
+   bool whole_only;      /* its streams are no server-sent events: replies come whole */
+   bool plain_effort;    /* has no field for reasoning_effort that all its models know */
    /* Makes the request; NULL when memory is out. */
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
    /* Appends the path below base_url. */
    void (*path)(const rkb_model_t *model, rkb_text_t *out);
    /* Appends headers as "Name: value" lines: the one with the key, and others that the protocol needs for this question. */
-   void (*headers)(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
-                   rkb_text_t *out);
+   void (*headers)(const rkb_provider_request_t *request, rkb_text_t *out);
    /* Read one event of a stream, or a whole reply.  They set members of reply, unreadable included. */
    void (*event)(rkb_reply_t *reply, const char *type, const char *data, size_t bytes);
    void (*whole)(rkb_reply_t *reply, const json_t *root);
 } rkb_provider_t;
 
 extern const rkb_provider_t rkb_provider_openai, rkb_provider_anthropic, rkb_provider_gemini,
-   rkb_provider_openai_responses, rkb_provider_command;
+   rkb_provider_openai_responses, rkb_provider_azure, rkb_provider_bedrock, rkb_provider_command;
 
 /* NULL-terminated. */
 extern const rkb_provider_t *const rkb_providers[];
+
+/* The names of all, as in "openai, anthropic or command"; static. */
+const char *rkb_provider_choices(void);
+/* Appends the whole URL: base_url, the provider's path, and then the query of base_url if it has one. */
+void rkb_provider_url(const rkb_model_t *model, rkb_text_t *out);
 
 void rkb_reply_init(rkb_reply_t *reply);
 void rkb_reply_free(rkb_reply_t *reply);

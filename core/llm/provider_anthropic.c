@@ -60,13 +60,12 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/v1/messages");
 }
 
-static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
-                    rkb_text_t *out) {
-   const bool newest =
-      strcmp(model->base_url, rkb_provider_anthropic.base_url) == 0 && !sends_temperature(model, question);
+static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+   const bool newest = strcmp(request->model->base_url, rkb_provider_anthropic.base_url) == 0 &&
+                       !sends_temperature(request->model, request->question);
    rkb_text_format(out, "anthropic-version: %s\n", newest ? "2026-10-21" : "2023-06-01");
-   if (key)
-      rkb_text_format(out, "x-api-key: %s\n", key);
+   if (request->key)
+      rkb_text_format(out, "x-api-key: %s\n", request->key);
 }
 
 /* Input tokens are reported in three parts: not cached, written to the cache, read from the cache.  Their sum is the input. */

@@ -38,11 +38,9 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
                    model->stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
-                    rkb_text_t *out) {
-   (void)model, (void)question;
-   if (key)
-      rkb_text_format(out, "x-goog-api-key: %s\n", key);
+static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+   if (request->key)
+      rkb_text_format(out, "x-goog-api-key: %s\n", request->key);
 }
 
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {

@@ -1,5 +1,7 @@
-/* OpenAI chat completions, and every server with the same protocol (vLLM, SGLang, Ollama, llama.cpp, OpenRouter, DeepSeek).
- * Source: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'. */
+/* OpenAI chat completions, every server with the same protocol (vLLM, SGLang, Ollama, llama.cpp, OpenRouter, DeepSeek), and the
+ * deployments of Azure OpenAI, which differ in address and key alone.
+ * Sources: OpenAI API reference, 'Create chat completion' and 'The chat completion chunk object'; Azure OpenAI REST API reference,
+ * 'Chat completions' and 'Authentication'. */
 #include <string.h>
 #include "llm/provider.h"
 
@@ -18,7 +20,7 @@ static json_t *body(const rkb_model_t *model, const rkb_llm_question_t *question
       json_pack("{s:s, s:o, s:b}", "model", model->face.model, "messages", messages, "stream", model->stream);
    /* OpenAI's own models need max_completion_tokens, which limits reasoning too.  Compatible servers know
     * max_tokens. */
-   bool own = strstr(model->base_url, "api.openai.com") != NULL;
+   bool own = model->provider == &rkb_provider_azure || strstr(model->base_url, "api.openai.com") != NULL;
    if (most > 0)
       json_object_set_new(root, own ? "max_completion_tokens" : "max_tokens", json_integer(most));
    if (temperature >= 0)
@@ -35,11 +37,9 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/chat/completions");
 }
 
-static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
-                    rkb_text_t *out) {
-   (void)model, (void)question;
-   if (key)
-      rkb_text_format(out, "Authorization: Bearer %s\n", key);
+static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+   if (request->key)
+      rkb_text_format(out, "Authorization: Bearer %s\n", request->key);
 }
 
 static void read_usage(rkb_reply_t *reply, const json_t *usage) {
@@ -136,3 +136,20 @@ const rkb_provider_t rkb_provider_openai = {.name = "openai",
                                             .headers = headers,
                                             .event = event,
                                             .whole = whole};
+
+/* A resource's key has a header of its own.  A token of Microsoft Entra ID, a JSON Web Token ("eyJ": '{"' in base64), is a bearer's. */
+static void azure_headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+   if (request->key && strncmp(request->key, "eyJ", 3) == 0)
+      headers(request, out);
+   else if (request->key)
+      rkb_text_format(out, "api-key: %s\n", request->key);
+}
+
+const rkb_provider_t rkb_provider_azure = {.name = "azure",
+                                           .address = RKB_ADDRESS_GIVEN,
+                                           .takes_key = true,
+                                           .body = body,
+                                           .path = path,
+                                           .headers = azure_headers,
+                                           .event = event,
+                                           .whole = whole};

@@ -92,9 +92,9 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    }
 }
 
-static void headers(const rkb_model_t *model, const rkb_llm_question_t *question, const char *key,
-                    rkb_text_t *out) {
-   rkb_provider_openai.headers(model, question, key, out);
+static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+   if (request->key)
+      rkb_text_format(out, "Authorization: Bearer %s\n", request->key);
 }
 
 const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses",

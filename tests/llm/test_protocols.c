@@ -21,7 +21,7 @@ typedef struct behaviour {
    enum charge charge;
    int attempts;        /* rows in the ledger; the models retry twice */
    bool streams_only;   /* means nothing without a stream */
-   const char *not_for; /* a protocol that has no such thing, or NULL */
+   const char *not_for; /* protocols that have no such thing, or NULL */
    const char *text;    /* what arrives, or NULL */
 } behaviour_t;
 
@@ -29,7 +29,7 @@ static const behaviour_t BEHAVIOURS[] = {
    {"plain", RKB_LLM_ANSWERED, REPORTED, 1, false, NULL, TEXT},
    {"split", RKB_LLM_ANSWERED, REPORTED, 1, true, NULL, TEXT},
    {"truncated", RKB_LLM_TRUNCATED, REPORTED, 1, false, NULL, TEXT},
-   {"refused", RKB_LLM_REFUSED, REPORTED, 1, false, "gemini", TEXT},
+   {"refused", RKB_LLM_REFUSED, REPORTED, 1, false, "gemini bedrock", TEXT},
    {"filtered", RKB_LLM_FILTERED, REPORTED, 1, false, "anthropic", TEXT},
    {"limited", RKB_LLM_ANSWERED, REPORTED, 3, false, NULL, TEXT},
    {"limited-for-ever", RKB_LLM_UNREACHABLE, NOTHING, 3, false, NULL, NULL},
@@ -63,7 +63,7 @@ static const behaviour_t BEHAVIOURS[] = {
    {"echo-key-stream", RKB_LLM_UNREACHABLE, RESERVED, 3, true, NULL, NULL},
    {"echo-key-event", RKB_LLM_UNREADABLE, RESERVED, 1, true, NULL, NULL},
    {"echo-key-reply", RKB_LLM_ANSWERED, REPORTED, 1, false, NULL, BLANKED},
-   {"echo-key-refused", RKB_LLM_REFUSED, REPORTED, 1, false, "gemini", BLANKED},
+   {"echo-key-refused", RKB_LLM_REFUSED, REPORTED, 1, false, "gemini bedrock", BLANKED},
 };
 
 /* Addresses where no provider is. */
@@ -82,14 +82,17 @@ static provider_server_t server;
 
 static void add_model(rkb_text_t *out, const char *name, const char *provider, const char *address,
                       const char *model, bool stream, const char *more) {
-   const char *path = strncmp(provider, "openai", 6) == 0 ? "/v1" : "";
+   const char *path = strncmp(provider, "openai", 6) == 0   ? "/v1"
+                      : strcmp(provider, "azure") == 0      ? "/openai/deployments/mine/?api-version=2024-10-21"
+                                                            : "";
    rkb_text_format(
       out,
       "%s: {provider: %s, base_url: \"%s%s\", model: %s, key: {env: RKB_PLANTED}, "
       "max_output_tokens: %d, price: {input: 10, cached: 1, output: 100}, retries: 2, backoff: 10ms, "
-      "idle: %s, timeout: %s, stream: %s, record: %s/cassette.yaml, cache: read-write%s}\n",
+      "idle: %s, timeout: %s, stream: %s, record: %s/cassette.yaml, cache: read-write%s%s}\n",
       name, provider, address, path, model, MOST_OUTPUT, strcmp(model, "stalls") == 0 ? "150ms" : "5s",
-      strcmp(model, "endless") == 0 ? "200ms" : "20s", stream ? "true" : "false", server.folder, more);
+      strcmp(model, "endless") == 0 ? "200ms" : "20s", stream ? "true" : "false", server.folder,
+      strcmp(provider, "bedrock") == 0 ? ", region: us-east-1" : "", more);
 }
 
 /* Settings that change the request; the server turns away what its service would. */
@@ -103,13 +106,18 @@ static const struct {
    {"warm-and-thinks", "plain", ", temperature: 1, reasoning_effort: low"},
 };
 
+/* Bedrock takes a temperature, the first, and no effort. */
+static size_t settings_of(const char *provider) {
+   return strcmp(provider, "bedrock") == 0 ? 1 : sizeof SETTINGS / sizeof SETTINGS[0];
+}
+
 /* One model for each behaviour, named like it, and "address-N". */
 static void models_of(const char *provider, bool stream, rkb_text_t *out) {
    char here[64], name[32], address[64];
    snprintf(here, sizeof here, "http://127.0.0.1:%d", server.port);
    for (size_t i = 0; i < BEHAVIOUR_COUNT; i++)
       add_model(out, BEHAVIOURS[i].name, provider, here, BEHAVIOURS[i].name, stream, "");
-   for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
+   for (size_t i = 0; i < settings_of(provider); i++)
       add_model(out, SETTINGS[i].name, provider, here, SETTINGS[i].model, stream, SETTINGS[i].more);
    for (size_t i = 0; i < ADDRESS_COUNT; i++) {
       const char *port = strrchr(ADDRESSES[i].name, ':') + 1;
@@ -186,7 +194,7 @@ static void check_provider(const char *provider, bool stream) {
    assert_int_equal(core.rlim_cur, 0);
    for (size_t i = 0; i < BEHAVIOUR_COUNT; i++) {
       const behaviour_t *behaviour = &BEHAVIOURS[i];
-      if ((behaviour->not_for && strcmp(behaviour->not_for, provider) == 0) ||
+      if ((behaviour->not_for && strstr(behaviour->not_for, provider)) ||
           (behaviour->streams_only && !stream))
          continue;
       check_fault(&service, behaviour->name, behaviour, (int64_t)i);
@@ -196,7 +204,7 @@ static void check_provider(const char *provider, bool stream) {
       snprintf(name, sizeof name, "address-%zu", i);
       check_fault(&service, name, &ADDRESSES[i], 500 + (int64_t)i);
    }
-   for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
+   for (size_t i = 0; i < settings_of(provider); i++)
       check_one(&service, SETTINGS[i].name, &BEHAVIOURS[0], 600 + (int64_t)i);
    /* The ledger agrees with its rows. */
    sum = service_number(service.directory, "SELECT sum(cost_usd) FROM call");
@@ -233,6 +241,47 @@ static void openai_responses(void **state) {
    check_provider("openai-responses", false);
 }
 
+static void azure(void **state) {
+   (void)state;
+   check_provider("azure", true);
+   check_provider("azure", false);
+}
+
+static void bedrock(void **state) {
+   (void)state;
+   check_provider("bedrock", false);
+}
+
+/* Pairs of access keys sign.  The server makes each signature again; the vendor's own client has been tried on it. */
+static void bedrock_signed(void **state) {
+   static const struct {
+      const char *keys;
+      uint32_t outcome;
+   } rows[] = {{"AKIAPLANTED:a-secret-of-the-tests", RKB_LLM_ANSWERED},
+               {"ASIAPLANTED:another-secret:a-token-of-a-session", RKB_LLM_ANSWERED},
+               {"ASIAPLANTED:another-secret", RKB_LLM_REJECTED},
+               {"AKIAPLANTED:not-the-secret-of-it", RKB_LLM_REJECTED}};
+   (void)state;
+   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+      service_t service;
+      rkb_text_t models;
+      rkb_text_init(&models, 4096);
+      rkb_text_format(&models,
+                      "m: {provider: bedrock, region: eu-west-1, base_url: \"http://127.0.0.1:%d\", model: \"plain:0\", "
+                      "key: {env: RKB_PLANTED_PAIR}, max_output_tokens: 1000}\n",
+                      server.port);
+      setenv("RKB_PLANTED_PAIR", rows[i].keys, 1);
+      service_open(&service, rkb_text_get(&models), -1, NULL);
+      rkb_llm_answer_t *answer = service_ask(&service, "m", 1, 0, "signed");
+      if (answer->outcome != rows[i].outcome)
+         fail_msg("%zu: %s (%s)", i, rkb_llm_outcome_name(answer->outcome), answer->message);
+      rkb_llm_answer_free(answer);
+      service_close(&service);
+      service_remove(&service);
+      rkb_text_free(&models);
+   }
+}
+
 static int start(void **state) {
    (void)state;
    setenv("RKB_PLANTED", PLANTED_KEY, 1);
@@ -252,6 +301,9 @@ int main(void) {
       cmocka_unit_test(anthropic),
       cmocka_unit_test(gemini),
       cmocka_unit_test(openai_responses),
+      cmocka_unit_test(azure),
+      cmocka_unit_test(bedrock),
+      cmocka_unit_test(bedrock_signed),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -31,7 +31,7 @@ static void the_version_fits_what_is_sent(void **state) {
       char wanted[64];
       rkb_text_t lines;
       rkb_text_init(&lines, 1024);
-      rkb_provider_anthropic.headers(&model, &question, "k", &lines);
+      rkb_provider_anthropic.headers(&(rkb_provider_request_t){.model = &model, .question = &question, .key = "k"}, &lines);
       snprintf(wanted, sizeof wanted, "anthropic-version: %s\nx-api-key: k\n", rows[n].version);
       assert_string_equal(rkb_text_get(&lines), wanted);
       json_t *body = rkb_provider_anthropic.body(&model, &question);

@@ -5,13 +5,16 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
-import OpenAI from "openai";
+import { BedrockRuntimeClient, ConverseCommand } from "@aws-sdk/client-bedrock-runtime";
+import { NodeHttpHandler } from "@smithy/node-http-handler"; // the test server speaks HTTP/1.1; this client would begin with 2
+import OpenAI, { AzureOpenAI } from "openai";
 
 const [server] = process.argv.slice(2);
 const TEXT = "Here it is: κ = 1.\n";
 const key = "sk-conformance-0000";
 const openai = new OpenAI({ apiKey: key, baseURL: `${server}/v1`, maxRetries: 0 });
 const anthropic = new Anthropic({ apiKey: key, baseURL: server, maxRetries: 0 });
+const azure = new AzureOpenAI({ apiKey: key, endpoint: server, deployment: "mine", apiVersion: "2024-10-21", maxRetries: 0 });
 const gemini = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: server } });
 
 async function collect(stream) {
@@ -55,6 +58,17 @@ const chat = {
   },
   kinds: ["plain", "truncated", "filtered", "refused"],
   errors: OpenAI,
+};
+
+const deployments = {
+  ...chat,
+  name: "Azure OpenAI deployments",
+  ask: (model, more = {}, options = {}) =>
+    azure.chat.completions.create({ model, messages: [{ role: "user", content: "?" }], ...more }, options),
+  async checkStream(model) {
+    const events = await collect(this.ask(model, { stream: true, stream_options: { include_usage: true } }));
+    assert.equal(events.map((event) => event.choices[0]?.delta.content ?? "").join(""), TEXT);
+  },
 };
 
 const responses = {
@@ -147,7 +161,7 @@ async function checkBrokenStreams(protocol) {
   assert.ok(last instanceof Error || last.type === "error" || unended, "overloaded-mid-stream");
 }
 
-for (const protocol of [chat, responses, messages, content]) {
+for (const protocol of [chat, deployments, responses, messages, content]) {
   for (const kind of protocol.kinds) protocol.checkWhole(await protocol.ask(kind), kind);
   for (const kind of ["plain", "split"]) await protocol.checkStream(kind);
   await checkErrors(protocol);
@@ -155,4 +169,31 @@ for (const protocol of [chat, responses, messages, content]) {
   await checkBrokenStreams(protocol);
   console.log(`${protocol.name}: plain, streamed, error and rate-limit exchanges satisfy the vendor's client`);
 }
+
+// Bedrock: what the server makes of signatures is what Amazon's own client signs; core/llm's signatures are then tried on the server.
+async function checkBedrock() {
+  const client = (accessKeyId, secretAccessKey, sessionToken) =>
+    new BedrockRuntimeClient({ region: "eu-west-1", endpoint: server, maxAttempts: 1, requestHandler: new NodeHttpHandler(), credentials: { accessKeyId, secretAccessKey, sessionToken } });
+  const converse = (from, modelId) =>
+    from.send(new ConverseCommand({ modelId, system: [{ text: "Be brief." }], messages: [{ role: "user", content: [{ text: "?" }] }],
+                                    inferenceConfig: { maxTokens: 100, temperature: 0.5 } }));
+  const whole = client("AKIAPLANTED", "a-secret-of-the-tests");
+  for (const from of [whole, client("ASIAPLANTED", "another-secret", "a-token-of-a-session")]) {
+    for (const [kind, stop] of [["plain", "end_turn"], ["truncated", "max_tokens"], ["filtered", "content_filtered"]]) {
+      const reply = await converse(from, `${kind}:0`);
+      assert.equal(reply.output.message.content.at(-1).text, TEXT);
+      assert.equal(reply.stopReason, stop);
+      assert.deepEqual([reply.usage.inputTokens, reply.usage.cacheReadInputTokens, reply.usage.outputTokens], [60, 40, 20]);
+    }
+  }
+  const refused = (from, model, status, message) =>
+    assert.rejects(converse(from, model), (error) => error.$metadata?.httpStatusCode === status && message.test(error.message));
+  await refused(client("AKIAPLANTED", "not-the-secret-of-it"), "plain:0", 403, /signature/);
+  await refused(whole, "error-400", 400, /something is wrong/);
+  await refused(whole, "limited-for-ever", 429, /slow down/);
+  await refused(whole, "error-500", 500, /something is wrong/);
+  console.log("Amazon Bedrock converse: signed, failing and rate-limited exchanges satisfy the vendor's client");
+}
+
+await checkBedrock();
 process.exit(0);

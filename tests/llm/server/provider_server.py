@@ -18,12 +18,14 @@ import sys
 import threading
 
 import anthropic_messages
+import azure_openai
+import bedrock_converse
 import gemini
 import openai_chat
 import openai_responses
 from common import TEXT, USAGE, Refusal, as_bytes
 
-PROTOCOLS = (openai_chat, openai_responses, gemini, anthropic_messages)
+PROTOCOLS = (azure_openai, bedrock_converse, openai_chat, openai_responses, gemini, anthropic_messages)
 limited = {}
 # What a server may claim that no question and reply of this size can have used.
 IMPOSSIBLE = {"usage-huge": {"input": 10 ** 12}, "usage-immense": {"input": 2 ** 62}, "usage-long": {"output": 10 ** 9},
@@ -75,7 +77,7 @@ class Handler(socketserver.StreamRequestHandler):
             headers[name.lower()] = value.strip()
         if not line:
             return None
-        body = self.rfile.read(int(headers.get("content-length", 0)))
+        body = headers["raw body"] = self.rfile.read(int(headers.get("content-length", 0)))  # no header has a blank in its name
         return line.split(" ")[1], headers, json.loads(body or b"{}")
 
     def fixture(self, name):
@@ -109,7 +111,7 @@ class Handler(socketserver.StreamRequestHandler):
         protocol = next(protocol for protocol in PROTOCOLS if protocol.fits(path))
         kind, streams = protocol.kind_of(path, body), protocol.streams(path, body)
         key = (headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key") or
-               headers.get("x-goog-api-key") or "")
+               headers.get("x-goog-api-key") or headers.get("api-key") or "")
         with lock:
             self.server.asked.write(f"{kind}\n")
             self.server.asked.flush()
