@@ -6,8 +6,11 @@
 
 static int run(const rkb_arguments_t *arguments) {
    int code;
-   if (rkb_look_confined(&code))
+   if (rkb_look_confined(&code)) {
+      if (code == RKB_EXIT_OK && !rkb_argument_given(arguments, "resolved"))
+         rkb_say_models(arguments, rkb_positional(arguments, 0)); /* the file is valid nevertheless */
       return code;
+   }
    rkb_pipeline_t *pipeline = rkb_open_pipeline(arguments, rkb_positional(arguments, 0));
    uint32_t cells;
    if (!pipeline)
@@ -33,7 +36,7 @@ const rkb_command_t rkb_command_validate = {
    .name = "validate",
    .arguments = "PIPELINE",
    .summary = "Check a pipeline file and report every problem at once.",
-   .details = "Exit: 0 valid, 2 not.\n",
+   .details = "It also says which of the pipeline's language models cannot be asked now.\nExit: 0 valid, 2 not.\n",
    .options = options,
    .least = 1,
    .most = 1,

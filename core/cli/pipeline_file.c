@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "archive/archive.h"
+#include "llm/presence.h"
 
 enum { MAX_PROBLEM_TEXT = 256 << 10 };
 
@@ -57,33 +58,82 @@ static const char **list_assignments(const rkb_arguments_t *arguments, char **wo
    return list;
 }
 
+/* What the command line says of a pipeline; found, set and workers are owned. */
+typedef struct named_pipeline {
+   char *found, *workers;
+   const char **set;
+   rkb_pipeline_options_t options;
+} named_pipeline_t;
+
+static named_pipeline_t name_pipeline(const rkb_arguments_t *arguments, const char *path, const char *task, const char *direction) {
+   named_pipeline_t named = {.found = rkb_find_named("pipelines", path)};
+   named.set = list_assignments(arguments, &named.workers);
+   named.options = (rkb_pipeline_options_t){.path = named.found ? named.found : path,
+                                            .task = task,
+                                            .direction = direction,
+                                            .target = rkb_argument(arguments, "target"),
+                                            .set = named.set,
+                                            .plugin_paths = rkb_argument_list(arguments, "plugin-path")};
+   return named;
+}
+
+static void free_named(named_pipeline_t *named) {
+   free(named->set);
+   free(named->workers);
+   free(named->found);
+}
+
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction) {
-   char *found = rkb_find_named("pipelines", path), *workers;
-   const char **set = list_assignments(arguments, &workers);
-   const rkb_pipeline_options_t options = {.path = found ? found : path,
-                                           .task = task,
-                                           .direction = direction,
-                                           .target = rkb_argument(arguments, "target"),
-                                           .set = set,
-                                           .plugin_paths = rkb_argument_list(arguments, "plugin-path")};
+   named_pipeline_t named = name_pipeline(arguments, path, task, direction);
    rkb_problems_t problems;
    rkb_pipeline_t *pipeline = NULL;
    rkb_problems_init(&problems);
-   if (!rkb_path_exists(options.path)) {
-      rkb_say_absent("pipelines", options.path);
-   } else if (is_run(options.path)) {
+   if (!rkb_path_exists(named.options.path)) {
+      rkb_say_absent("pipelines", named.options.path);
+   } else if (is_run(named.options.path)) {
       fprintf(stderr,
               "%s is a run's directory, and a pipeline is a file; go on with the run with --resume %s\n",
-              options.path, options.path);
+              named.options.path, named.options.path);
    } else {
-      pipeline = rkb_pipeline_open(&options, &problems);
+      pipeline = rkb_pipeline_open(&named.options, &problems);
       rkb_say_problems(&problems);
    }
-   free(set);
-   free(workers);
-   free(found);
+   free_named(&named);
    return pipeline;
+}
+
+/* [the thread that looks]; argument: the exit code so far. */
+static void tell_absence(void *argument, const rkb_presence_report_t *report) {
+   int *code = argument;
+   if (rkb_presence_is_good(report->state))
+      return;
+   if (report->state == RKB_PRESENCE_NO_KEY) { /* its text names file, line and model */
+      fprintf(stderr, "%s\n", report->text);
+      *code = *code == RKB_EXIT_OK ? RKB_EXIT_USAGE : *code;
+   } else {
+      fprintf(stderr, "model '%s': %s\n", report->model, report->text);
+      *code = RKB_EXIT_BROKEN;
+   }
+}
+
+int rkb_look_for_models(const struct rkb_models *models) {
+   int code = RKB_EXIT_OK;
+   rkb_models_look_for(models, true, tell_absence, &code);
+   return code;
+}
+
+int rkb_say_models(const rkb_arguments_t *arguments, const char *path) {
+   named_pipeline_t named = name_pipeline(arguments, path, NULL, NULL);
+   rkb_arena_t *arena = rkb_arena_new(0);
+   rkb_problems_t problems;
+   int code = RKB_EXIT_OK;
+   rkb_problems_init(&problems);
+   rkb_models_look_for(rkb_pipeline_read_models(arena, &named.options, &problems), false, tell_absence, &code);
+   rkb_problems_free(&problems);
+   rkb_arena_free(arena);
+   free_named(&named);
+   return code;
 }
 
 const char *rkb_graph_section(uint32_t section) {

@@ -19,6 +19,11 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
 /* The same with another task directory and direction. */
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction);
+/* Asks the servers of a pipeline's models for them, and prints a line to standard error for each that cannot be asked in a run: no key,
+ * no answer, no such model.  RKB_EXIT_OK, RKB_EXIT_USAGE if keys alone are missing, else RKB_EXIT_BROKEN. */
+int rkb_look_for_models(const struct rkb_models *models);
+/* The same for commands that only look: it reads the file without its plugins, and sends keys to the providers' own addresses alone. */
+int rkb_say_models(const rkb_arguments_t *arguments, const char *path);
 /* Says why path cannot be opened (errno), and suggests a near name: a file beside it, or a shipped file of folder ("pipelines"; NULL:
  * none). */
 void rkb_say_absent(const char *folder, const char *path);

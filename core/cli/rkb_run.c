@@ -209,12 +209,25 @@ static bool is_placed(const rkb_arguments_t *arguments) {
    return on && strcmp(on, "local") != 0;
 }
 
+/* What a run needs of this machine and of the network, before any directory exists.  Elsewhere, whoever runs it there looks there. */
+static int look_before(const rkb_arguments_t *arguments, const command_line_t *line, const rkb_pipeline_t *pipeline) {
+   if (is_placed(arguments))
+      return RKB_EXIT_OK;
+   if (!rkb_compiler_present(pipeline))
+      return RKB_EXIT_BROKEN;
+   return line->resume ? RKB_EXIT_OK : rkb_look_for_models(rkb_pipeline_models(pipeline));
+}
+
 static int run(const rkb_arguments_t *arguments) {
    command_line_t line;
    rkb_pipeline_t *pipeline;
    int code;
-   if (rkb_argument_given(arguments, "dry-run") && rkb_look_confined(&code))
-      return rkb_dry_run_tools(code);
+   if (rkb_argument_given(arguments, "dry-run") && rkb_look_confined(&code)) {
+      const bool looked = code & RKB_DRY_RUN_LOOKED;
+      const int tools = rkb_dry_run_tools(code);
+      const int models = looked && rkb_positional(arguments, 0) ? rkb_say_models(arguments, rkb_positional(arguments, 0)) : RKB_EXIT_OK;
+      return tools != RKB_EXIT_OK ? tools : models;
+   }
    code = read_command_line(arguments, &line);
    if (code != RKB_EXIT_OK)
       return code;
@@ -227,10 +240,10 @@ static int run(const rkb_arguments_t *arguments) {
    free(line.pipeline_path);
    if (!pipeline)
       return RKB_EXIT_USAGE;
-   if (rkb_argument_given(arguments, "dry-run"))
-      code = rkb_dry_run(pipeline);
-   else if (!is_placed(arguments) && !rkb_compiler_present(pipeline))
-      code = RKB_EXIT_BROKEN;
+   const bool dry = rkb_argument_given(arguments, "dry-run");
+   code = dry ? rkb_dry_run(pipeline) : look_before(arguments, &line, pipeline);
+   if (dry || code != RKB_EXIT_OK)
+      ;
    else if (rkb_argument_given(arguments, "sweep") || is_placed(arguments))
       code = rkb_run_new_sweep(arguments, pipeline, line.given_secret);
    else

@@ -81,6 +81,12 @@ static int open_key(const rkb_model_t *model, bool *protected, char **out, rkb_e
    return status == RKB_OK ? read_key(model, out, err) : status;
 }
 
+int rkb_key_read(const rkb_model_t *model, char **key, rkb_error_t *err) {
+   bool protected = false;
+   *key = NULL;
+   return open_key(model, &protected, key, err);
+}
+
 /* Joins the messages of several models, so that a user mends all of them at once. */
 static void add_message(rkb_error_t *all, const rkb_error_t *one) {
    size_t used = strlen(all->message);

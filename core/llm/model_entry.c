@@ -170,9 +170,10 @@ static bool query_holds_key(const char *query) {
 static const char *trimmed_url(reader_t *reader, const rkb_yaml_t *node, const char *url) {
    const char *query = strchrnul(url, '?');
    size_t start = strcspn(url, "/") + 2, length = (size_t)(query - url); /* start: behind "://" */
-   if (memchr(url + start, '@', strcspn(url + start, "/?")) || query_holds_key(query + (*query == '?')))
-      rkb_problem(reader->problems, node->place,
-                  "base_url holds a user's name, a password or a key; write key: {env: NAME}");
+   if (memchr(url + start, '@', strcspn(url + start, "/?")))
+      rkb_problem(reader->problems, node->place, "base_url holds a user's name or password; write key: {env: NAME}");
+   if (query_holds_key(query + (*query == '?')))
+      rkb_problem(reader->problems, node->place, "base_url holds a key; write key: {env: NAME}");
    while (length > start && url[length - 1] == '/')
       length--;
    if (length <= start)
@@ -205,6 +206,7 @@ static void read_address(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *m
    const char *url = text_of(reader, map, "base_url");
    model->base_url = model->provider->base_url;
    model->region = read_region(reader, map, model);
+   model->own_address = !url;
    model->needs_key = model->provider->takes_key && (!url || model->provider->address == RKB_ADDRESS_GIVEN);
    if (!url && model->provider->address == RKB_ADDRESS_REGION) {
       const char *format = model->provider->base_url, *hole = strstr(format, "REGION");
@@ -298,7 +300,7 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    model->backoff_ns = default_duration("backoff");
    model->idle_ns = default_duration("idle");
    model->total_ns = default_duration("timeout");
-   model->stream = true;
+   model->stream = model->check = true;
    if (!rkb_yaml_expect(map, RKB_YAML_MAP, name, reader->problems))
       return;
    rkb_keys_only(RKB_MODEL_KEYS, map, "a model", RKB_KEYS_MODEL, reader->problems);
@@ -335,6 +337,8 @@ static void read_model(reader_t *reader, const rkb_yaml_t *map, const char *name
    duration_of(reader, map, "timeout", &model->total_ns);
    if (!rkb_yaml_is_null(rkb_yaml_get(map, "stream")))
       rkb_yaml_bool(rkb_yaml_get(map, "stream"), "stream", &model->stream, reader->problems);
+   if (!rkb_yaml_is_null(rkb_yaml_get(map, "check")))
+      rkb_yaml_bool(rkb_yaml_get(map, "check"), "check", &model->check, reader->problems);
    if (model->provider->whole_only)
       expect_whole_replies(reader, map, model);
    read_limits(reader, map, model);

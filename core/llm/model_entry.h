@@ -28,6 +28,8 @@ typedef struct rkb_model {
    const char *base_url; /* without a slash at the end of its path, with a query if the entry has one; NULL for command */
    const char *region;   /* of providers that have regions; or NULL */
    rkb_key_source_t key;
+   bool own_address; /* base_url is the provider's own */
+   bool check;       /* whether the server is asked for the model before a run */
    bool needs_key; /* the service behind base_url takes no question without one */
    bool has_price;
    double temperature;           /* negative: not sent */

@@ -36,6 +36,8 @@ const rkb_key_t RKB_MODEL_KEYS[] = {
    {"idle", RKB_KEYS_MODEL, "2m", NULL, false, "how long one attempt may stay silent"},
    {"timeout", RKB_KEYS_MODEL, "15m", NULL, false, "how long one attempt may take in all"},
    {"stream", RKB_KEYS_MODEL, "true", NULL, false, "true: server-sent events; false: one reply"},
+   {"check", RKB_KEYS_MODEL, "true", NULL, false,
+    "whether a new run, `--dry-run` and `rkb validate` ask the server for the model; false for a server that takes any name"},
    {"cache", RKB_KEYS_MODEL, "off", RKB_CACHE_CHOICES, false,
     "whether to use replies of other runs, below `$XDG_CACHE_HOME/rkb/replies`"},
    {"record", RKB_KEYS_MODEL, "none", NULL, false, "a cassette to write"},

@@ -50,12 +50,19 @@ typedef struct rkb_provider {
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
    /* Appends the path below base_url. */
    void (*path)(const rkb_model_t *model, rkb_text_t *out);
+   /* Appends the path, below base_url without its query, at which a GET tells whether the server has a model: one that names the model, or
+    * one that lists all.  NULL: no such path is known, and base_url itself is asked. */
+   void (*presence)(const rkb_model_t *model, bool by_name, rkb_text_t *out);
+   bool lists_models; /* the list is asked for first: not every server of this protocol knows the other path */
    /* Appends headers as "Name: value" lines: the one with the key, and others that the protocol needs for this question. */
    void (*headers)(const rkb_provider_request_t *request, rkb_text_t *out);
    /* Read one event of a stream, or a whole reply.  They set members of reply, unreadable included. */
    void (*event)(rkb_reply_t *reply, const char *type, const char *data, size_t bytes);
    void (*whole)(rkb_reply_t *reply, const json_t *root);
 } rkb_provider_t;
+
+/* The presence of both of OpenAI's protocols (provider_openai.c). */
+void rkb_openai_presence(const rkb_model_t *model, bool by_name, rkb_text_t *out);
 
 extern const rkb_provider_t rkb_provider_openai, rkb_provider_anthropic, rkb_provider_gemini,
    rkb_provider_openai_responses, rkb_provider_azure, rkb_provider_bedrock, rkb_provider_command;

@@ -60,6 +60,11 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/v1/messages");
 }
 
+static void presence(const rkb_model_t *model, bool by_name, rkb_text_t *out) {
+   (void)by_name;
+   rkb_text_format(out, "/v1/models/%s", model->face.model);
+}
+
 static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    const bool newest = strcmp(request->model->base_url, rkb_provider_anthropic.base_url) == 0 &&
                        !sends_temperature(request->model, request->question);
@@ -146,6 +151,7 @@ const rkb_provider_t rkb_provider_anthropic = {.name = "anthropic",
                                                .takes_key = true,
                                                .body = body,
                                                .path = path,
+                                               .presence = presence,
                                                .headers = headers,
                                                .event = event,
                                                .whole = whole};

@@ -38,6 +38,11 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
                    model->stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
+static void presence(const rkb_model_t *model, bool by_name, rkb_text_t *out) {
+   (void)by_name;
+   rkb_text_format(out, "/v1beta/models/%s", model->face.model);
+}
+
 static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key)
       rkb_text_format(out, "x-goog-api-key: %s\n", request->key);
@@ -105,6 +110,7 @@ const rkb_provider_t rkb_provider_gemini = {.name = "gemini",
                                             .takes_key = true,
                                             .body = body,
                                             .path = path,
+                                            .presence = presence,
                                             .headers = headers,
                                             .event = event,
                                             .whole = whole};

@@ -37,6 +37,10 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/chat/completions");
 }
 
+void rkb_openai_presence(const rkb_model_t *model, bool by_name, rkb_text_t *out) {
+   rkb_text_format(out, "/models%s%s", by_name ? "/" : "", by_name ? model->face.model : "");
+}
+
 static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key)
       rkb_text_format(out, "Authorization: Bearer %s\n", request->key);
@@ -133,6 +137,8 @@ const rkb_provider_t rkb_provider_openai = {.name = "openai",
                                             .takes_key = true,
                                             .body = body,
                                             .path = path,
+                                            .presence = rkb_openai_presence,
+                                            .lists_models = true,
                                             .headers = headers,
                                             .event = event,
                                             .whole = whole};

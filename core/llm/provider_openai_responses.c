@@ -102,6 +102,8 @@ const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses"
                                                       .takes_key = true,
                                                       .body = body,
                                                       .path = path,
+                                                      .presence = rkb_openai_presence,
+                                                      .lists_models = true,
                                                       .headers = headers,
                                                       .event = event,
                                                       .whole = whole};

@@ -32,7 +32,7 @@ static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char 
 }
 
 /* Puts command line options into the tree, so that the resolved form is what really runs. */
-static bool apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
+bool rkb_pipeline_apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
                           rkb_problems_t *problems) {
    const char *const keys[] = {"task", "direction", "target"};
    const char *const values[] = {options->task, options->direction, options->target};
@@ -148,7 +148,7 @@ rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_pro
    pipeline->root = rkb_pipeline_merge(pipeline->arena, options->path, problems);
    if (!pipeline->root || pipeline->root->kind != RKB_YAML_MAP)
       goto failed;
-   apply_options(pipeline, options, problems);
+   rkb_pipeline_apply_options(pipeline, options, problems);
    if (rkb_arena_refused(pipeline->arena))
       goto failed;
    pipeline->seeds = take_key(pipeline->root, "seeds");

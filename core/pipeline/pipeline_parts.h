@@ -108,7 +108,9 @@ bool rkb_pipeline_workers_read(rkb_pipeline_t *pipeline, rkb_problems_t *problem
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 void rkb_pipeline_cells_free(rkb_pipeline_t *pipeline);
 
-/* pipeline.c: an empty one, and everything from a merged tree on but for task and device. */
+/* pipeline.c: puts the command line's options into the merged tree. */
+bool rkb_pipeline_apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options, rkb_problems_t *problems);
+/* An empty one, and everything from a merged tree on but for task and device. */
 rkb_pipeline_t *rkb_pipeline_new(const char *path);
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* Spells defaults out and writes the resolved form; false past the arena's limit. */

@@ -78,7 +78,24 @@ class Handler(socketserver.StreamRequestHandler):
         if not line:
             return None
         body = headers["raw body"] = self.rfile.read(int(headers.get("content-length", 0)))  # no header has a blank in its name
+        headers["method"] = line.split(" ")[0]
         return line.split(" ")[1], headers, json.loads(body or b"{}")
+
+    def models(self, path, headers):
+        """GET of the models: a list, or one by its name.  "no-such" and "plaim" are unknown, all others are known, "plain"
+        and "other" listed; "wrong" is no key."""
+        keys = [headers.get(name, "") for name in ("authorization", "x-api-key", "x-goog-api-key", "api-key")]
+        with lock:
+            self.server.asked.write(f"GET {path} {'with a key' if any(keys) else 'without a key'}\n")
+            self.server.asked.flush()
+        if any("wrong" in key for key in keys):
+            return self.whole(401, {"error": {"message": "who are you?"}})
+        if "/models" not in path or path.startswith("/silent"):
+            return self.whole(404, {"error": {"message": "Resource not found"}})
+        if path.endswith("/models"):
+            return self.whole(200, {"object": "list", "data": [{"id": "plain", "object": "model"}, {"id": "other", "object": "model"}]})
+        known = not path.endswith(("/no-such", "/plaim"))
+        return self.whole(200 if known else 404, {"id": path.rsplit("/", 1)[1]} if known else {"error": {"message": "not found"}})
 
     def fixture(self, name):
         """A file of FIXTURES: lines "name: value", an empty line, the body."""
@@ -108,6 +125,8 @@ class Handler(socketserver.StreamRequestHandler):
         return self.whole(200, protocol.whole(said, body, key + "\n"))
 
     def answer(self, path, headers, body):
+        if headers["method"] == "GET":
+            return self.models(path, headers)
         protocol = next(protocol for protocol in PROTOCOLS if protocol.fits(path))
         kind, streams = protocol.kind_of(path, body), protocol.streams(path, body)
         key = (headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key") or
