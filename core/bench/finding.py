@@ -6,6 +6,7 @@ For every task and direction, by the CPU's model of the target:
   best     the best of a run of pipelines/stock-no-seeds.yaml with N candidates, and after fewer of them
   apart    the default schedule (every node its own launch, no tiles, no vectors, no tensor cores)
   random   the best of as many schedules drawn by chance
+  niches   as best, with islands by the structure of schedules
   by hand  the fastest of the task's seeds, with their default tune values
 
 The task is copied without its seeds for all but the last.  Every run leaves one line in OUT/finding.jsonl.  A run that is there is not
@@ -24,7 +25,8 @@ import time
 import finding_runs
 import finding_table
 
-WHATS = ("first", "hand", "apart", "best", "random")
+WHATS = ("first", "hand", "apart", "best", "random", "niches")
+DRAWS = ("best", "random", "niches")  # the others are the same for every seed
 
 
 def directions(tasks, only):
@@ -46,7 +48,7 @@ def wanted_runs(given, pairs):
     part, parts = map(int, given.part.split("/"))
     for place, seed in enumerate(given.seeds):
         for what in given.what:
-            repeats = what in ("best", "random")  # the others draw nothing
+            repeats = what in DRAWS
             for number, (name, direction) in enumerate(pairs):
                 if number % parts == part and (repeats or place == 0):
                     yield name, direction, what, given.candidates if repeats else 0, seed
@@ -59,7 +61,8 @@ def options():
     parser.add_argument("out")
     parser.add_argument("--candidates", type=int, default=200)
     parser.add_argument("--only", metavar="LIST", help="TASK or TASK:DIRECTION, separated by commas")
-    parser.add_argument("--what", default=",".join(WHATS), type=lambda text: text.split(","))
+    parser.add_argument("--what", default=list(WHATS[:5]), type=lambda text: text.split(","), metavar="LIST",
+                        help=f"of {', '.join(WHATS)}; default: all but the last")
     parser.add_argument("--seeds", default="1", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--part", default="0/1", metavar="I/N")
     parser.add_argument("--at-once", type=int, default=1, help="runs side by side, each with --jobs threads")

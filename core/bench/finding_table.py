@@ -4,6 +4,7 @@ import math
 import os
 
 SINGLE = ("first", "apart", "hand")
+ARMS = ("best", "random", "niches")
 
 
 def read(path):
@@ -55,8 +56,8 @@ class Direction:
         self.name, self.direction = name, direction
         self.rows = {what: next((known[key] for key in ((name, direction, what, 0, seed) for seed in seeds) if key in known), None) for what in SINGLE}
         self.single = {what: row["us"] if row else None for what, row in self.rows.items()}
-        self.arms = {what: {seed: best_after(known.get((name, direction, what, count, seed)), count) for seed in seeds} for what in ("best", "random")}
-        self.reached = {what: {seed: known.get((name, direction, what, count, seed)) for seed in seeds} for what in ("best", "random")}
+        self.arms = {what: {seed: best_after(known.get((name, direction, what, count, seed)), count) for seed in seeds} for what in ARMS}
+        self.reached = {what: {seed: known.get((name, direction, what, count, seed)) for seed in seeds} for what in ARMS}
 
     def mean(self, what):
         return mean([value for value in self.arms[what].values() if value])
@@ -64,9 +65,10 @@ class Direction:
     def seeds(self):
         return sum(1 for value in self.arms["best"].values() if value)
 
-    def paired(self):
-        """Ratios random / best of the seeds that both have."""
-        return [self.arms["random"][seed] / self.arms["best"][seed] for seed in self.arms["best"] if self.arms["best"][seed] and self.arms["random"][seed]]
+    def paired(self, what):
+        """Ratios of an arm to `best`, of the seeds that both have."""
+        arm, best = self.arms[what], self.arms["best"]
+        return [arm[seed] / best[seed] for seed in best if best[seed] and arm[seed]]
 
     def started(self):
         """The same where chance may keep the first kernel that the graph gives."""
@@ -91,7 +93,7 @@ def print_table(table):
         print("\t".join([row.name, row.direction, number(row.single["first"]), f"{first['seconds']:.1f}" if first else "-", number(row.single["apart"]),
                          number(row.mean("random")), number(row.mean("best")), str(row.seeds()), number(row.single["hand"]),
                          number(ratio(row.single["hand"], row.single["first"])), number(ratio(row.single["hand"], row.mean("best"))),
-                         number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired()))]))
+                         number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired("random")))]))
 
 
 def print_mean(what, values):
@@ -135,7 +137,8 @@ def show(known, pairs, count, seeds):
         if mark <= count:
             print_mean(f"by hand / best after {mark}", [ratio(row.single["hand"], row.after(mark)) for row in table])
     print_mean(f"apart / best after {count}", [ratio(row.single["apart"], row.mean("best")) for row in table])
-    print_mean(f"random / best after {count}, both", [mean(row.paired()) for row in table])
+    print_mean(f"random / best after {count}, both", [mean(row.paired("random")) for row in table])
+    print_mean(f"niches / best after {count}, both", [mean(row.paired("niches")) for row in table])
     print_mean(f"the better of first and random / best after {count}", [mean(row.started()) for row in table])
     print_defects(known.values())
     print_operators([row for row in known.values() if row["what"] == "best"])

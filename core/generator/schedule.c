@@ -226,12 +226,10 @@ static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_sc
    return true;
 }
 
-int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
-                       rkb_error_t *err) {
-   *schedule = (rkb_schedule_t){0};
+const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source) {
    const char *start = strstr(source, "\nschedule:\n"), *end = start ? strstr(start, "*/") : NULL;
    if (!start || !end)
-      return rkb_fail(err, RKB_ERR_INVALID, "the kernel has no schedule: it was written by hand");
+      return NULL;
    /* The block ends where a line begins in the first column. */
    for (const char *line = strchr(start + 1, '\n'); line && line < end; line = strchr(line + 1, '\n'))
       if (line[1] != ' ') {
@@ -239,19 +237,27 @@ int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedul
          break;
       }
    rkb_problems_t problems;
-   rkb_arena_t *arena = rkb_arena_new(0);
    rkb_problems_init(&problems);
    const rkb_yaml_t *root =
       rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), 1, 1, &problems);
    const rkb_yaml_t *block = root && root->kind == RKB_YAML_MAP ? rkb_yaml_get(root, "schedule") : NULL;
    const rkb_yaml_t *launches = block && block->kind == RKB_YAML_MAP ? rkb_yaml_get(block, "launches") : NULL;
    const rkb_yaml_t *version = launches ? rkb_yaml_get(block, "version") : NULL;
-   bool good = launches && launches->kind == RKB_YAML_LIST && version && version->kind == RKB_YAML_SCALAR &&
-               strtol(version->text, NULL, 10) == RKB_SCHEDULE_VERSION;
+   rkb_problems_free(&problems);
+   const bool good = launches && launches->kind == RKB_YAML_LIST && version && version->kind == RKB_YAML_SCALAR &&
+                     strtol(version->text, NULL, 10) == RKB_SCHEDULE_VERSION;
+   return good ? launches : NULL;
+}
+
+int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
+                       rkb_error_t *err) {
+   *schedule = (rkb_schedule_t){0};
+   rkb_arena_t *arena = rkb_arena_new(0);
+   const rkb_yaml_t *launches = rkb_schedule_launches(arena, source);
+   bool good = launches != NULL;
    for (uint32_t i = 0; good && i < launches->count; i++)
       good = launches->items[i]->kind == RKB_YAML_MAP && parse_launch(graph, launches->items[i], schedule);
-   rkb_problems_free(&problems);
    rkb_arena_free(arena);
    return good ? RKB_OK
-               : rkb_fail(err, RKB_ERR_INVALID, "the kernel's schedule is not one of this task and version");
+               : rkb_fail(err, RKB_ERR_INVALID, "the kernel has no schedule of this task and version: it was written by hand");
 }

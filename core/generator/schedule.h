@@ -4,6 +4,7 @@
 #define RKB_GENERATOR_SCHEDULE_H
 
 #include "base/text.h"
+#include "base/yaml.h"
 #include "generator/graph.h"
 
 #define RKB_SCHEDULE_VERSION 4
@@ -82,6 +83,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
 
 /* Appends the `schedule:` block of a manifest, each line after "   ". */
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
+/* The list of launches of a kernel's `schedule:` block, of this version; NULL: it has none.  Lives in the arena. */
+const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source);
 /* Reads it from a kernel's text.  RKB_ERR_INVALID: it has none (it was written or edited by hand), or not one of this graph. */
 int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
                        rkb_error_t *err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/generator.h"
+#include "generator/structure.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "task/least_time.h"
@@ -78,4 +79,5 @@ const rkb_schedule_api_t RKB_SCHEDULE_API = {.size = sizeof RKB_SCHEDULE_API,
                                              .cross = cross,
                                              .free_text = free_text,
                                              .step = step,
-                                             .least = least};
+                                             .least = least,
+                                             .structure = rkb_structure_of};

@@ -152,7 +152,8 @@ static const char *setting(const rkb_option_t *option, const char *const *settin
    return option->fallback;
 }
 
-static void fill_option(char *config, const rkb_option_t *option, const char *text) {
+/* strings: room behind the config for a list of one text. */
+static void fill_option(char *config, const rkb_option_t *option, const char *text, const char **strings) {
    void *at = config + option->offset;
    if (!text)
       return;
@@ -171,6 +172,10 @@ static void fill_option(char *config, const rkb_option_t *option, const char *te
    case RKB_OPT_ENUM:
       *(const char **)at = text;
       break;
+   case RKB_OPT_STRINGS:
+      strings[0] = text;
+      *(const char *const **)at = strings;
+      break;
    default:
       fail_msg("the test host cannot fill option %s", option->name);
    }
@@ -178,10 +183,11 @@ static void fill_option(char *config, const rkb_option_t *option, const char *te
 
 static void *make_config(size_t size, const rkb_option_t *options, uint32_t count,
                          const char *const *settings) {
-   void *config = calloc(1, size > 0 ? size : 1);
+   const size_t strings = (size + sizeof(char *) - 1) / sizeof(char *); /* where the lists begin, in pointers */
+   const char **config = calloc(strings + 2 * count + 1, sizeof *config);
    assert_non_null(config);
    for (uint32_t i = 0; i < count; i++)
-      fill_option(config, &options[i], setting(&options[i], settings));
+      fill_option((char *)config, &options[i], setting(&options[i], settings), config + strings + (size_t)2 * i);
    return config;
 }
 

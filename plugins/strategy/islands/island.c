@@ -86,3 +86,10 @@ const individual_t *island_select(const island_t *island, const island_rules_t *
       rank = rank + 1 < island->count ? rank + 1 : rank - 1;
    return &island->members[rank].individual;
 }
+
+const individual_t *island_mate(const island_t *island, const island_rules_t *rules,
+                                const rkb_random_api_t *random, rkb_random_t *stream, int64_t except) {
+   if (island->guest_count && random->below(stream, 2) == 0)
+      return &island->guests[random->below(stream, island->guest_count)];
+   return island_select(island, rules, random, stream, except);
+}

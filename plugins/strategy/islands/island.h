@@ -6,7 +6,7 @@
 #include <rkb/ext/random.h>
 #include "shared/individual.h"
 
-enum { ISLAND_SIZE_MAX = 1024 };
+enum { ISLAND_SIZE_MAX = 1024, ISLAND_GUESTS_MAX = 64 };
 
 enum selection { SELECT_TOURNAMENT, SELECT_POWER_LAW, SELECT_UNIFORM };
 
@@ -30,6 +30,8 @@ typedef struct island {
    member_t *members; /* best first; room for size + 1 */
    uint32_t count;
    uint64_t births;
+   individual_t guests[ISLAND_GUESTS_MAX]; /* of other islands' niches: they mate here and take no place */
+   uint32_t guest_count;
 } island_t;
 
 int island_init(island_t *island, const island_rules_t *rules, rkb_error_t *err);
@@ -42,5 +44,9 @@ void island_add(island_t *island, const island_rules_t *rules, const individual_
  */
 const individual_t *island_select(const island_t *island, const island_rules_t *rules,
                                   const rkb_random_api_t *random, rkb_random_t *stream, int64_t except);
+
+/* A second parent beside `except`: a guest in half of the draws where there is one, else a member. */
+const individual_t *island_mate(const island_t *island, const island_rules_t *rules,
+                                const rkb_random_api_t *random, rkb_random_t *stream, int64_t except);
 
 #endif

@@ -1,6 +1,7 @@
 /* rkb.strategy.islands - populations that evolve side by side and exchange their best now and then.
  *
- * Search request n belongs to island n modulo their number; its children go there.  Owns the islands and, for
+ * Search request n belongs to island n modulo their number; its children go there.  With niches a request belongs to an island that is
+ * drawn, and each child to that of its niche.  Owns the islands and, for
  * requests in flight, which island and operator each belongs to.  The loop's thread. */
 #include <rkb/strategy.h>
 #include <math.h>
@@ -9,15 +10,17 @@
 #include "cells.h"
 #include "credit.h"
 #include "island.h"
+#include "niches.h"
 #include "shared/wheel.h"
 
-enum { ISLANDS_MAX = 64 };
+enum { ISLANDS_MAX = NICHES_MAX };
 
 typedef struct config {
    int64_t islands, size, elites, tournament, migrate_every, migrants;
    double exponent, floor, memory;
    const char *selection, *replacement, *credit;
    rkb_table_list_t cells;
+   const char *const *niches; /* NULL-terminated, or NULL */
 } config_t;
 
 typedef struct flight {
@@ -34,6 +37,7 @@ typedef struct islands {
    island_rules_t rules;
    island_t island[ISLANDS_MAX];
    credit_t credit;
+   niches_t niches;
    uint64_t asked, told; /* search requests */
    flight_t *flights;    /* of request number % ring */
    uint32_t ring;
@@ -103,11 +107,31 @@ static int islands_create(const rkb_host_t *host, const void *config, const rkb_
    return RKB_OK;
 }
 
+static bool has_niches(const islands_t *me) {
+   return me->config->niches && me->config->niches[0];
+}
+
+/* An island's best are guests of the next one, in place of earlier guests: they would drive out the natives of another niche. */
+static void send_guests(islands_t *me) {
+   const uint32_t count = me->niches.count;
+   for (uint32_t i = 0; i < count && count > 1; i++) {
+      const island_t *from = &me->island[i];
+      island_t *to = &me->island[(i + 1) % count];
+      to->guest_count = 0;
+      while (to->guest_count < from->count && to->guest_count < me->config->migrants) {
+         to->guests[to->guest_count] = from->members[to->guest_count].individual;
+         to->guest_count++;
+      }
+   }
+}
+
 /* The best members of each island go to the next one, all at once: nobody travels two islands in one
  * migration. */
 static int migrate(islands_t *me, rkb_error_t *err) {
    const uint32_t count = (uint32_t)me->config->islands, migrants = (uint32_t)me->config->migrants;
-   if (count < 2 || migrants == 0)
+   if (has_niches(me))
+      send_guests(me);
+   if (has_niches(me) || count < 2 || migrants == 0)
       return RKB_OK;
    member_t *travelling = calloc((size_t)count * migrants, sizeof *travelling);
    if (!travelling)
@@ -124,11 +148,17 @@ static int migrate(islands_t *me, rkb_error_t *err) {
    return RKB_OK;
 }
 
+/* To the islands from first to before last, or to the one of its niche. */
 static void add_told(islands_t *me, uint32_t first, uint32_t last, const rkb_told_t *told) {
    if (!individual_is_viable(told))
       return;
    individual_t individual = individual_of(told);
    uint32_t cell = cell_of(me->config->cells.rows, (uint32_t)me->config->cells.count, told);
+   if (has_niches(me)) {
+      first = niche_of(&me->niches, niche_key(me->config->niches, told), me->island,
+                       (uint32_t)me->config->islands, &individual);
+      last = first == NICHE_NONE ? first : first + 1;
+   }
    for (uint32_t i = first; i < last; i++)
       island_add(&me->island[i], &me->rules, &individual, cell);
 }
@@ -188,7 +218,11 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    islands_t *me = self;
    (void)err;
    const uint64_t request = me->asked++;
-   const uint32_t home = (uint32_t)(request % (uint64_t)me->config->islands);
+   uint32_t home = (uint32_t)(request % (uint64_t)me->config->islands);
+   if (has_niches(me)) {
+      const uint32_t drawn = niche_draw(&me->niches, me->island, me->random, &me->stream);
+      home = drawn == NICHE_NONE ? 0 : drawn; /* the first is empty then */
+   }
    const individual_t *parent = island_select(&me->island[home], &me->rules, me->random, &me->stream, 0);
    flight_t *flight = &me->flights[request % me->ring];
    *flight = (flight_t){.island = home};
@@ -202,7 +236,7 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    flight->has_objective = parent->has_objective;
    flight->objective = parent->objective;
    const individual_t *mate =
-      island_select(&me->island[home], &me->rules, me->random, &me->stream, parent->number);
+      island_mate(&me->island[home], &me->rules, me->random, &me->stream, parent->number);
    if (mate->number != parent->number) { /* for operators that join two; others use the first */
       out->parents[1] = mate->number;
       out->parent_count = 2;
@@ -321,6 +355,12 @@ static const rkb_option_t options[] = {
     .member_count = sizeof cell_options / sizeof cell_options[0],
     .member_size = sizeof(cell_feature_t),
     .help = "MAP-Elites: the features that define a cell; an island keeps the best member of each cell."},
+   {.name = "niches",
+    .type = RKB_OPT_STRINGS,
+    .offset = offsetof(config_t, niches),
+    .help =
+       "Measurements that say what a candidate is, \"<entry id>.<name>\": those with equal values share an island; default: the request's "
+       "number says where a child goes."},
 };
 
 static const rkb_strategy_t islands = {

@@ -7,6 +7,7 @@
 #include "islands/cells.h"
 #include "islands/credit.h"
 #include "islands/island.h"
+#include "islands/niches.h"
 
 static const rkb_operator_t OPERATORS[] = {{"tune", "rkb.mutator.tune", 1, RKB_MUTATOR, 0},
                                            {"edit", "rkb.mutator.edit", 1, RKB_MUTATOR, 0}};
@@ -228,6 +229,65 @@ static void repeats_itself(void **state) {
    fake_close(&two);
 }
 
+/* Equal values share an island, whatever came first; a new kind takes the place of the worst only if it is better than that. */
+static void equal_values_share_a_niche(void **state) {
+   (void)state;
+   static const char *const names[] = {"structure.plan", "structure.staging", NULL};
+   double values[] = {7, 0};
+   const rkb_told_t told = {.measurement_count = 2, .measurement_names = names, .measurement_values = values};
+   rkb_told_t fewer = told;
+   island_rules_t rules = {.size = 4};
+   island_t islands[2];
+   niches_t niches = {.count = 0};
+   rkb_error_t err;
+   individual_t first = individual(1, 10), second = individual(2, 20), slow = individual(3, 30), fast = individual(4, 15);
+   for (int i = 0; i < 2; i++)
+      assert_int_equal(island_init(&islands[i], &rules, &err), RKB_OK);
+   const uint64_t key = niche_key(names, &told);
+   values[1] = 1;
+   const uint64_t other = niche_key(names, &told);
+   fewer.measurement_count = 1;
+   const uint64_t missing = niche_key(names, &fewer);
+   assert_true(key != other && key != missing && other != missing);
+   assert_int_equal(niche_of(&niches, key, islands, 2, &first), 0);
+   island_add(&islands[0], &rules, &first, 0);
+   assert_int_equal(niche_of(&niches, other, islands, 2, &second), 1);
+   island_add(&islands[1], &rules, &second, 0);
+   assert_int_equal(niche_of(&niches, key, islands, 2, &slow), 0);
+   assert_int_equal(niche_of(&niches, missing, islands, 2, &slow), NICHE_NONE);
+   assert_int_equal(niche_of(&niches, missing, islands, 2, &fast), 1);
+   assert_int_equal(islands[1].count, 0);
+   assert_int_equal(niche_of(&niches, other, islands, 2, &slow), 1); /* whose island is empty now */
+   for (int i = 0; i < 2; i++)
+      island_free(&islands[i]);
+}
+
+/* Every child goes to the island of its kind; parents are of one kind, and mates may be guests of another after a migration. */
+static void niches_breed_apart(void **state) {
+   (void)state;
+   static const char *const names[] = {"structure.plan"};
+   fake_t fake;
+   rkb_request_t request;
+   uint32_t mixed = 0, first = 0;
+   fake_open(&fake, "strategy/islands");
+   fake_start_strategy(&fake, (const char *const[]){"niches=structure.plan", "islands=4", "migrate_every=2", NULL}, &SETUP);
+   for (int n = 1; n <= 4; n++) /* odd numbers are of plan 1 */
+      tell_measured(&fake, -n, n, 10.0 + n, names, (const double[]){n % 2}, 1);
+   for (int n = 0; n < 400; n++) {
+      assert_int_equal(ask(&fake, &request), RKB_ASK_OK);
+      assert_int_equal(request.parent_count, 2);
+      first += request.parents[0] % 2 == 1;
+      if (request.parents[0] % 2 != request.parents[1] % 2) {
+         assert_true(n >= 8); /* two generations */
+         mixed++;
+      }
+      tell_measured(&fake, n, 5 + n, 100.0 + n, names, (const double[]){(5 + n) % 2}, 1);
+   }
+   assert_true(mixed > 100 && mixed < 300); /* half of the mates */
+   assert_true(first > 200 && first < 330); /* the better kind twice as often: 267 of 400, and 6 standard deviations */
+   fake_close(&fake);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_by_standing_then_objective),
@@ -240,6 +300,8 @@ int main(void) {
       cmocka_unit_test(bandit_prefers_what_gains),
       cmocka_unit_test(waits_without_parents),
       cmocka_unit_test(repeats_itself),
+      cmocka_unit_test(equal_values_share_a_niche),
+      cmocka_unit_test(niches_breed_apart),
    };
    return RUN_TESTS(tests);
 }

@@ -25,6 +25,15 @@ enum rkb_schedule_limit {
    RKB_LIMIT_WARPS         /* too few to hide latency */
 };
 
+/* What of a schedule is structure, as numbers below 2^48 that are equal where it is; 0: no schedule. */
+typedef struct rkb_schedule_structure {
+   uint32_t size;
+   uint32_t launches; /* how many */
+   uint64_t plan;     /* which nodes share a launch, and which are written to memory */
+   uint64_t mapping;  /* how each launch maps to blocks and threads, and what its tensor cores multiply */
+   uint64_t staging;  /* how operands come: copies, more than one stage, kept rows, split sums; no sizes */
+} rkb_schedule_structure_t;
+
 typedef struct rkb_schedule_api {
    uint32_t size;
    uint32_t reserved;
@@ -60,6 +69,9 @@ typedef struct rkb_schedule_api {
     * The least time of a kernel with this one's schedule: what its launches must move and multiply, at the target's peak rates; a
     * geometric mean over the bench cases.  0: source has no schedule of this task.  [worker] */
    int (*least)(const rkb_host_t *host, const char *source, double *seconds, rkb_error_t *err);
+
+   /* The structure that the schedule in a kernel's text has; a text that was edited keeps that of the kernel it was made from.  [any] */
+   void (*structure)(const char *source, rkb_schedule_structure_t *structure);
 } rkb_schedule_api_t;
 
 #ifdef __cplusplus
