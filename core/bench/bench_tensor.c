@@ -12,6 +12,7 @@
 
 #define RUNS 15 /* the least of them: neighbours on a shared host make a run longer, never shorter */
 #define GOAL 2.0
+#define EVERYTHING (RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT)
 
 static double now(void) {
    struct timespec t;
@@ -67,7 +68,8 @@ static void measure_sums(void) {
    print_rate("the sums alone", 2048.0 * turns, best);
 }
 
-static bool measure_kernel(const char *name, double products) {
+/* only: the number of the one level to measure, from 1 on; 0: all. */
+static bool measure_kernel(const char *name, double products, int only) {
    char path[2][256], message[256] = "cannot be read";
    snprintf(path[0], sizeof path[0], RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", name);
    snprintf(path[1], sizeof path[1], RKB_SOURCE_DIR "/tests/machine/kernels/%s.ptx", name);
@@ -75,13 +77,19 @@ static bool measure_kernel(const char *name, double products) {
    harness_t harness;
    bool good = source && ptx && harness_open(&harness, source, ptx, message, sizeof message);
    if (good) {
-      const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
+      static const struct {
+         const char *what;
+         uint32_t checks;
+         bool portable;
+      } levels[] = {{"1: bounds, definedness", 0, false},
+                    {"2: bounds, definedness, races", RKB_MACHINE_RACES, false},
+                    {"3: bounds, definedness, shadow", RKB_MACHINE_SHADOW, false},
+                    {"4: bounds, definedness, races, shadow, taint", EVERYTHING, false},
+                    {"5: everything, plain x86-64", EVERYTHING, true}};
       printf("%s\n", name);
-      good = measure(&harness, products, "bounds, definedness", 0, false);
-      good &= measure(&harness, products, "bounds, definedness, races", RKB_MACHINE_RACES, false);
-      good &= measure(&harness, products, "bounds, definedness, shadow", RKB_MACHINE_SHADOW, false);
-      good &= measure(&harness, products, "bounds, definedness, races, shadow, taint", all, false);
-      good &= measure(&harness, products, "everything, plain x86-64", all, true);
+      for (int n = 0; n < (int)(sizeof levels / sizeof *levels); n++)
+         if (!only || only == n + 1)
+            good &= measure(&harness, products, levels[n].what, levels[n].checks, levels[n].portable);
       harness_close(&harness);
    } else {
       fprintf(stderr, "%s: %s\n", name, message);
@@ -99,17 +107,17 @@ int main(int argc, char **argv) {
                   {"gemm_wgmma", 256.0 * 256.0 * 512.0},
                   {"gemm_tma_wgmma", 256.0 * 256.0 * 512.0}};
    const int over = rkb_usage(
-      argc, argv, 1,
-      "usage: rkb-bench-tensor [KERNEL]\n"
+      argc, argv, 2,
+      "usage: rkb-bench-tensor [KERNEL [LEVEL]]\n"
       "Prints the multiply-adds a second of the checking machine on products of bfloat16 matrices, at each level "
-      "of checks: of gemm_bf16, gemm_wgmma and gemm_tma_wgmma, or of one of them.\n");
+      "of checks (or at one, 1 to 5): of gemm_bf16, gemm_wgmma and gemm_tma_wgmma, or of one of them.\n");
    if (over >= 0)
       return over;
    bool good = true;
    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++)
       if (argc < 2 || strcmp(argv[1], kernels[n].name) == 0)
-         good &= measure_kernel(kernels[n].name, kernels[n].products);
-   if (__builtin_cpu_supports("avx2"))
+         good &= measure_kernel(kernels[n].name, kernels[n].products, argc > 2 ? atoi(argv[2]) : 0);
+   if (argc < 3 && __builtin_cpu_supports("avx2"))
       measure_sums();
    return !good;
 }

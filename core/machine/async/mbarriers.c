@@ -205,7 +205,8 @@ bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarri
    mbarrier->phase++;
    mbarrier->completed = mbarrier->arriving;
    mbarrier->arriving = row;
-   memset(row, 0, mbarriers->width * sizeof *row);
+   if (block->clocks && block->clocks->knowledge)
+      memset(row, 0, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
    mbarrier->arrived_before = mbarrier->arrived;
    mbarrier->arrived = arrived;
    memset(arrived, 0, mbarriers->threads);

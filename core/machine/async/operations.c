@@ -1,33 +1,14 @@
 /* Who reads and writes shared memory by the async proxy (operations.h): for each unit the operation that wrote it last and those that have
  * read it since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
  * with operations that move less it has four.  On the machine's thread. */
-#include "machine/async/operations.h"
+#include "machine/async/operation_units.h"
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_READERS 6u
 #define MOST_OPERATIONS (1u << 22) /* of a block */
-
-typedef struct async_unit {
-   uint32_t writer, reader[MOST_READERS]; /* operations, 0: none */
-   bool generic;                          /* threads have accessed it since writer began */
-   bool atomic;                           /* by atomic operations, of which written names the last alone */
-} async_unit_t;
-
-typedef struct generic_write {
-   uint32_t thread, clock, pc; /* thread + 1; 0: none */
-} generic_write_t;
-
-struct machine_operations {
-   machine_operation_t *all; /* from 1 on */
-   uint32_t count, room;
-   async_unit_t *units;
-   generic_write_t *written;                         /* by granule */
-   uint32_t unit_count, granules, shift, unit_shift; /* log2 of bytes */
-};
 
 machine_operations_t *machine_operations_new(machine_run_t *run, const machine_program_t *program,
                                              uint32_t shared_bytes, uint32_t shift) {
@@ -40,7 +21,9 @@ machine_operations_t *machine_operations_new(machine_run_t *run, const machine_p
    made->shift = shift;
    made->units = machine_alloc(run, made->unit_count * sizeof *made->units);
    made->written = machine_alloc(run, made->granules * sizeof *made->written);
-   if (made->units && made->written)
+   made->pages = (shared_bytes >> PAGE_SHIFT) + 2;
+   made->stamps = machine_alloc(run, made->pages * sizeof *made->stamps);
+   if (made->units && made->written && made->stamps)
       return made;
    machine_operations_free(run, made);
    return NULL;
@@ -54,6 +37,8 @@ void machine_operations_free(machine_run_t *run, machine_operations_t *operation
       machine_release(run, operations->units, operations->unit_count * sizeof *operations->units);
    if (operations->written)
       machine_release(run, operations->written, operations->granules * sizeof *operations->written);
+   if (operations->stamps)
+      machine_release(run, operations->stamps, operations->pages * sizeof *operations->stamps);
    machine_release(run, operations, sizeof *operations);
 }
 
@@ -63,7 +48,21 @@ void machine_operations_begin(machine_block_t *block) {
       return;
    operations->count = 0;
    memset(operations->units, 0, operations->unit_count * sizeof *operations->units);
-   memset(operations->written, 0, operations->granules * sizeof *operations->written);
+   if (operations->written_end > operations->written_first)
+      memset(operations->written + operations->written_first, 0,
+             (operations->written_end - operations->written_first) * sizeof *operations->written);
+   operations->written_first = operations->granules;
+   operations->written_end = 0;
+   memset(operations->tiles, 0, sizeof operations->tiles);
+   memset(operations->stamps, 0, operations->pages * sizeof *operations->stamps);
+   operations->stamp = 0;
+}
+
+/* Somebody writes there. */
+static void stamp_pages(machine_operations_t *operations, uint32_t offset, uint32_t bytes) {
+   operations->stamp++;
+   for (uint32_t page = offset >> PAGE_SHIFT; page <= (offset + bytes - 1) >> PAGE_SHIFT; page++)
+      operations->stamps[page] = operations->stamp;
 }
 
 /* Actors ------------------------------------------------------------------------------------------------------------ */
@@ -190,7 +189,8 @@ static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_o
 
 /* Checks --------------------------------------------------------------------------------------------------------------- */
 
-static bool known(const machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation) {
+bool machine_operation_known(const machine_warp_t *warp, uint32_t lane,
+                             const machine_operation_t *operation) {
    return machine_known_count(warp->block->clocks->knowledge, warp->first_thread + lane, operation->actor) >=
           operation->count;
 }
@@ -202,11 +202,11 @@ static const machine_operation_t *unfinished(const machine_warp_t *warp, uint32_
    const machine_operation_t *all = warp->block->operations->all;
    *reads = false;
    if (unit->writer && unit->writer != own && !(own && all[own].reduces && all[unit->writer].reduces) &&
-       !known(warp, lane, &all[unit->writer]))
+       !machine_operation_known(warp, lane, &all[unit->writer]))
       return &all[unit->writer];
    *reads = true;
    for (uint32_t n = 0; store && n < MOST_READERS && unit->reader[n]; n++)
-      if (unit->reader[n] != own && !known(warp, lane, &all[unit->reader[n]]))
+      if (unit->reader[n] != own && !machine_operation_known(warp, lane, &all[unit->reader[n]]))
          return &all[unit->reader[n]];
    return NULL;
 }
@@ -225,10 +225,15 @@ bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t of
       operations->units[n].generic = true;
       operations->units[n].atomic |= atomic;
    }
+   if (!store)
+      return false;
    const generic_write_t write = {warp->first_thread + lane + 1, machine_lane_clock(warp, lane), warp->pc};
-   for (uint32_t g = offset >> operations->shift; store && g <= (offset + bytes - 1) >> operations->shift;
-        g++)
+   const uint32_t first = offset >> operations->shift, end = ((offset + bytes - 1) >> operations->shift) + 1;
+   for (uint32_t g = first; g < end; g++)
       operations->written[g] = write;
+   operations->written_first = first < operations->written_first ? first : operations->written_first;
+   operations->written_end = end > operations->written_end ? end : operations->written_end;
+   stamp_pages(operations, offset, bytes);
    return false;
 }
 
@@ -255,7 +260,8 @@ static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, 
    return true;
 }
 
-static bool check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit, bool store) {
+bool machine_operation_check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit,
+                             bool store) {
    const machine_operations_t *operations = warp->block->operations;
    bool reads;
    const machine_operation_t *other = unfinished(warp, lane, &operations->units[unit], store, number, &reads);
@@ -270,11 +276,12 @@ static bool check(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t
 }
 
 /* A later group of an actor stands for its earlier ones; one that the lane knows to be done need not be kept. */
-static bool add_reader(machine_warp_t *warp, uint32_t lane, async_unit_t *unit, uint32_t number) {
+bool machine_operation_add_reader(machine_warp_t *warp, uint32_t lane, async_unit_t *unit, uint32_t number) {
    const machine_operation_t *all = warp->block->operations->all;
    for (uint32_t n = 0; n < MOST_READERS; n++) {
       const uint32_t reader = unit->reader[n];
-      if (reader && all[reader].actor != all[number].actor && !known(warp, lane, &all[reader]))
+      if (reader && all[reader].actor != all[number].actor &&
+          !machine_operation_known(warp, lane, &all[reader]))
          continue;
       unit->reader[n] = number;
       return true;
@@ -293,79 +300,9 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t numbe
       return true;
    for (uint32_t n = offset >> operations->unit_shift; n <= (offset + bytes - 1) >> operations->unit_shift;
         n++)
-      if (!check(warp, lane, number, n, false) || !add_reader(warp, lane, &operations->units[n], number))
+      if (!machine_operation_check(warp, lane, number, n, false) ||
+          !machine_operation_add_reader(warp, lane, &operations->units[n], number))
          return false;
-   return true;
-}
-
-/* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
-typedef struct generic_knowledge {
-   uint32_t all, thread, clock; /* thread + 1; 0: none */
-} generic_knowledge_t;
-
-/* Up to which clock every thread's writes were fenced for the lane, and so are ordered before what it does. */
-static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t *row = machine_knowledge_row(knowledge, warp->first_thread + lane) + knowledge->threads;
-   uint32_t least = UINT32_MAX;
-   for (uint32_t t = 0; t < knowledge->threads; t++)
-      least = row[t] < least ? row[t] : least;
-   return least;
-}
-
-/* Sufficient for check_generic to find nothing, where an operation of the async proxy reads a unit: the last write of each word is known and
- * fenced, and those before it came before it, or were findings. */
-static bool writes_known(const machine_operations_t *operations, uint32_t unit,
-                         const generic_knowledge_t *known) {
-   const uint32_t words = operations->unit_shift - 2;
-   bool all = operations->shift == 2 && !operations->units[unit].atomic;
-   for (uint32_t w = unit << words; all && w < (unit + 1) << words; w++) {
-      const generic_write_t *write = &operations->written[w];
-      all = !write->thread || write->clock <= known->all ||
-            (write->thread == known->thread && write->clock <= known->clock);
-   }
-   return all;
-}
-
-/* Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the list. */
-bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t number,
-                                    const uint32_t *offsets, uint32_t count) {
-   machine_operations_t *operations = warp->block->operations;
-   if (!number || !operations)
-      return true;
-   const machine_operation_t *all = operations->all;
-   const uint32_t actor = all[number].actor, shift = operations->unit_shift;
-   uint32_t writer = 0, reader = UINT32_MAX, slot = 0;
-   generic_knowledge_t generic = {.all = fenced_by_all(warp, lane)};
-   for (uint32_t n = 0; n < count; n++)
-      for (uint32_t u = offsets[n] >> shift; u <= (offsets[n] + 15) >> shift; u++) {
-         async_unit_t *unit = &operations->units[u];
-         if (unit->writer != writer || (unit->generic && !writes_known(operations, u, &generic))) {
-            if (!check(warp, lane, number, u, false))
-               return false;
-            writer = unit->writer;
-            if (unit->generic && operations->shift == 2 && !unit->atomic) {
-               const generic_write_t *write = &operations->written[u << (shift - 2)];
-               generic.thread = write->thread;
-               generic.clock = write->clock;
-            }
-         }
-         if (unit->reader[slot] != reader) {
-            for (slot = 0;
-                 slot + 1 < MOST_READERS && unit->reader[slot] && all[unit->reader[slot]].actor != actor;
-                 slot++)
-               ;
-            reader = unit->reader[slot];
-            if (!reader || all[reader].actor != actor) {
-               reader = UINT32_MAX;
-               slot = 0;
-               if (!add_reader(warp, lane, unit, number))
-                  return false;
-               continue;
-            }
-         }
-         unit->reader[slot] = number;
-      }
    return true;
 }
 
@@ -375,8 +312,9 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
    if (!number || !operations)
       return true;
    const uint32_t shift = operations->unit_shift, unit = 1u << shift;
+   stamp_pages(operations, offset, bytes);
    for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
-      if (!check(warp, lane, number, n, true))
+      if (!machine_operation_check(warp, lane, number, n, true))
          return false;
       if (operations->units[n].generic) {
          machine_shared_forget(warp->block, n << shift, unit);
@@ -391,6 +329,8 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
 
 void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t offset, uint32_t bytes) {
    const uint32_t shift = number ? block->operations->unit_shift : 0;
+   if (number)
+      stamp_pages(block->operations, offset, bytes);
    for (uint32_t n = offset >> shift; number && n <= (offset + bytes - 1) >> shift; n++)
       block->operations->units[n] = (async_unit_t){.writer = number, .generic = true};
 }

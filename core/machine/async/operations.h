@@ -54,8 +54,9 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t opera
 bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
                               uint32_t bytes);
 
-/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them. */
-bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation,
+/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them.  name: what tells these pieces from others that operations
+ * of the same instruction, actor and group read, if several such operations read the same ones; 0: no others do. */
+bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint64_t name,
                                     const uint32_t *offsets, uint32_t count);
 /* The same without checks, of bytes that the generic proxy writes: what was checked when the copy began. */
 void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t offset, uint32_t bytes);

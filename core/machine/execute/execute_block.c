@@ -145,6 +145,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
+      block->shared_epoch = 0;
       block->clocks = machine_clocks_new(run, cluster, follows);
       if (!block->clocks)
          return false;
@@ -366,13 +367,11 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    machine_copy_sources_begin(block);
    machine_warpgroups_begin(block);
    machine_shared_new_epoch(block);
-   if (block->shared_records)
-      memset(block->shared_records, 0,
-             ((block->shared_bytes >> block->shared_shift) + 16) * sizeof *block->shared_records);
+   block->shared_epoch++;
    if (block->clocks)
       machine_clocks_reset(block->clocks, block->time);
    if (block->clocks && block->clocks->knowledge)
-      machine_knowledge_begin(block->clocks->knowledge, block->time);
+      machine_knowledge_begin(block->clocks->knowledge);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);
 }

@@ -151,6 +151,8 @@ typedef struct machine_block {
    uint32_t shared_bytes;
    uint32_t *shared_races;                       /* packed epoch, writer, reader: races.c */
    struct machine_shared_record *shared_records; /* with clocks */
+   uint32_t
+      shared_epoch; /* of those records: grows with each block and each barrier of one, so that older ones count as none */
    /* by granule, readers or atomics, and warp: races.c; NULL until needed */
    struct machine_spread *shared_spread;
    double *shared_shadow;

@@ -414,13 +414,13 @@ static bool start(product_t *p, const machine_instruction_t *i) {
    if (!warp->block->operations)
       return true;
    const uint32_t operation = machine_warpgroup_operation(warp);
-   if (!machine_operation_reads_pieces(warp, 0, operation, p->b.address, p->b.count))
+   if (!machine_operation_reads_pieces(warp, 0, operation, p->descriptor_b, p->b.address, p->b.count))
       return false;
    /* Of a the warp's own rows: the other warps look at theirs. */
    const uint32_t first = warp->number % WARPGROUP_WARPS;
    for (uint32_t n = 0; n < 2 && !p->form->a_in_registers; n++) {
       const uint32_t at = p->a.across ? (2 * first + n) * 16 : n * WARPGROUP_ROWS + first * WARP_ROWS;
-      if (!machine_operation_reads_pieces(warp, 0, operation, p->a.address + at, 16))
+      if (!machine_operation_reads_pieces(warp, 0, operation, 0, p->a.address + at, 16))
          return false;
    }
    return true;

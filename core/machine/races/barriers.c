@@ -190,6 +190,7 @@ static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint3
    if (whole_block && block->cluster.blocks == 1) {
       machine_sync_barrier(block);
       block->barrier_time = machine_tick(block);
+      block->shared_epoch++;
       machine_shared_new_epoch(block);
       if (block->clocks)
          machine_clocks_reset(block->clocks, block->time);

@@ -6,7 +6,8 @@
 
 machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers) {
    const size_t width = 2 * ((size_t)threads + MOST_ACTORS),
-                bytes = sizeof(machine_knowledge_t) + (threads + barriers + 1) * width * sizeof(uint32_t);
+                words = (threads + 1 + barriers) * width + 2 * (size_t)threads + threads + 1,
+                bytes = sizeof(machine_knowledge_t) + words * sizeof(uint32_t);
    machine_knowledge_t *knowledge = machine_alloc(run, bytes);
    if (!knowledge)
       return NULL;
@@ -14,9 +15,11 @@ machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads,
    knowledge->barriers = barriers;
    knowledge->width = (uint32_t)width;
    knowledge->bytes = bytes;
-   knowledge->rows = (uint32_t *)(void *)(knowledge + 1);
-   knowledge->named = knowledge->rows + threads * width;
-   knowledge->joined = knowledge->named + barriers * width;
+   knowledge->of = (uint32_t *)(void *)(knowledge + 1);
+   knowledge->own_fenced = knowledge->of + threads;
+   knowledge->sharers = knowledge->own_fenced + threads;
+   knowledge->rows = knowledge->sharers + threads + 1;
+   knowledge->named = knowledge->rows + (threads + 1) * width;
    return knowledge;
 }
 
@@ -25,20 +28,32 @@ void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge) 
       machine_release(run, knowledge, knowledge->bytes);
 }
 
-void machine_knowledge_begin(machine_knowledge_t *knowledge, uint32_t time) {
+void machine_knowledge_begin(machine_knowledge_t *knowledge) {
    const size_t used = machine_knowledge_used(knowledge) * sizeof(uint32_t);
-   for (uint32_t t = 0; t < knowledge->threads; t++) {
-      uint32_t *row = machine_knowledge_row(knowledge, t);
-      memset(row, 0, used);
-      row[t] = time;
-   }
+   memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->own_fenced, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
+   memset(knowledge->rows, 0, used);
+   knowledge->sharers[0] = knowledge->threads;
    for (uint32_t b = 0; b < knowledge->barriers; b++)
       memset(knowledge->named + (size_t)b * knowledge->width, 0, used);
    knowledge->actors = 0;
 }
 
+static uint32_t *row_at(const machine_knowledge_t *knowledge, uint32_t number) {
+   return knowledge->rows + (size_t)number * knowledge->width;
+}
+
 uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
-   return knowledge->actors < MOST_ACTORS ? knowledge->actors++ : PTX_NONE;
+   if (knowledge->actors == MOST_ACTORS)
+      return PTX_NONE;
+   const uint32_t column = machine_knowledge_used(knowledge);
+   for (uint32_t number = 0; number <= knowledge->threads; number++)
+      if (knowledge->sharers[number])
+         memset(row_at(knowledge, number) + column, 0, 2 * sizeof(uint32_t));
+   for (uint32_t b = 0; b < knowledge->barriers; b++)
+      memset(knowledge->named + (size_t)b * knowledge->width + column, 0, 2 * sizeof(uint32_t));
+   return knowledge->actors++;
 }
 
 /* Joining -------------------------------------------------------------------------------------------------------------- */
@@ -64,31 +79,82 @@ static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
    join_from(__builtin_cpu_supports("avx2") ? join_eights(to, from, words) : 0, to, from, words);
 }
 
-static uint32_t *row_of(const machine_warp_t *warp, uint32_t lane) {
-   return machine_knowledge_row(warp->block->clocks->knowledge, warp->first_thread + lane);
+/* Rows that threads share ---------------------------------------------------------------------------------------------- */
+
+/* One that nobody has.  Words past those in use are from an earlier block perhaps: who names a new actor clears its words. */
+static uint32_t free_row(const machine_knowledge_t *knowledge) {
+   uint32_t number = 0;
+   while (knowledge->sharers[number])
+      number++;
+   return number;
 }
 
-/* A lane's own clock, here and among the clocks of its warp. */
-static void set_clock(machine_warp_t *warp, uint32_t lane, uint32_t clock) {
-   row_of(warp, lane)[warp->first_thread + lane] = clock;
-   warp->block->clocks->lane[(size_t)(warp->number * LANES + lane) * LANES + lane] = clock;
+/* Of the lanes those that share the row of the first; what is left of them. */
+static uint32_t take_sharers(const machine_warp_t *warp, uint32_t lanes, uint32_t *number, uint32_t *same) {
+   const uint32_t *of = warp->block->clocks->knowledge->of + warp->first_thread;
+   *number = of[__builtin_ctz(lanes)];
+   *same = 0;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      *same |= (uint32_t)(of[lane] == *number) << lane;
+   }
+   return lanes & ~*same;
+}
+
+static void give_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      uint32_t *of = &knowledge->of[warp->first_thread + (uint32_t)__builtin_ctz(left)];
+      knowledge->sharers[*of]--;
+      knowledge->sharers[number]++;
+      *of = number;
+   }
+}
+
+/* The row of lanes that share it, for them alone. */
+static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   if (knowledge->sharers[number] == (uint32_t)__builtin_popcount(lanes))
+      return row_at(knowledge, number);
+   const uint32_t made = free_row(knowledge);
+   memcpy(row_at(knowledge, made), row_at(knowledge, number),
+          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   give_row(warp, lanes, made);
+   return row_at(knowledge, made);
+}
+
+/* What the lanes know, and what they themselves did up to a time and fenced, into a row. */
+static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads;
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      join(to, row_at(knowledge, number), machine_knowledge_used(knowledge));
+   }
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
+                     fenced = knowledge->own_fenced[thread];
+      to[thread] = time > to[thread] ? time : to[thread];
+      to[threads + thread] = fenced > to[threads + thread] ? fenced : to[threads + thread];
+   }
+}
+
+static void set_clocks(machine_warp_t *warp, uint32_t lanes, uint32_t clock) {
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      warp->block->clocks->lane[(size_t)(warp->number * LANES + lane) * LANES + lane] = clock;
+   }
 }
 
 void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now) {
    machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t used = machine_knowledge_used(knowledge), before = now - 1;
-   memset(knowledge->joined, 0, used * sizeof(uint32_t));
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      join(knowledge->joined, row_of(warp, lane), used);
-      knowledge->joined[warp->first_thread + lane] = before;
-   }
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      uint32_t *row = row_of(warp, lane);
-      memcpy(row, knowledge->joined, used * sizeof(uint32_t));
-      row[warp->first_thread + lane] = now;
-   }
+   if (!lanes)
+      return;
+   const uint32_t made = free_row(knowledge);
+   memset(row_at(knowledge, made), 0, machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   join_lanes(warp, lanes, now - 1, row_at(knowledge, made));
+   give_row(warp, lanes, made);
 }
 
 /* The warp came whole, and its lanes have told each other all: any of them speaks for it. */
@@ -97,20 +163,15 @@ void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t ba
    machine_warp_t *who = &block->warps[warp];
    uint32_t *phase = knowledge->named + (size_t)barrier * knowledge->width;
    if (who->alive)
-      join(phase, row_of(who, (uint32_t)__builtin_ctz(who->alive)), machine_knowledge_used(knowledge));
+      join_lanes(who, who->alive & (~who->alive + 1), block->time - 1, phase);
    for (uint32_t l = 0; l < LANES && who->first_thread + l < knowledge->threads; l++)
       phase[who->first_thread + l] = block->time - 1; /* its clock is past this */
 }
 
 void machine_knowledge_leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
-   machine_knowledge_t *knowledge = block->clocks->knowledge;
-   machine_warp_t *who = &block->warps[warp];
-   const uint32_t *phase = knowledge->named + (size_t)barrier * knowledge->width;
-   for (uint32_t left = who->alive; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left), own = row_of(who, lane)[who->first_thread + lane];
-      join(row_of(who, lane), phase, machine_knowledge_used(knowledge));
-      row_of(who, lane)[who->first_thread + lane] = own;
-   }
+   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   machine_knowledge_acquire(&block->warps[warp], block->warps[warp].alive,
+                             knowledge->named + (size_t)barrier * knowledge->width);
 }
 
 void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
@@ -122,61 +183,75 @@ void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
 /* Everybody knows what anybody knew, and all that was done before. */
 void machine_knowledge_barrier(machine_block_t *block) {
    machine_knowledge_t *knowledge = block->clocks->knowledge;
-   const uint32_t used = machine_knowledge_used(knowledge), now = block->time;
+   const uint32_t threads = knowledge->threads, used = machine_knowledge_used(knowledge),
+                  made = free_row(knowledge), now = block->time;
+   uint32_t *joined = row_at(knowledge, made);
    /* Of clocks all know the newest; only what follows them is to be joined. */
-   memset(knowledge->joined, 0, used * sizeof(uint32_t));
-   for (uint32_t t = 0; t < knowledge->threads; t++)
-      join(knowledge->joined + knowledge->threads, machine_knowledge_row(knowledge, t) + knowledge->threads,
-           used - knowledge->threads);
-   for (uint32_t t = 0; t < knowledge->threads; t++)
-      knowledge->joined[t] = now - 1;
-   for (uint32_t t = 0; t < knowledge->threads; t++) {
-      uint32_t *row = machine_knowledge_row(knowledge, t);
-      memcpy(row, knowledge->joined, used * sizeof(uint32_t));
-      row[t] = now;
+   memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
+   join(joined + threads, knowledge->own_fenced, threads);
+   for (uint32_t number = 0; number <= threads; number++)
+      if (knowledge->sharers[number])
+         join(joined + threads, row_at(knowledge, number) + threads, used - threads);
+   for (uint32_t t = 0; t < threads; t++) {
+      joined[t] = now - 1;
+      knowledge->of[t] = made;
    }
+   memset(knowledge->sharers, 0, (threads + 1) * sizeof(uint32_t));
+   knowledge->sharers[made] = threads;
 }
 
 /* Mbarriers and fences ------------------------------------------------------------------------------------------------- */
 
 void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
-   const uint32_t used = machine_knowledge_used(warp->block->clocks->knowledge), then = warp->block->time,
-                  now = machine_tick(warp->block);
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      set_clock(warp, lane, then);
-      join(row, row_of(warp, lane), used);
-      set_clock(warp, lane, now);
-   }
+   join_lanes(warp, lanes, warp->block->time, row);
+   set_clocks(warp, lanes, machine_tick(warp->block));
+}
+
+static bool has_all(const uint32_t *row, const uint32_t *from, uint32_t words) {
+   uint32_t more = 0;
+   for (uint32_t n = 0; n < words; n++)
+      more |= (uint32_t)(from[n] > row[n]);
+   return !more;
 }
 
 void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row) {
-   const uint32_t used = machine_knowledge_used(warp->block->clocks->knowledge);
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left), thread = warp->first_thread + lane;
-      uint32_t *own = row_of(warp, lane);
-      const uint32_t clock = own[thread];
-      join(own, row, used);
-      own[thread] = clock;
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t used = machine_knowledge_used(knowledge);
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      if (!has_all(row_at(knowledge, number), row, used))
+         join(own_row(warp, same, number), row, used);
    }
 }
 
 void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
-   const uint32_t threads = warp->block->clocks->knowledge->threads, then = warp->block->time,
-                  now = machine_tick(warp->block);
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      uint32_t *row = row_of(warp, lane);
-      set_clock(warp, lane, then);
-      join(row + threads, row, threads);
-      set_clock(warp, lane, now);
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads, then = warp->block->time, now = machine_tick(warp->block);
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      uint32_t *row = row_at(knowledge, number);
+      if (!has_all(row + threads, row, threads)) {
+         row = own_row(warp, same, number);
+         join(row + threads, row, threads);
+      }
    }
+   for (uint32_t left = lanes; left; left &= left - 1)
+      knowledge->own_fenced[warp->first_thread + (uint32_t)__builtin_ctz(left)] = then;
+   set_clocks(warp, lanes, now);
 }
 
 void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
-   const size_t column = 2 * ((size_t)warp->block->clocks->knowledge->threads + actor);
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      uint32_t *known = row_of(warp, (uint32_t)__builtin_ctz(left)) + column;
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const size_t column = 2 * ((size_t)knowledge->threads + actor);
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      const uint32_t *before = row_at(knowledge, number) + column;
+      if (before[0] >= count && before[1] >= count)
+         continue;
+      uint32_t *known = own_row(warp, same, number) + column;
       known[0] = count > known[0] ? count : known[0];
       known[1] = count > known[1] ? count : known[1];
    }
@@ -184,7 +259,7 @@ void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor
 
 void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t *own = row_of(warp, lane);
+   const uint32_t *own = machine_knowledge_row(knowledge, warp->first_thread + lane);
    for (uint32_t n = 2 * knowledge->threads + 1; n < machine_knowledge_used(knowledge); n += 2)
       row[n] = own[n] > row[n] ? own[n] : row[n];
 }

@@ -8,6 +8,9 @@
  * that what they wrote is seen too.  The second says that they are done, and no more: a thread that has waited for a phase and then starts a
  * copy tells that to whoever waits for the copy.
  *
+ * Threads that know the same share a row: those of a warp, and often those of a block, learn everything at the same waits.  What a thread did
+ * itself, and fenced itself, is not in its row: the first is what its clock says (races.h), the second a word beside.
+ *
  * Clocks are the block's time (synchronisation.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_RACES_KNOWLEDGE_H
 #define RKB_MACHINE_RACES_KNOWLEDGE_H
@@ -19,16 +22,18 @@
 typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: named so far */
    uint32_t width, barriers; /* words of a row, with room for all actors; named barriers */
-   uint32_t *rows;           /* [threads][width] */
-   uint32_t *named;          /* [barriers][width]: of those who arrived in a phase of a named barrier */
-   uint32_t *joined;         /* [width], for a moment */
+   uint32_t *rows;    /* [threads + 1][width]: a thread more than can be in use, for one that is being made */
+   uint32_t *of;      /* [threads]: the row of each */
+   uint32_t *sharers; /* [threads + 1]: threads that have a row; 0: free */
+   uint32_t *own_fenced; /* [threads]: up to which of its own clocks it has a proxy fence behind it */
+   uint32_t *named;      /* [barriers][width]: of those who arrived in a phase of a named barrier */
    size_t bytes;
 } machine_knowledge_t;
 
 /* NULL when memory ran out. */
 machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers);
 void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge);
-void machine_knowledge_begin(machine_knowledge_t *knowledge, uint32_t time); /* a block starts */
+void machine_knowledge_begin(machine_knowledge_t *knowledge); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
 uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge);
 
@@ -51,8 +56,9 @@ void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t
 /* The lanes know that so many of an actor's phases or groups are done. */
 void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
 
-static inline uint32_t *machine_knowledge_row(const machine_knowledge_t *knowledge, uint32_t thread) {
-   return knowledge->rows + (size_t)thread * knowledge->width;
+/* Others' words of what a thread knows. */
+static inline const uint32_t *machine_knowledge_row(const machine_knowledge_t *knowledge, uint32_t thread) {
+   return knowledge->rows + (size_t)knowledge->of[thread] * knowledge->width;
 }
 
 static inline uint32_t machine_knowledge_used(const machine_knowledge_t *knowledge) {
@@ -68,7 +74,8 @@ static inline bool machine_knows(const machine_knowledge_t *knowledge, uint32_t 
 /* The same through a proxy fence. */
 static inline bool machine_knows_fenced(const machine_knowledge_t *knowledge, uint32_t thread, uint32_t other,
                                         uint32_t clock) {
-   return machine_knowledge_row(knowledge, thread)[knowledge->threads + other] >= clock;
+   return machine_knowledge_row(knowledge, thread)[knowledge->threads + other] >= clock ||
+          (thread == other && knowledge->own_fenced[thread] >= clock);
 }
 
 /* How many of an actor's phases or groups a thread knows to be done, and sees. */

@@ -203,8 +203,8 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    machine_block_t *block = warp->block;
    machine_shared_record_t *record = &block->shared_records[granule];
    const uint32_t me = warp->first_thread + lane + 1;
-   if (record->epoch != block->barrier_time)
-      *record = (machine_shared_record_t){.epoch = block->barrier_time};
+   if (record->epoch != block->shared_epoch)
+      *record = (machine_shared_record_t){.epoch = block->shared_epoch};
    uint32_t other = PTX_NONE;
    if (record->writer && record->writer != me &&
        !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
@@ -234,7 +234,7 @@ uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
 static bool granule_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool store, bool *wrote,
                             uint32_t *other) {
    const machine_shared_record_t *record = &warp->block->shared_records[granule];
-   if (record->epoch != warp->block->barrier_time)
+   if (record->epoch != warp->block->shared_epoch)
       return true;
    *wrote = true;
    *other = record->writer - 1;
@@ -259,7 +259,7 @@ bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset
 
 void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes) {
    for (uint32_t g = offset >> block->shared_shift; g <= (offset + bytes - 1) >> block->shared_shift; g++)
-      block->shared_records[g] = (machine_shared_record_t){.epoch = block->barrier_time};
+      block->shared_records[g] = (machine_shared_record_t){.epoch = block->shared_epoch};
 }
 
 /* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
