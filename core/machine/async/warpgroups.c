@@ -30,6 +30,11 @@ typedef struct owner { /* of a register of a warp */
    uint32_t written;   /* fences of the warp when it was written last, + 1 */
 } owner_t;
 
+typedef struct leading { /* of a matrix descriptor of one instruction, in a launch with clusters */
+   uint16_t units, rank; /* of 16 bytes; of the block that came first, + 1 (0: none has) */
+   uint32_t thread;
+} leading_t;
+
 typedef struct member {         /* of a warpgroup: a warp */
    uint64_t steps;              /* instructions of the warpgroup it has come to */
    uint32_t committed, retired; /* groups */
@@ -45,6 +50,7 @@ struct machine_warpgroups {
    group_t *groups;
    member_t *members;
    owner_t *owners;
+   leading_t *leading; /* by instruction, of a and of b; NULL without clusters */
    uint32_t warps, group_count;
    size_t bytes;
 };
@@ -55,8 +61,9 @@ machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_p
                                              uint32_t warps) {
    const uint32_t count = (warps + WARPGROUP_WARPS - 1) / WARPGROUP_WARPS;
    const size_t owners = (size_t)warps * program->register_count * sizeof(owner_t),
-                bytes =
-                   sizeof(machine_warpgroups_t) + count * sizeof(group_t) + warps * sizeof(member_t) + owners;
+                leading = run->block.cluster.blocks > 1 ? 2 * (size_t)program->count * sizeof(leading_t) : 0,
+                bytes = sizeof(machine_warpgroups_t) + count * sizeof(group_t) + warps * sizeof(member_t) + owners +
+                        leading;
    machine_warpgroups_t *groups = machine_alloc(run, bytes);
    if (!groups)
       return NULL;
@@ -67,6 +74,7 @@ machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_p
    groups->groups = (group_t *)(void *)(groups + 1);
    groups->members = (member_t *)(void *)(groups->groups + count);
    groups->owners = (owner_t *)(void *)(groups->members + warps);
+   groups->leading = leading ? (leading_t *)(void *)(groups->owners + (size_t)warps * program->register_count) : NULL;
    for (uint32_t w = 0; w < warps; w++)
       groups->members[w].owners = groups->owners + (size_t)w * program->register_count;
    return groups;
@@ -89,6 +97,8 @@ void machine_warpgroups_begin(machine_block_t *block) {
       groups->groups[n].actor = PTX_NONE;
    }
    memset(groups->owners, 0, (size_t)groups->warps * groups->program->register_count * sizeof(owner_t));
+   if (groups->leading)
+      memset(groups->leading, 0, 2 * (size_t)groups->program->count * sizeof(leading_t));
    for (uint32_t w = 0; w < groups->warps; w++)
       groups->members[w] = (member_t){.owners = groups->members[w].owners};
 }
@@ -103,6 +113,35 @@ static group_t *group_of(const machine_warp_t *warp) {
 
 static uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
    return machine_source_line(warp->program, pc);
+}
+
+/* Descriptors -------------------------------------------------------------------------------------------------------- */
+
+#define RANK_UNITS ((1u << CLUSTER_SHIFT) >> 4 >> 16) /* a rank in an address that was shifted by 4, in the leading offset, from bit 16 on */
+
+bool machine_warpgroup_leading(machine_warp_t *warp, bool of_b, uint32_t bytes) {
+   machine_warpgroups_t *groups = warp->block->warpgroups;
+   leading_t *first = groups->leading ? &groups->leading[2 * (size_t)warp->pc + of_b] : NULL;
+   const uint16_t units = (uint16_t)(bytes / 16);
+   if (!first || !first->rank) {
+      if (first)
+         *first = (leading_t){.units = units, .rank = (uint16_t)(warp->rank + 1), .thread = warp->first_thread};
+      return true;
+   }
+   const uint32_t other = first->rank - 1u, bits = warp->rank * RANK_UNITS, other_bits = other * RANK_UNITS;
+   const bool joined = (units & bits) == bits && (first->units & other_bits) == other_bits &&
+                       ((units ^ first->units) & ~(bits | other_bits)) == 0,
+              added = units - bits == first->units - other_bits;
+   if (units == first->units || (!joined && !added))
+      return true;
+   machine_find_other(
+      machine_find(warp, RKB_MACHINE_REJECT, "memory.descriptor", 0,
+                   "the leading offset of %s is %u bytes in block %u of the cluster and %u bytes in block %u: it has the "
+                   "block's rank in it, which addresses of shared memory have from bit 24 on; a descriptor takes "
+                   "(address & 0x3ffff) >> 4",
+                   of_b ? "b" : "a", bytes, warp->rank, first->units * 16u, other),
+      warp->block, first->thread);
+   return false;
 }
 
 /* Together ----------------------------------------------------------------------------------------------------------- */

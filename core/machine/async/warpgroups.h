@@ -21,6 +21,9 @@ void machine_warpgroups_begin(machine_block_t *block); /* a block starts: nothin
  * warpgroup, and for registers that setmaxnreg asked for and the block has not. */
 void machine_warpgroups_end(machine_block_t *block);
 
+/* The leading offset of a matrix descriptor that the warp is about to use, where the layout has one.  False after a finding: the blocks of the
+ * cluster have different ones, by their ranks. */
+bool machine_warpgroup_leading(machine_warp_t *warp, bool of_b, uint32_t bytes);
 /* The warp comes to an instruction of its warpgroup, with these operands (descriptors; anything else that all warps must agree on).
  * False after a finding: the others did something else there, or there are no four warps. */
 bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool adds);

@@ -56,14 +56,14 @@ machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, 
    return info;
 }
 
-machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes) {
+static machine_slot_t constant_of(decoder_t *decoder, uint64_t bits, uint32_t bytes, bool shared_address) {
    machine_program_t *program = decoder->program;
    uint64_t hash = (bits * 0x9e3779b97f4a7c15ull) ^ bytes * 0x51ed270b;
    for (uint32_t probe = 0; probe < decoder->constant_slots; probe++) {
       uint32_t *entry = &decoder->constant_index[((hash >> 40) + probe) % decoder->constant_slots];
       if (*entry) {
          const machine_register_info_t *info = &program->registers[*entry];
-         if (info->bits == bits && info->bytes == bytes)
+         if (info->bits == bits && info->bytes == bytes && info->shared_address == shared_address)
             return slot_of(decoder, *entry);
          continue;
       }
@@ -76,11 +76,16 @@ machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes
          break;
       info->constant = true;
       info->bits = bits;
+      info->shared_address = shared_address;
       *entry = program->register_count - 1;
       return slot_of(decoder, *entry);
    }
    decode_unsupported(decoder, "more than 65534 registers and constants");
    return slot_of(decoder, 0);
+}
+
+machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes) {
+   return constant_of(decoder, bits, bytes, false);
 }
 
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes) {
@@ -202,7 +207,7 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
          return false;
       if (bytes == 0 || (bytes == 4 && address > FULL_MASK))
          return decode_unsupported(decoder, "an address in a register too small for it");
-      *slot = decode_constant(decoder, address, bytes);
+      *slot = constant_of(decoder, address, bytes, decoder->module->variables[operand->index].space == PTX_SHARED);
       return true;
    case PTX_OPERAND_SPECIAL:
       if (bytes != (operand->value == PTX_SPECIAL_CLUSTER_EXPLICIT ? 0 : 4) ||

@@ -120,6 +120,7 @@ typedef struct machine_register_info {
    bool constant;
    uint32_t special; /* enum ptx_special, or PTX_NONE */
    uint64_t bits;    /* constants */
+   bool shared_address; /* a constant that is the address of a shared variable */
    const char *name;
 } machine_register_info_t;
 

@@ -72,7 +72,7 @@ static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
    return run->pool && run->warps;
 }
 
-static void write_constants(machine_warp_t *warp) {
+static void write_constants(machine_warp_t *warp, uint32_t cluster_blocks) {
    const machine_program_t *program = warp->program;
    for (uint32_t n = program->special_count; n < program->constant_count; n++) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
@@ -80,11 +80,13 @@ static void write_constants(machine_warp_t *warp) {
          memcpy(warp->registers + info->offset, &info->bits, sizeof(uint32_t));
          continue;
       }
+      const uint64_t bits =
+         info->bits | (info->shared_address && cluster_blocks > 1 ? machine_rank_bits(warp->rank, warp->rank) : 0);
       for (int l = 0; l < LANES; l++)
          if (info->bytes == 8)
-            LANES_OF(uint64_t, info->offset)[l] = info->bits;
+            LANES_OF(uint64_t, info->offset)[l] = bits;
          else
-            LANES_OF(uint32_t, info->offset)[l] = (uint32_t)info->bits;
+            LANES_OF(uint32_t, info->offset)[l] = (uint32_t)bits;
    }
 }
 
@@ -129,7 +131,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
          warp->shadow = (double *)(void *)TAKE(2 * registers);
          warp->valid = (uint32_t *)(void *)TAKE(padded(numbers * 4));
       }
-      write_constants(warp);
+      write_constants(warp, cluster->blocks);
    }
    run->local = TAKE(local);
    run->local_defined = TAKE(local);

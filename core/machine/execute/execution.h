@@ -119,8 +119,11 @@ enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
  * ranks, and their shared memories.  Offsets of shared memory and numbers of threads and warps count through all.  A launch without clusters
  * has clusters of one block. */
 #define MOST_CLUSTER 16u
-#define CLUSTER_SHIFT                                                                                        \
-   24 /* in the window of shared memory: rank + 1 of the block whose byte an address names; 0: the thread's own */
+/* In a launch with clusters an address of shared memory has the rank of the block whose byte it names from bit 24 on, as on an H200, also
+ * where it is the thread's own: 0x1000400 in block 1 where block 0 has 0x400.  Nothing there says the thread's own block, so that a variable
+ * may be named in the instruction; block 0 named by another one is FIRST_BLOCK. */
+#define CLUSTER_SHIFT 24
+#define FIRST_BLOCK MOST_CLUSTER
 typedef struct machine_cluster {
    uint32_t dims[3], blocks;
    uint32_t
@@ -443,6 +446,16 @@ static inline machine_warp_t *machine_warps_of(const machine_block_t *block, uin
    return block->warps + (size_t)rank * block->cluster.warps;
 }
 
+/* What a thread of block own finds above an address of shared memory of block rank, and the rank that is meant by that. */
+static inline uint64_t machine_rank_bits(uint32_t rank, uint32_t own) {
+   return (uint64_t)(rank || !own ? rank : FIRST_BLOCK) << CLUSTER_SHIFT;
+}
+
+static inline uint32_t machine_rank_meant(uint64_t address, uint32_t own) {
+   const uint32_t bits = (uint32_t)address >> CLUSTER_SHIFT;
+   return bits == 0 ? own : bits == FIRST_BLOCK ? 0 : bits;
+}
+
 /* Where bytes of shared memory lie that a warp names by an offset in its window; false: in no block of its cluster, or between variables. */
 static inline bool machine_shared_place(const machine_warp_t *warp, uint64_t *offset, uint32_t bytes,
                                         uint32_t *rank) {
@@ -450,7 +463,7 @@ static inline bool machine_shared_place(const machine_warp_t *warp, uint64_t *of
    uint64_t at = *offset;
    *rank = warp->rank;
    if (cluster->blocks > 1 && at >> CLUSTER_SHIFT) {
-      *rank = (uint32_t)(at >> CLUSTER_SHIFT) - 1;
+      *rank = machine_rank_meant(at, warp->rank);
       at &= (1u << CLUSTER_SHIFT) - 1;
    }
    if (*rank >= cluster->blocks || at > cluster->shared_bytes || cluster->shared_bytes - at < bytes ||

@@ -37,7 +37,7 @@ static inline uint64_t bulk_in_block(const machine_warp_t *warp, uint64_t addres
    const uint64_t within = (1u << CLUSTER_SHIFT) - 1;
    if (warp->block->cluster.blocks == 1)
       return address;
-   return (address & ~0xffffffffull) | (uint64_t)(rank + 1) << CLUSTER_SHIFT | (address & within);
+   return (address & ~0xffffffffull) | machine_rank_bits(rank, warp->rank) | (address & within);
 }
 
 /* Whether bytes and the mbarrier that counts them are of one block; a finding otherwise. */

@@ -21,7 +21,7 @@ OP(map_address_u32) {
    uint32_t *d = LANES_OF(uint32_t, i->d);
    check_rank(warp, i, mask);
    if (warp->block->cluster.blocks > 1)
-      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | (rank[l] + 1) << CLUSTER_SHIFT, d[l]);
+      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | (uint32_t)machine_rank_bits(rank[l], warp->rank), d[l]);
    else
       EACH_LANE d[l] = KEEP(a[l], d[l]);
 }
@@ -33,7 +33,7 @@ OP(map_address_u64) {
    check_rank(warp, i, mask);
    if (warp->block->cluster.blocks > 1)
       EACH_LANE d[l] =
-         KEEP(base + (((a[l] - base) & WITHIN) | (uint64_t)(rank[l] + 1) << CLUSTER_SHIFT), d[l]);
+         KEEP(base + (((a[l] - base) & WITHIN) | machine_rank_bits(rank[l], warp->rank)), d[l]);
    else
       EACH_LANE d[l] = KEEP(a[l], d[l]);
 }
@@ -44,25 +44,21 @@ OP(map_window_u64) {
    uint64_t *d = LANES_OF(uint64_t, i->d);
    check_rank(warp, i, mask);
    if (warp->block->cluster.blocks > 1)
-      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | (uint64_t)(rank[l] + 1) << CLUSTER_SHIFT, d[l]);
+      EACH_LANE d[l] = KEEP((a[l] & WITHIN) | machine_rank_bits(rank[l], warp->rank), d[l]);
    else
       EACH_LANE d[l] = KEEP(a[l], d[l]);
-}
-
-static inline uint32_t rank_at(const machine_warp_t *warp, uint32_t offset) {
-   return offset >> CLUSTER_SHIFT ? (offset >> CLUSTER_SHIFT) - 1 : warp->rank;
 }
 
 OP(block_rank_u32) {
    const uint32_t *a = LANES_OF(uint32_t, i->a);
    uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(rank_at(warp, a[l]), d[l]);
+   EACH_LANE d[l] = KEEP(machine_rank_meant(a[l], warp->rank), d[l]);
 }
 
 OP(block_rank_u64) {
    const uint64_t *a = LANES_OF(uint64_t, i->a), base = warp->run->window_base[WINDOW_SHARED];
    uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(rank_at(warp, (uint32_t)(a[l] - base)), d[l]);
+   EACH_LANE d[l] = KEEP(machine_rank_meant(a[l] - base, warp->rank), d[l]);
 }
 
 /* Of the thread's own block. */
@@ -72,7 +68,7 @@ OP(isspacep_own) {
    for (uint32_t l = 0; l < LANES; l++) {
       const uint64_t address = machine_generic(warp->run, a[l]);
       truth |= (uint32_t)(address >> WINDOW_SHIFT == WINDOW_SHARED &&
-                          rank_at(warp, (uint32_t)address) == warp->rank)
+                          machine_rank_meant(address, warp->rank) == warp->rank)
                << l;
    }
    set_predicate(warp, i->d, truth, mask);

@@ -59,6 +59,8 @@ static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descrip
    find_pieces(descriptor, across, lines, out);
    const machine_matrix_descriptor_t *d = &out->descriptor;
    rkb_machine_finding_t *finding = NULL;
+   if (pieces_have_leading(out) && !machine_warpgroup_leading(warp, name[0] == 'b', d->leading))
+      return false;
    if (!pieces_aligned(out))
       finding = machine_find(
          warp, RKB_MACHINE_REJECT, "memory.misaligned", 0,

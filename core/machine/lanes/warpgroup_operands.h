@@ -51,6 +51,12 @@ static inline bool pieces_inside(const machine_warp_t *warp, const operand_piece
    return true;
 }
 
+/* Whether the layout goes by the descriptor's leading offset. */
+static inline bool pieces_have_leading(const operand_pieces_t *pieces) {
+   const machine_matrix_descriptor_t *d = &pieces->descriptor;
+   return !d->swizzle || (pieces->across && 2 * pieces->lines > d->swizzle);
+}
+
 /* Whether a pattern begins where the device takes it to begin. */
 static inline bool pieces_aligned(const operand_pieces_t *pieces) {
    const machine_matrix_descriptor_t *d = &pieces->descriptor;

@@ -152,7 +152,7 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
    const uint64_t window = address >> WINDOW_SHIFT;
    uint64_t low = address & ((1ull << WINDOW_SHIFT) - 1);
    if (window == WINDOW_SHARED && warp->block->cluster.blocks > 1 &&
-       low >> CLUSTER_SHIFT <= warp->block->cluster.blocks)
+       machine_rank_meant(low, warp->rank) < warp->block->cluster.blocks)
       low &= (1u << CLUSTER_SHIFT) - 1; /* of another block */
    const char *verb = store ? "writes" : "reads", *name = space_name(window);
    machine_region_t *region = window == 0 ? nearest_region(run, address) : NULL;
