@@ -1,7 +1,8 @@
 /* Kernels for tensor cores and asynchronous copies, broken by the fault operators (core/tools/faults): the machine must reject each, for a
  * reason that names the fault, and none of the kernels as they are.  tensor_kernels.txt lists the kernels, equivalent_faults.tsv the sites at
  * which an operator breaks nothing, and why.  A test judges a sample of the faults; "all" as argument judges every one, and a part of a path
- * those of the kernels that have it, with what was found. */
+ * those of the kernels that have it, with what was found.  "write FOLDER" writes all texts instead, as KERNEL.cu and KERNEL.OPERATOR.SITE.cu,
+ * for tests/gpu/tensor_faults.py, which runs them on a device. */
 #include "corpus/operator.h"
 #include "machine_harness.h"
 
@@ -21,7 +22,8 @@
 
 typedef struct tally {
    uint32_t kernels, faults, judged, rejected, named, kept, kept_rejected, unbuilt, wrong;
-   const char *only; /* NULL: the sample */
+   const char *only;   /* NULL: the sample */
+   const char *folder; /* where texts are written; NULL: they are judged */
    char *equivalent;
 } tally_t;
 
@@ -139,6 +141,26 @@ typedef struct subject {
    uint64_t outputs; /* of the kernel as it is; 0: not known yet */
 } subject_t;
 
+/* what: ".OPERATOR.SITE", or "" of the kernel as it is. */
+static void write_text(const tally_t *tally, const char *kernel, const char *what, const char *text) {
+   char path[1024];
+   const char *name = strrchr(kernel, '/') ? strrchr(kernel, '/') + 1 : kernel;
+   snprintf(path, sizeof path, "%s/%.*s%s.cu", tally->folder, (int)strcspn(name, "."), name, what);
+   FILE *out = fopen(path, "w");
+   assert_non_null(out);
+   assert_true(fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+static void write_site(const tally_t *tally, const subject_t *subject, const char *operator_name,
+                       const site_t *site, uint32_t number) {
+   char what[128];
+   size_t bytes;
+   char *text = site_apply(&subject->source, site, &bytes);
+   snprintf(what, sizeof what, ".%s.%u", operator_name, number);
+   write_text(tally, subject->path, what, text);
+   free(text);
+}
+
 static bool chosen(const tally_t *tally, const char *id) {
    return tally->only || hash_of(id) % SAMPLE == 0;
 }
@@ -149,7 +171,9 @@ static void judge_site(subject_t *subject, const operator_t *operator_of, const 
    snprintf(id, sizeof id, "%s\t%s\t%u", subject->path, operator_of->name, number);
    snprintf(listed, sizeof listed, "\n%s\t", id);
    tally->faults++;
-   if (strstr(tally->equivalent, listed) || !chosen(tally, id))
+   if (tally->folder)
+      write_site(tally, subject, operator_of->name, site, number);
+   if (tally->folder || strstr(tally->equivalent, listed) || !chosen(tally, id))
       return;
    if (!subject->outputs) {
       find(subject->source.text, &subject->outputs, verdict, sizeof verdict);
@@ -190,6 +214,8 @@ static void judge_kernel(const char *line, tally_t *tally) {
    assert_non_null(text);
    source_open(text, strlen(text), &subject.source);
    tally->kernels++;
+   if (tally->folder)
+      write_text(tally, subject.path, "", subject.source.text);
    for (uint32_t n = 0; n < asynchrony_operator_count; n++) {
       sites_t sites = {0};
       asynchrony_operators[n].find(&subject.source, &sites);
@@ -226,7 +252,8 @@ static void sampled_faults(void **state) {
 
 int main(int count, char **arguments) {
    if (count > 1) {
-      tally_t tally = {.only = arguments[1]};
+      const bool writes = count > 2 && strcmp(arguments[1], "write") == 0;
+      tally_t tally = {.only = writes ? NULL : arguments[1], .folder = writes ? arguments[2] : NULL};
       judge_all(&tally);
       return tally.wrong != 0;
    }

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Does the CPU's model of a target order schedules of products as a device does?
+
+  ranking.py draw BUILD TASK OUT [--bench NAME=DIM:SIZE,...]... [--candidates N] [--seed S] [--slowest R]
+      Draws schedules of TASK (a directory) around the suited one and by chance, screens them, and writes of each accepted one that is
+      predicted to take at most R times the fastest: OUT/kernels/TASK/NNN.cu (the kernel with its schedule),
+      OUT/exported/TASK.forward.NNN.cu and .h (for tests/gpu/exported_kernels.py), and its predictions to OUT/predicted.tsv (the
+      model's parts of them to OUT/TASK.details.jsonl).
+      OUT/tasks/TASK is the task without seeds, with these bench cases in place of its own.
+  ranking.py predict BUILD TASK OUT
+      Predicts the kernels in OUT/kernels/TASK again, by the model as it is in BUILD; TASK is a name.
+  ranking.py compare PREDICTED TIMES [--fitted CASE,...]
+      Spearman's rank correlation of predicted and measured times, case by case; "predicted / measured" is a geometric mean, and "best
+      predicted / fastest" the measured time of the schedule that is predicted to be the fastest, over the least measured.  TIMES is what
+      `exported_kernels.py OUT/tasks OUT/exported RESULT` writes on the device.  Kernels whose results differ from PyTorch's are left out
+      and named.  --fitted names the cases (TASK/CASE) that the model's constants were chosen on."""
+import argparse
+import csv
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SCREEN = """screen:
+  - use: rkb.verifier.lint
+  - {use: rkb.verifier.machine, with: {shapes: 0, families: 1, bench_points: 0, bench_blocks: 4}}
+  - use: rkb.profiler.model
+"""
+HEAD = "rkb: 1\nname: ranking\nseed: {seed}\ntarget: h200\nobjective: {{minimise: [model.predicted_us], over: bench, combine: geomean}}\n"
+SEARCH = """limits: {{candidates: {count}, generations: 1000, stale: {count}, wall: 2h}}
+propose:
+  - {{use: rkb.translator.graph, with: {{starts: [suited]}}}}
+search:
+  use: rkb.strategy.best_of_n
+  window: 16
+  operators:
+    - {{use: rkb.mutator.schedule, with: {{time: "", crossover: 0, steps: 0.5}}, weight: 5}}
+    - {{use: rkb.translator.graph, id: draw, weight: 4}}
+"""
+WRONG = 0.1  # of a result, as a share of the mean magnitude: rounding is far below
+
+
+def run(build, task, text, scratch):
+    pipeline = os.path.join(scratch, "ranking.yaml")
+    with open(pipeline, "w", encoding="utf-8") as file:
+        file.write(text)
+    out = os.path.join(scratch, "run")
+    subprocess.run([os.path.join(build, "bin", "rkb-run"), pipeline, "--task", task, "--direction", "forward", "--secret", f"{1:064x}",
+                    "--out", out, "--quiet"], check=False)
+    return os.path.join(out, "run.sqlite")
+
+
+def accepted(archive):
+    """[(text, note, {case: (us, detail)})] in the order of candidates."""
+    base = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
+    rows = base.execute("select c.id, s.text, c.note from candidate c join source s on s.hash = c.source_hash where c.standing = 'accept' "
+                        "and c.objective is not null and c.duplicate_of is null order by c.id").fetchall()
+    found = []
+    for number, text, note in rows:
+        cases = base.execute("select task_case, value, detail from measurement where candidate = ? and name = 'model.predicted_us' and task_case != ''",
+                             (number,)).fetchall()
+        found.append((text, note or "", {case.removeprefix("bench/"): (us, detail) for case, us, detail in cases}))
+    base.close()
+    return found
+
+
+def write_predictions(out, task, rows):
+    """rows: [(label, note, cases)]; replaces the task's lines."""
+    path, name = os.path.join(out, "predicted.tsv"), os.path.basename(task)
+    kept = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            kept = [row for row in csv.DictReader(file, delimiter="\t") if row["task"] != name]
+    for label, note, cases in rows:
+        kept += [{"task": name, "case": case, "label": label, "predicted_us": f"{us:.3f}", "note": note} for case, (us, _) in cases.items()]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, ["task", "case", "label", "predicted_us", "note"], delimiter="\t", lineterminator="\n")
+        table.writeheader()
+        table.writerows(kept)
+    with open(os.path.join(out, f"{name}.details.jsonl"), "w", encoding="utf-8") as file:
+        for label, _, cases in rows:
+            for case, (us, detail) in cases.items():
+                file.write(json.dumps({"task": name, "case": case, "label": label, "us": us, "detail": json.loads(detail or "{}")}) + "\n")
+
+
+def keep(build, task, out, found, slowest):
+    name, rows = os.path.basename(task), []
+    for folder in (os.path.join(out, "kernels", name), os.path.join(out, "exported")):
+        os.makedirs(folder, exist_ok=True)
+    least = {case: min(cases[case][0] for _, _, cases in found) for case in found[0][2]}
+    for number, (text, note, cases) in enumerate(found, 1):
+        label, path = f"{number:03d}", os.path.join(out, "kernels", name, f"{number:03d}.cu")
+        if any(cases[case][0] > slowest * least[case] for case in cases):
+            continue
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([os.path.join(build, "bin", "rkb"), "export", path, "--task", task, "--c", "--out",
+                               os.path.join(out, "exported", f"{name}.forward.{label}.cu")], capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{name} {label}: {done.stderr.strip()[:200]}", file=sys.stderr)
+            os.remove(path)
+            continue
+        rows.append((label, note, cases))
+    write_predictions(out, task, rows)
+    print(f"{name}: {len(rows)} schedules")
+
+
+def copy_task(given):
+    """OUT/tasks/TASK: without seeds, and with the bench cases that were asked for."""
+    task = os.path.join(given.out, "tasks", os.path.basename(os.path.abspath(given.task)))
+    shutil.copytree(given.task, task, ignore=shutil.ignore_patterns("seeds", "best"), dirs_exist_ok=True)
+    if given.bench:
+        path = os.path.join(task, "task.yaml")
+        with open(path, encoding="utf-8") as file:
+            head = file.read().split("  bench:\n")[0]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(head + "  bench:\n")
+            for name, sizes in (bench.split("=") for bench in given.bench):
+                file.write(f"    - {{name: {name}, dims: {{{sizes.replace(':', ': ').replace(',', ', ')}}}}}\n")
+    return task
+
+
+def draw(given):
+    task = copy_task(given)
+    with tempfile.TemporaryDirectory() as scratch:
+        text = HEAD.format(seed=given.seed) + SEARCH.format(count=given.candidates) + SCREEN
+        keep(given.build, task, given.out, accepted(run(given.build, task, text, scratch)), given.slowest)
+
+
+def predict(given):
+    with tempfile.TemporaryDirectory() as scratch:
+        task = os.path.join(scratch, given.task)
+        shutil.copytree(os.path.join(given.out, "tasks", given.task), task)
+        shutil.copytree(os.path.join(given.out, "kernels", given.task), os.path.join(task, "seeds"))
+        archive = run(given.build, task, HEAD.format(seed=given.seed) + "propose:\n  - use: rkb.translator.seed\n" + SCREEN, scratch)
+        labels = {}
+        for entry in os.scandir(os.path.join(task, "seeds")):
+            with open(entry.path, encoding="utf-8") as file:
+                labels[file.read()] = entry.name[:-3]
+        rows = [(labels[text], note, cases) for text, note, cases in accepted(archive)]
+    write_predictions(given.out, task, sorted(rows))
+    print(f"{given.task}: {len(rows)} of {len(labels)} schedules predicted")
+
+
+def ranks(values):
+    """Ties share their mean rank."""
+    order, result, at = sorted(range(len(values)), key=values.__getitem__), [0.0] * len(values), 0
+    while at < len(order):
+        end = at
+        while end < len(order) and values[order[end]] == values[order[at]]:
+            end += 1
+        for place in order[at:end]:
+            result[place] = (at + end - 1) / 2
+        at = end
+    return result
+
+
+def spearman(first, second):
+    a, b = ranks(first), ranks(second)
+    mean = (len(a) - 1) / 2
+    across = sum((x - mean) * (y - mean) for x, y in zip(a, b))
+    within = (sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b)) ** 0.5
+    return across / within if within else float("nan")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def compare(given):
+    predicted = {(row["task"], row["case"], row["label"]): float(row["predicted_us"]) for row in read(given.predicted)}
+    fitted, cases, wrong = set(filter(None, given.fitted.split(","))), {}, set()
+    for row in read(given.times):
+        key = (row["task"], row["case"], row["label"])
+        if key not in predicted:
+            continue
+        if not float(row["error"]) < WRONG:
+            wrong.add(f"{row['task']} {row['label']}")
+            continue
+        cases.setdefault(f"{row['task']}/{row['case']}", []).append((predicted[key], float(row["us"])))
+    print("| case | | schedules | measured us | rank correlation | within 3 times the fastest: correlation (schedules) | predicted / measured | best predicted / fastest |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    for case, points in cases.items():
+        first, second = [p for p, _ in points], [m for _, m in points]
+        product = 1.0
+        for p, m in points:
+            product *= (p / m) ** (1 / len(points))
+        chosen = min(points)[1] / min(second)
+        near = [point for point in points if point[1] <= 3 * min(second)]
+        print(f"| {case} | {'fitted' if case in fitted else 'held out'} | {len(points)} | {min(second):.0f} to {max(second):.0f} | "
+              f"{spearman(first, second):.3f} | "
+              f"{spearman([p for p, _ in near], [m for _, m in near]):.3f} ({len(near)}) | {product:.2f} | {chosen:.2f} |")
+    if wrong:
+        print(f"\nleft out, results differ from PyTorch's: {', '.join(sorted(wrong))}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(dest="what", required=True)
+    for what in (draw, predict):
+        one = kinds.add_parser(what.__name__)
+        for name in ("build", "task", "out"):
+            one.add_argument(name)
+        one.add_argument("--seed", type=int, default=1)
+        one.set_defaults(act=what)
+        if what is draw:
+            one.add_argument("--bench", action="append", metavar="NAME=DIM:SIZE,...")
+            one.add_argument("--candidates", type=int, default=60)
+            one.add_argument("--slowest", type=float, default=60)
+    one = kinds.add_parser("compare")
+    one.add_argument("predicted")
+    one.add_argument("times")
+    one.add_argument("--fitted", default="")
+    one.set_defaults(act=compare)
+    given = parser.parse_args()
+    given.act(given)
+
+
+main()
