@@ -117,17 +117,18 @@ static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
 }
 
 static void spell_left(const rkb_progress_t *progress, char *out, size_t size) {
-   char elapsed[32], left[32] = "", cost[64] = "";
+   char elapsed[32], left[32] = "", cost[96] = "";
    const rkb_pipeline_facts_t *limits = &progress->limits;
    double wall = (double)limits->limit_wall_ns * 1e-9, gone = progress->last.elapsed_seconds;
    rkb_format_duration((uint64_t)(gone * 1e9), elapsed, sizeof elapsed);
    if (limits->limit_wall_ns > 0)
       rkb_format_duration(gone < wall ? (uint64_t)((wall - gone) * 1e9) : 0, left, sizeof left);
-   if (progress->last.cost_usd > 0 || limits->limit_cost_usd >= 0)
-      snprintf(cost, sizeof cost, ", %.3f USD spent", progress->last.cost_usd);
+   const double spent = progress->last.cost_usd, reserved = progress->last.reserved_usd;
    if (limits->limit_cost_usd >= 0)
-      snprintf(cost, sizeof cost, ", %.3f of %.2f USD spent", progress->last.cost_usd,
-               limits->limit_cost_usd);
+      snprintf(cost, sizeof cost, ", %.3f USD spent, %.3f reserved, %.3f left", spent, reserved,
+               fmax(limits->limit_cost_usd - spent - reserved, 0));
+   else if (spent + reserved > 0)
+      snprintf(cost, sizeof cost, ", %.3f USD spent, %.3f reserved", spent, reserved);
    snprintf(out, size, "%s%s%s%s%s", elapsed, left[0] ? ", at most " : "", left, left[0] ? " left" : "",
             cost);
 }

@@ -108,7 +108,7 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
                             .give_up = give_up,
                             .argument = asking};
    int64_t tokens, id = 0;
-   bool fits = false;
+   uint32_t room;
    *again = false;
    asking->call.reserved_usd = most_of(asking, &tokens);
    asking->call.attempt = number;
@@ -117,11 +117,15 @@ static int try_once(rkb_asking_t *asking, int64_t number, int64_t retry, bool *a
          rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for its turn");
       return RKB_OK;
    }
-   int status = rkb_ledger_reserve(llm->ledger, &asking->call, &fits, &id, err);
-   if (status != RKB_OK || !fits) {
+   int status = rkb_ledger_reserve(llm->ledger, &asking->call, give_up, asking, &room, &id, err);
+   if (status != RKB_OK || room != RKB_LEDGER_RESERVED) {
       rkb_limits_give(llm->limits, model, tokens, 0);
       if (status != RKB_OK)
          return status;
+      if (room == RKB_LEDGER_GIVEN_UP) {
+         *answer = rkb_asking_answer(asking, RKB_LLM_CANCELLED, NULL, "the job ended while it waited for money that others had reserved");
+         return RKB_OK;
+      }
       rkb_llm_tell_over_budget(llm, model, asking->call.reserved_usd);
       *answer = rkb_asking_answer(asking, RKB_LLM_OVER_BUDGET, NULL,
                                   "its reservation does not fit under limits.cost_usd");

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -14,11 +15,18 @@ typedef struct promised {
    int64_t draw;
 } promised_t;
 
+typedef struct waiter {
+   struct waiter *next;
+} waiter_t;
+
 struct rkb_ledger {
    rkb_archive_t *archive;
    double limit;
    pthread_mutex_t mutex; /* guards the members below, and makes looking up and promising a draw one step */
-   double spent;
+   double charged, reserved; /* USD */
+   uint32_t outstanding;     /* reservations */
+   waiter_t *first;          /* of those that want to reserve, in order of arrival; each is its asker's own */
+   pthread_cond_t changed;   /* a reservation ended, or a waiter left the row */
    promised_t *promised;
    int64_t unkept; /* last id of a call when there is no archive */
 };
@@ -32,12 +40,13 @@ int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **out, rk
    if (archive)
       status = rkb_archive_abandon_calls(archive, &abandoned, err);
    if (archive && status == RKB_OK)
-      status = rkb_archive_cost(archive, &ledger->spent, err);
+      status = rkb_archive_cost(archive, &ledger->charged, err);
    if (status != RKB_OK) {
       free(ledger);
       return status;
    }
    pthread_mutex_init(&ledger->mutex, NULL);
+   pthread_cond_init(&ledger->changed, NULL);
    *out = ledger;
    return RKB_OK;
 }
@@ -50,6 +59,7 @@ void rkb_ledger_close(rkb_ledger_t *ledger) {
       free(ledger->promised);
       ledger->promised = next;
    }
+   pthread_cond_destroy(&ledger->changed);
    pthread_mutex_destroy(&ledger->mutex);
    free(ledger);
 }
@@ -80,17 +90,59 @@ int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_cal
    return status;
 }
 
-int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, bool *fits, int64_t *id,
-                       rkb_error_t *err) {
+#define LOOK_NS 50000000l
+
+/* Waits, with the mutex held, for a change or for LOOK_NS; false when the asker gives up. */
+static bool wait_for_change(rkb_ledger_t *ledger, rkb_give_up_t give_up, void *argument) {
+   struct timespec until;
+   clock_gettime(CLOCK_REALTIME, &until);
+   until.tv_nsec += LOOK_NS;
+   until.tv_sec += until.tv_nsec / 1000000000l;
+   until.tv_nsec %= 1000000000l;
+   pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until);
+   pthread_mutex_unlock(&ledger->mutex); /* give_up is somebody else's code */
+   const bool stays = !give_up(argument);
+   pthread_mutex_lock(&ledger->mutex);
+   return stays;
+}
+
+/* Whether this sum fits now, never, or perhaps later (0). */
+static uint32_t fits(const rkb_ledger_t *ledger, double usd) {
+   if (ledger->limit < 0 || ledger->charged + ledger->reserved + usd <= ledger->limit)
+      return RKB_LEDGER_RESERVED;
+   return !ledger->outstanding || ledger->charged + usd > ledger->limit ? RKB_LEDGER_OVER : 0;
+}
+
+static waiter_t **place_of(rkb_ledger_t *ledger, const waiter_t *waiter) {
+   waiter_t **place = &ledger->first;
+   while (*place != waiter)
+      place = &(*place)->next;
+   return place;
+}
+
+int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_give_up_t give_up, void *argument, uint32_t *answer,
+                       int64_t *id, rkb_error_t *err) {
+   waiter_t me = {0};
    int status = RKB_OK;
    pthread_mutex_lock(&ledger->mutex);
-   *fits = ledger->limit < 0 || ledger->spent + call->reserved_usd <= ledger->limit;
-   if (*fits && ledger->archive)
+   *answer = call->reserved_usd > 0 ? 0 : ledger->limit < 0 || ledger->charged <= ledger->limit ? RKB_LEDGER_RESERVED : RKB_LEDGER_OVER;
+   *place_of(ledger, NULL) = &me; /* at the end */
+   while (!*answer) {
+      if (ledger->first == &me)
+         *answer = fits(ledger, call->reserved_usd);
+      if (!*answer && !wait_for_change(ledger, give_up, argument))
+         *answer = RKB_LEDGER_GIVEN_UP;
+   }
+   if (*answer == RKB_LEDGER_RESERVED && ledger->archive)
       status = rkb_archive_reserve_call(ledger->archive, call, id, err);
-   else if (*fits)
+   else if (*answer == RKB_LEDGER_RESERVED)
       *id = ++ledger->unkept;
-   if (*fits && status == RKB_OK)
-      ledger->spent += call->reserved_usd;
+   if (*answer == RKB_LEDGER_RESERVED && status == RKB_OK) {
+      ledger->reserved += call->reserved_usd;
+      ledger->outstanding++;
+   }
+   *place_of(ledger, &me) = me.next;
+   pthread_cond_broadcast(&ledger->changed);
    pthread_mutex_unlock(&ledger->mutex);
    return status;
 }
@@ -98,15 +150,18 @@ int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, bool
 int rkb_ledger_finish(rkb_ledger_t *ledger, int64_t id, const rkb_call_record_t *call, rkb_error_t *err) {
    int status = ledger->archive ? rkb_archive_finish_call(ledger->archive, id, call, err) : RKB_OK;
    pthread_mutex_lock(&ledger->mutex);
-   if (status == RKB_OK)
-      ledger->spent += call->cost_usd - call->reserved_usd;
+   if (status == RKB_OK) {
+      ledger->reserved = --ledger->outstanding ? ledger->reserved - call->reserved_usd : 0;
+      ledger->charged += call->cost_usd;
+      pthread_cond_broadcast(&ledger->changed);
+   }
    pthread_mutex_unlock(&ledger->mutex);
    return status;
 }
 
-double rkb_ledger_spent(rkb_ledger_t *ledger) {
+void rkb_ledger_state(rkb_ledger_t *ledger, double *charged, double *reserved) {
    pthread_mutex_lock(&ledger->mutex);
-   double spent = ledger->spent;
+   *charged = ledger->charged;
+   *reserved = ledger->reserved;
    pthread_mutex_unlock(&ledger->mutex);
-   return spent;
 }

@@ -5,6 +5,7 @@
 #define RKB_LLM_LEDGER_H
 
 #include "archive/archive.h"
+#include "llm/rate_limits.h"
 
 typedef struct rkb_ledger rkb_ledger_t;
 
@@ -17,12 +18,20 @@ void rkb_ledger_close(rkb_ledger_t *ledger);
 int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_call_found_t *found,
                     rkb_error_t *err);
 
-/* Reserves call->reserved_usd.  *fits is false, with RKB_OK, when this would exceed the limit; nothing is stored then.  *id identifies
- * the reservation. */
-int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, bool *fits, int64_t *id,
-                       rkb_error_t *err);
+enum rkb_ledger_answer {
+   RKB_LEDGER_RESERVED = 1,
+   RKB_LEDGER_OVER,     /* what was charged and what this may cost exceed the limit: it will never fit */
+   RKB_LEDGER_GIVEN_UP  /* give_up said so while it waited */
+};
+
+/* Reserves call->reserved_usd; *answer is an enum rkb_ledger_answer, and nothing is stored unless it is the first.  A question that does not
+ * fit beside the reservations of others waits until they end, in order of arrival: most cost less than was reserved.  give_up is asked
+ * about 20 times a second meanwhile; a free question never waits, and needs none.  *id identifies the reservation. */
+int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_give_up_t give_up, void *argument, uint32_t *answer,
+                       int64_t *id, rkb_error_t *err);
 /* Replaces the reservation by the actual charge. */
 int rkb_ledger_finish(rkb_ledger_t *ledger, int64_t id, const rkb_call_record_t *call, rkb_error_t *err);
-double rkb_ledger_spent(rkb_ledger_t *ledger); /* reservations included */
+/* USD that were charged, and USD that are reserved. */
+void rkb_ledger_state(rkb_ledger_t *ledger, double *charged, double *reserved);
 
 #endif

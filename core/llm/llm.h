@@ -66,5 +66,7 @@ bool rkb_llm_is_over_budget(const rkb_llm_t *llm);
 
 /* USD charged to this run so far, reservations included.  [any] */
 double rkb_llm_spent(rkb_llm_t *llm);
+/* The same in its two parts. */
+void rkb_llm_money(rkb_llm_t *llm, double *charged, double *reserved);
 
 #endif

@@ -16,18 +16,18 @@ static rkb_cassette_question_t cassette_question(const rkb_asking_t *asking) {
 /* Stores a replayed reply, which costs nothing.  Its row says where it came from and what it would have cost. */
 static int keep_replay(rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
                        rkb_llm_answer_t **answer, rkb_error_t *err) {
-   bool fits = false;
+   uint32_t room = 0;
    int64_t id = 0;
    asking->call.reserved_usd = 0;
    asking->call.source = source;
    asking->call.attempt = 1;
-   int status = rkb_ledger_reserve(asking->llm->ledger, &asking->call, &fits, &id, err);
+   int status = rkb_ledger_reserve(asking->llm->ledger, &asking->call, NULL, NULL, &room, &id, err);
    rkb_call_record_t call = asking->call;
    rkb_call_fill(&call, reply, true);
    call.outcome = rkb_llm_outcome_name(rkb_reply_outcome(reply));
    call.worth_usd = rkb_reply_worth(asking->model, reply);
    call.seconds = -1;
-   if (status == RKB_OK && fits) /* if the limit is now below what was spent, not even a free row is added */
+   if (status == RKB_OK && room == RKB_LEDGER_RESERVED) /* if the limit is now below what was spent, not even a free row is added */
       status = rkb_ledger_finish(asking->llm->ledger, id, &call, err);
    if (status == RKB_OK)
       *answer = rkb_asking_answer_reply(asking, reply, source, call.worth_usd, -1);

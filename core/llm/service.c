@@ -34,8 +34,14 @@ void rkb_llm_close(rkb_llm_t *llm) {
    free(llm);
 }
 
+void rkb_llm_money(rkb_llm_t *llm, double *charged, double *reserved) {
+   rkb_ledger_state(llm->ledger, charged, reserved);
+}
+
 double rkb_llm_spent(rkb_llm_t *llm) {
-   return rkb_ledger_spent(llm->ledger);
+   double charged, reserved;
+   rkb_llm_money(llm, &charged, &reserved);
+   return charged + reserved;
 }
 
 bool rkb_llm_is_over_budget(const rkb_llm_t *llm) {
@@ -50,7 +56,7 @@ void rkb_llm_tell_over_budget(rkb_llm_t *llm, const rkb_model_t *model, double r
             "%.4f of %.2f USD are spent and reserved, and a question to model '%.60s' may cost %.4f: such "
             "questions "
             "are not asked any more; what is free goes on",
-            rkb_ledger_spent(llm->ledger), llm->options.cost_limit, model->face.name, reservation);
+            rkb_llm_spent(llm), llm->options.cost_limit, model->face.name, reservation);
    if (llm->options.over_budget)
       llm->options.over_budget(llm->options.argument, text);
 }

@@ -20,7 +20,9 @@ void rkb_event_send(rkb_run_t *run, rkb_event_t *event) {
    event->duplicates = run->numbered.duplicates;
    event->told = run->tally.requests;
    event->elapsed_seconds = (double)(rkb_now_ns() - run->times.started_ns) * 1e-9;
-   event->cost_usd = run->runtime.llm ? rkb_llm_spent(run->runtime.llm) : 0;
+   event->cost_usd = event->reserved_usd = 0;
+   if (run->runtime.llm)
+      rkb_llm_money(run->runtime.llm, &event->cost_usd, &event->reserved_usd);
    run->options.observe(run->options.argument, event);
 }
 

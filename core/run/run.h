@@ -43,7 +43,7 @@ typedef struct rkb_event {
    const rkb_stage_progress_t *stages;
    uint32_t stage_count;
    uint64_t candidates, duplicates, told; /* so far: numbered without duplicates, duplicates, requests told */
-   double elapsed_seconds, cost_usd;
+   double elapsed_seconds, cost_usd, reserved_usd; /* charged, and reserved by questions in progress */
 } rkb_event_t;
 
 typedef struct rkb_run_options {

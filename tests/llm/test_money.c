@@ -71,6 +71,30 @@ static void the_cap_is_never_overrun(void **state) {
    service_remove(&service);
 }
 
+/* Sixteen questions, each of which may cost 1 USD and a little and does cost 0.0066: beside each other five fit under 5.5 USD, and the others
+ * wait until money that was reserved is free again.  None is turned away. */
+static void reservations_are_waited_for(void **state) {
+   service_t service;
+   asker_t askers[16];
+   char models[512];
+   (void)state;
+   service_open(&service, paid_model(models, sizeof models, "plain", ", limits: {concurrency: 16}"), 5.5, NULL);
+   for (int i = 0; i < 16; i++) {
+      askers[i] = (asker_t){.service = &service, .number = i};
+      assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_one, &askers[i]), 0);
+   }
+   for (int i = 0; i < 16; i++) {
+      pthread_join(askers[i].thread, NULL);
+      assert_int_equal(askers[i].outcome, RKB_LLM_ANSWERED);
+   }
+   assert_false(rkb_llm_is_over_budget(service.llm));
+   double charged, reserved;
+   rkb_llm_money(service.llm, &charged, &reserved);
+   assert_true(charged < 1 && reserved == 0);
+   service_close(&service);
+   service_remove(&service);
+}
+
 static void ask_together(service_t *service, asker_t *askers, int count) {
    for (int i = 0; i < count; i++) {
       askers[i] = (asker_t){.service = service, .number = i};
@@ -405,7 +429,8 @@ static int stop(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_cap_is_never_overrun),     cmocka_unit_test(a_reply_is_bought_once),
+      cmocka_unit_test(the_cap_is_never_overrun),
+      cmocka_unit_test(reservations_are_waited_for),     cmocka_unit_test(a_reply_is_bought_once),
       cmocka_unit_test(no_more_than_so_many_at_once), cmocka_unit_test(a_minute_has_its_share),
       cmocka_unit_test(a_killed_question_is_charged), cmocka_unit_test(a_recording_replays),
       cmocka_unit_test(the_cache_serves_other_runs),  cmocka_unit_test(commands_answer),

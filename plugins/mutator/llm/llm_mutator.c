@@ -188,7 +188,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       made += result == PROPOSAL_MADE;
    }
    if (status == RKB_OK && something && !made)
-      status = err->status; /* RKB_OK when only the money is over */
+      status = err->status;
    context_close(context);
    free(context);
    free(lessons);

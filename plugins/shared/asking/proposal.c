@@ -116,7 +116,7 @@ static int report(const context_t *context, const proposal_t *proposal, replies_
       *result = PROPOSAL_MADE;
       return emit(context, proposal, replies, model->model, err);
    }
-   rkb_fail(err, answer->outcome == RKB_LLM_OVER_BUDGET ? RKB_OK : RKB_ERR_LIMIT, "model %.60s, %s: %.300s", model->model,
+   rkb_fail(err, RKB_ERR_LIMIT, "model %.60s, %s: %.300s", model->model,
             rkb_llm_outcome_name(answer->outcome), answer->message);
    return RKB_OK;
 }

@@ -68,7 +68,7 @@ static int translator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_e
       status = proposal_make(context, me->llm, &proposal, &result, err);
       made += result == PROPOSAL_MADE;
    }
-   /* Without any candidate the request says why; out of money is no failure: free operators go on. */
+   /* Without any candidate the request failed, and says why; free operators go on. */
    if (status == RKB_OK && !made)
       status = err->status;
    context_close(context);
