@@ -5,7 +5,7 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
-#include "seed_files.h"
+#include "seed_files/seed_files.h"
 
 typedef struct seed_config {
    const char *directory;

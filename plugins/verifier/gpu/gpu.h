@@ -53,6 +53,8 @@ struct tally {
    bool repeatable; /* equal inputs gave equal bits */
 };
 
+struct peer; /* peer.h */
+
 struct candidate {
    rkb_job_t job;
    const rkb_item_t *item;
@@ -61,6 +63,7 @@ struct candidate {
    rkb_session_t *session;
    bool module_loaded;
    stopwatch_t watch;
+   struct peer *peer; /* what outputs at bench shapes are compared with */
 };
 
 /* output_values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
@@ -75,6 +78,8 @@ struct values {
    bool expected;
    uint64_t *judged; /* one a tensor: the device's sum of an output that was judged and found right */
    bool *right;      /* one a tensor: whether there is such a sum */
+   uint64_t *whole;  /* one a tensor: the same of an output that was compared whole with the peer's */
+   bool *compared;
 };
 int values_open(const struct gpu *me, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                 bool pooled, struct values *values, rkb_error_t *err);
@@ -106,6 +111,10 @@ int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial
 /* outputs.c: reads back what instance wrote and judges it, and holds every byte of the inputs against what was staged. */
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
                   struct found *found, struct tally *tally, rkb_error_t *err);
+/* Judges elements of an output by the task's rule; data and points are of these elements. */
+int outputs_judge_points(const struct gpu *me, const struct candidate *candidate, const struct values *values, uint32_t t,
+                         const void *data, const rkb_points_t *points, const uint64_t *elements, struct found *found,
+                         struct tally *tally, rkb_error_t *err);
 /* Runs instance once more on a set's values, which it has just run on: are the bits the same?  outcome says how that went. */
 int outputs_repeat(const struct gpu *me, struct candidate *candidate, const struct values *values,
                    uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,

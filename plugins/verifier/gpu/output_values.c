@@ -10,8 +10,10 @@ int values_open(const struct gpu *me, const rkb_case_t *c, const rkb_family_t *f
                         .pooled = pooled,
                         .samples = calloc(c->tensor_count + 1, sizeof *v->samples),
                         .judged = calloc(c->tensor_count + 1, sizeof *v->judged),
-                        .right = calloc(c->tensor_count + 1, sizeof *v->right)};
-   int status = v->samples && v->judged && v->right && sums_open(c->tensor_count, &v->sums)
+                        .right = calloc(c->tensor_count + 1, sizeof *v->right),
+                        .whole = calloc(c->tensor_count + 1, sizeof *v->whole),
+                        .compared = calloc(c->tensor_count + 1, sizeof *v->compared)};
+   int status = v->samples && v->judged && v->right && v->whole && v->compared && sums_open(c->tensor_count, &v->sums)
                    ? me->task->inputs_open(me->host, c, family, seed, &v->inputs, err)
                    : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (status != RKB_OK)
@@ -25,6 +27,8 @@ void values_free(const struct gpu *me, struct values *v) {
    free(v->samples);
    free(v->judged);
    free(v->right);
+   free(v->whole);
+   free(v->compared);
    sums_close(&v->sums);
    if (v->inputs)
       me->task->inputs_free(v->inputs);

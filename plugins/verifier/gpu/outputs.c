@@ -12,12 +12,12 @@ static json_t *describe(const struct values *v, const rkb_tensor_t *tensor) {
                     (json_int_t)v->seed, "buffer", tensor->name);
 }
 
-static int judge(const struct gpu *me, const struct candidate *candidate, const struct values *v, uint32_t t,
-                 const void *data, struct found *found, struct tally *tally, rkb_error_t *err) {
+int outputs_judge_points(const struct gpu *me, const struct candidate *candidate, const struct values *v, uint32_t t,
+                         const void *data, const rkb_points_t *points, const uint64_t *elements, struct found *found,
+                         struct tally *tally, rkb_error_t *err) {
    rkb_judgement_t j = {.size = sizeof j};
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
-   int status = me->task->judge(me->host, v->inputs, t, data, NULL, &v->samples[t].points,
-                                v->samples[t].elements, candidate->transform, &j, err);
+   int status = me->task->judge(me->host, v->inputs, t, data, NULL, points, elements, candidate->transform, &j, err);
    if (status == RKB_ERR_LIMIT) { /* no finding about the candidate, and no fault of a tool */
       if (tally->refused++ == 0)
          snprintf(tally->refusal, sizeof tally->refusal, "%s", err->message);
@@ -85,7 +85,8 @@ static int judge_output(const struct gpu *me, struct candidate *candidate, struc
    if (is_known(v, t, sum))
       return RKB_OK;
    const uint32_t refused = tally->refused;
-   int status = judge(me, candidate, v, t, reading->data, found, tally, err);
+   int status = outputs_judge_points(me, candidate, v, t, reading->data, &v->samples[t].points, v->samples[t].elements, found,
+                                     tally, err);
    v->right[t] = status == RKB_OK && !found->reason[0] && tally->refused == refused;
    v->judged[t] = sum;
    return status;

@@ -1,6 +1,7 @@
 /* One case on the device: families, placements, repetition.  Values are made once for a family; both placements and their
  * scratch stay while the families change, so a plan that remembers is run on values it has not seen. */
 #include "gpu.h"
+#include "peer.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
       stopwatch_turn(&candidate->watch, PHASE_COMPARE);
       if (status == RKB_OK)
          status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
+      if (status == RKB_OK && !found->reason[0] && first_family && values[set].the_case->kind == RKB_CASE_BENCH)
+         status = peer_compare(me, candidate, &values[set], placement, set, found, tally, err);
    }
    if (status == RKB_OK && !found->reason[0] && last)
       status = outputs_repeat(me, candidate, &values[1], placement, 1, &outcome, tally, err);
@@ -139,6 +142,7 @@ int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       me->device->drop_instance(candidate->session, placement, &ignored);
+   peer_leave_case(me, candidate);
    me->kernel->plan_free(plan);
    return status;
 }

@@ -1,9 +1,10 @@
 /* A CUDA driver without a device, loaded in the real one's place (LD_PRELOAD, by its soname) to test rkb-worker and the
  * program that talks to it where there is no GPU: memory is the process's own and small, copies and fills are done, timing
  * is made up.  Of kernels it knows by name the worker's sum, and "scribble", which writes over everything allocated, as a
- * kernel with a wild pointer may.  One thread. */
+ * kernel with a wild pointer may; and those of tests/gpu/peer, which double numbers.  One thread. */
 #include <cuda.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define MEMORY_BYTES (UINT64_C(640) << 20)
 enum { MOST_BLOCKS = 4096, MOST_STEPS = 256, PAGE = 2 << 20 };
 
-enum kind { COPY, FILL, SUM, SCRIBBLE };
+enum kind { COPY, FILL, SUM, SCRIBBLE, DOUBLE };
 typedef struct step {
    enum kind kind;
    CUdeviceptr to, from;
@@ -51,6 +52,14 @@ static void add_up(const step_t *s) {
    memcpy(at(s->to), &sum, sizeof sum);
 }
 
+/* value 1: wrong in one block of 4,096 blocks of 256 numbers. */
+static void double_numbers(const step_t *s) {
+   const float *from = at(s->from);
+   float *to = at(s->to);
+   for (size_t i = 0; i < s->bytes / sizeof *from; i++)
+      to[i] = (s->value && s->bytes == sizeof *from << 20 && i / 256 == 2345 ? 2.001f : 2.0f) * from[i];
+}
+
 static void perform(const step_t *s) {
    if (s->kind == COPY)
       memcpy(at(s->to), at(s->from), s->bytes);
@@ -61,6 +70,8 @@ static void perform(const step_t *s) {
          memcpy((char *)at(s->to) + i, &s->value, s->width);
    else if (s->kind == SUM)
       add_up(s);
+   else if (s->kind == DOUBLE)
+      double_numbers(s);
    else
       for (unsigned i = 0; i < MOST_BLOCKS; i++)
          if (blocks[i].start)
@@ -151,7 +162,7 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 /* A function is its name. */
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-   static const char *const known[] = {"rkb_sum", "scribble"};
+   static const char *const known[] = {"rkb_sum", "scribble", "doubled", "doubled_but_for_a_block"};
    (void)module;
    *function = (CUfunction) "";
    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -289,7 +300,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra) {
    const char *name = (const char *)function;
-   (void)config, (void)extra;
+   (void)config;
    if (strcmp(name, "scribble") == 0)
       return enqueue((step_t){.kind = SCRIBBLE});
    if (strcmp(name, "rkb_sum") == 0)
@@ -298,6 +309,18 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                               .bytes = *(unsigned long long *)parameters[1],
                               .key = *(unsigned long long *)parameters[2],
                               .to = *(CUdeviceptr *)parameters[3]});
+   if (strncmp(name, "doubled", 7) == 0) { /* of a plan: its parameters lie in one buffer */
+      struct {
+         CUdeviceptr from, to;
+         int count;
+      } given;
+      memcpy(&given, extra[1], offsetof(__typeof__(given), count) + sizeof given.count);
+      return enqueue((step_t){.kind = DOUBLE,
+                              .from = given.from,
+                              .to = given.to,
+                              .bytes = sizeof(float) * (size_t)given.count,
+                              .value = name[7] != '\0'});
+   }
    return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,92 @@
+/* Which kernel a candidate is compared with.  No state; any worker. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "peer.h"
+#include "seed_files/seed_files.h"
+
+typedef struct line_set {
+   uint64_t *lines; /* hashes, sorted */
+   size_t count;
+} line_set_t;
+
+static int compare_lines(const void *left, const void *right) {
+   const uint64_t x = *(const uint64_t *)left, y = *(const uint64_t *)right;
+   return x < y ? -1 : x > y;
+}
+
+/* A line without the blanks at its ends (FNV-1a); 0 where there is too little of it to tell anything. */
+static uint64_t line_hash(const char *line, size_t length) {
+   uint64_t hash = 0xcbf29ce484222325;
+   while (length && (*line == ' ' || *line == '\t')) {
+      line++;
+      length--;
+   }
+   while (length && (line[length - 1] == ' ' || line[length - 1] == '\t' || line[length - 1] == '\r'))
+      length--;
+   for (size_t i = 0; i < length; i++)
+      hash = (hash ^ (unsigned char)line[i]) * 0x100000001b3;
+   return length > 3 ? hash : 0;
+}
+
+static bool lines_of(const char *text, line_set_t *set) {
+   size_t room = 1;
+   for (const char *at = text; *at; at++)
+      room += *at == '\n';
+   *set = (line_set_t){.lines = malloc(room * sizeof *set->lines)};
+   for (const char *at = text; set->lines && *at;) {
+      const size_t length = strcspn(at, "\n");
+      const uint64_t hash = line_hash(at, length);
+      if (hash)
+         set->lines[set->count++] = hash;
+      at += length + (at[length] == '\n');
+   }
+   if (set->lines)
+      qsort(set->lines, set->count, sizeof *set->lines, compare_lines);
+   return set->lines != NULL;
+}
+
+/* The share of the text's lines that the set has too. */
+static double share_of(const char *text, const line_set_t *set) {
+   line_set_t own;
+   size_t common = 0;
+   if (!lines_of(text, &own))
+      return 1;
+   for (size_t i = 0; i < own.count; i++)
+      common += bsearch(&own.lines[i], set->lines, set->count, sizeof *set->lines, compare_lines) != NULL;
+   const double share = own.count ? (double)common / (double)own.count : 1;
+   free(own.lines);
+   return share;
+}
+
+char *peer_choose(const char *directory, const char *source, char **text, char *none, size_t none_size) {
+   seed_files_t files;
+   rkb_error_t err = {0};
+   line_set_t lines;
+   char *path = NULL;
+   double least = 2;
+   *text = NULL;
+   if (seed_files_find(directory, NULL, &files, &err) != RKB_OK) {
+      snprintf(none, none_size, "%.150s", err.message);
+      return NULL;
+   }
+   const bool made = lines_of(source, &lines);
+   for (uint32_t i = 0; made && i < files.count; i++) {
+      char *other = NULL;
+      if (seed_file_read(files.paths[i], &other, &err) != RKB_OK || strcmp(other, source) == 0 ||
+          share_of(other, &lines) >= least) {
+         free(other);
+         continue;
+      }
+      least = share_of(other, &lines);
+      free(*text);
+      free(path);
+      *text = other;
+      path = strdup(files.paths[i]);
+   }
+   if (!path)
+      snprintf(none, none_size, "the task has no other kernel in '%.120s'", directory);
+   free(lines.lines);
+   seed_files_free(&files);
+   return path;
+}
