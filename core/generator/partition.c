@@ -165,6 +165,18 @@ static void want(plan_t *plan, uint32_t value) {
       want(plan, graph->nodes[node].inputs[i]);
 }
 
+/* Whether a value needs another through light nodes that no launch stores. */
+static bool needs(const rkb_graph_t *graph, uint32_t value, uint32_t node) {
+   if (value == node)
+      return true;
+   if (value < node || !rkb_node_is_light(&graph->nodes[value]))
+      return false;
+   for (uint32_t i = 0; i < graph->nodes[value].input_count; i++)
+      if (needs(graph, graph->nodes[value].inputs[i], node))
+         return true;
+   return false;
+}
+
 /* Places of the largest elements are found with the elements. */
 static bool join_rank(plan_t *plan, uint32_t rank) {
    for (uint32_t l = plan->schedule->count; l-- > 0;) {
@@ -278,6 +290,49 @@ static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
          launch->roots[launch->root_count++] = fusion->anchors[a];
 }
 
+/* A launch of rows that computes a value for each of its elements anyway, to write another of the same shape; RKB_NO_NODE. */
+static uint32_t reader_of(const plan_t *plan, uint32_t node) {
+   const rkb_node_t *mine = &plan->graph->nodes[node];
+   for (uint32_t l = 0; l < plan->schedule->count; l++) {
+      const rkb_launch_t *launch = &plan->schedule->launches[l];
+      for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ROW; r++) {
+         const rkb_node_t *root = &plan->graph->nodes[launch->roots[r]];
+         if (root->rank == mine->rank && memcmp(root->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0 &&
+             needs(plan->graph, launch->roots[r], node))
+            return l;
+      }
+   }
+   return RKB_NO_NODE;
+}
+
+/* Moves a root to the launch that computes it anyway, unless another launch must read it before. */
+static void move_root(plan_t *plan, uint32_t from, uint32_t root, uint32_t to) {
+   rkb_schedule_t *schedule = plan->schedule, *before = rkb_allocate(1, sizeof *before);
+   rkb_launch_t *launch = &schedule->launches[from], *into = &schedule->launches[to];
+   *before = *schedule;
+   if (into->root_count < RKB_MAX_LAUNCH_NODES) {
+      into->roots[into->root_count++] = launch->roots[root];
+      launch->roots[root] = launch->roots[--launch->root_count];
+      if (!launch->root_count)
+         memmove(launch, launch + 1, (--schedule->count - from) * sizeof *launch);
+      if (!is_possible(plan))
+         *schedule = *before;
+   }
+   free(before);
+}
+
+/* Outputs of launches without heavy nodes go to the launches that compute them anyway. */
+static void join_readers(plan_t *plan) {
+   for (uint32_t l = plan->schedule->count; l-- > 0;)
+      for (uint32_t r = plan->schedule->launches[l].root_count; r-- > 0 && !plan->schedule->launches[l].anchor_count;) {
+         const uint32_t count = plan->schedule->count, reader = reader_of(plan, plan->schedule->launches[l].roots[r]);
+         if (reader != RKB_NO_NODE)
+            move_root(plan, l, r, reader);
+         if (plan->schedule->count < count)
+            break;
+      }
+}
+
 static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t *fusions, rkb_schedule_t *schedule) {
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
    plan_t *plan = rkb_allocate(1, sizeof *plan);
@@ -327,6 +382,7 @@ static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t
          own->roots[own->root_count++] = node;
    }
    give_roots(plan);
+   join_readers(plan);
    free(plan);
 }
 

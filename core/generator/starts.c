@@ -118,7 +118,13 @@ bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target
 
 static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
    rkb_launch_t tensor = *launch;
+   /* Channels that are convolved by themselves leave a tile nearly empty, and its place is found for each: a thread an element. */
+   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.groups > 1 && e.m < 4) {
+      launch->mapping = RKB_MAP_ELEMENT;
+      return;
+   }
    if (rkb_tensor_suit(graph, target, &e, &tensor) < suit_tile(graph, target, launch))
       *launch = tensor;
 }
