@@ -121,27 +121,37 @@ static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *c
    rkb_write_store(writer, target->name, target->dtype, element, term.text);
 }
 
-void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from,
-                     const rkb_index_t *const *at) {
-   const char *packs[RKB_MAX_LAUNCH_NODES] = {0};
-   const rkb_index_t *bases[RKB_MAX_LAUNCH_NODES] = {0}, *out[RKB_MAX_RANK];
-   const uint32_t width = writer->width;
+#define MOST_PLACES 4u
+
+/* The roots at several places: all values are computed before any vector is stored. */
+static void write_places(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const (*at)[RKB_MAX_RANK],
+                         uint32_t places) {
+   const char *packs[RKB_MAX_LAUNCH_NODES * MOST_PLACES] = {0};
+   const rkb_index_t *bases[RKB_MAX_LAUNCH_NODES * MOST_PLACES] = {0}, *out[RKB_MAX_RANK];
+   const uint32_t width = writer->width, count = launch->root_count * places;
    const rkb_index_t *lane = writer->lane;
-   for (uint32_t r = 0; r < launch->root_count && !writer->failed; r++)
-      if (place_root(writer, from, at, launch->roots[r], out))
-         write_root(writer, launch->roots[r], out, &packs[r], &bases[r]);
+   for (uint32_t i = 0; i < count && !writer->failed; i++)
+      if (place_root(writer, from, at[i / launch->root_count], launch->roots[i % launch->root_count], out))
+         write_root(writer, launch->roots[i % launch->root_count], out, &packs[i], &bases[i]);
    if (!lane)
       return;
    rkb_close_lanes(writer);
-   for (uint32_t r = 0; r < launch->root_count && !writer->failed; r++)
-      if (packs[r]) {
-         const rkb_storage_t *target = &writer->targets[launch->roots[r]];
+   for (uint32_t i = 0; i < count && !writer->failed; i++)
+      if (packs[i]) {
+         const rkb_storage_t *target = &writer->targets[launch->roots[i % launch->root_count]];
          writer->width = width;
          rkb_writer_buffer(writer, target->name, target->dtype, true);
          rkb_write(writer, "*(%s *)(%s + %s) = %s;", rkb_pack_type(writer, target->dtype), target->name,
-                   rkb_writer_index(writer, bases[r]), packs[r]);
+                   rkb_writer_index(writer, bases[i]), packs[i]);
          writer->width = 1;
       }
+}
+
+void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from,
+                     const rkb_index_t *const *at) {
+   const rkb_index_t *one[1][RKB_MAX_RANK];
+   memcpy(one[0], at, writer->graph->nodes[from].rank * sizeof *at);
+   write_places(writer, launch, from, (const rkb_index_t *const (*)[RKB_MAX_RANK])one, 1);
 }
 
 static void add_size(uint32_t *sizes, uint32_t *count, uint32_t size) {
@@ -206,21 +216,47 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
    return count;
 }
 
+/* The coordinates of a thread's place in each of so many equal parts of the last dim.  number: of the place, or of the vector, among those
+ * of all first parts. */
+static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *number, int64_t width, uint32_t places,
+                         const rkb_index_t *(*at)[RKB_MAX_RANK]) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]), *vector = rkb_index_constant(indices, width);
+   const rkb_index_t *part = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, rkb_index_constant(indices, places));
+   const rkb_index_t *across = rkb_index_make(indices, RKB_INDEX_QUOTIENT, part, vector);
+   const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, across);
+   const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_REMAINDER, number, across);
+   if (width > 1)
+      place = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, place, vector), writer->lane);
+   for (uint32_t p = 0; p < places; p++) { /* the split of the element's number finds row and place again */
+      const rkb_index_t *own = rkb_index_make(
+         indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_constant(indices, p), part), place);
+      rkb_index_split(indices, node->rank, node->shape,
+                      rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, row, last), own), at[p]);
+   }
+}
+
 void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const rkb_node_t *node = &writer->graph->nodes[launch->roots[0]];
    rkb_indices_t *indices = &writer->indices;
    const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR];
-   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
+   const uint32_t places = (uint32_t)launch->decisions[RKB_PLACES];
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[MOST_PLACES][RKB_MAX_RANK];
    const rkb_index_t *packs =
-      rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width));
+      rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width * places));
    const char *name = width > 1 ? "pack" : "i";
+   if (places > 1 && (node->rank == 0 || !rkb_index_divides(rkb_index_size(indices, node->shape[node->rank - 1]), places))) {
+      rkb_writer_fail(writer, "the last dim of %s has no %u equal parts", node->name, places);
+      return;
+   }
    writer->heavy = launch->anchor_count ? launch->anchors[0] : RKB_NO_NODE;
+   writer->placed = places > 1;
    rkb_write(writer, "const index %s = (index)blockIdx.x * %lld + threadIdx.x;", name, (long long)threads);
    rkb_write(writer, "if (%s >= %s)", name, rkb_writer_uniform(writer, packs));
    rkb_write(writer, "   return;");
-   const rkb_index_t *number = rkb_writer_variable(writer, name, packs),
-                     *lane = rkb_open_lanes(writer, (uint32_t)width);
-   if (width > 1) { /* these are what a split of the element's number finds again */
+   const rkb_index_t *number = rkb_writer_variable(writer, name, packs);
+   rkb_open_lanes(writer, (uint32_t)width);
+   if (places == 1 && width > 1) { /* these are what a split of the element's number finds again */
       const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
                         *vector = rkb_index_constant(indices, width);
       const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
@@ -228,19 +264,22 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
       rkb_index_make(indices, RKB_INDEX_SUM,
                      rkb_index_make(indices, RKB_INDEX_PRODUCT,
                                     rkb_index_make(indices, RKB_INDEX_REMAINDER, number, row), vector),
-                     lane);
+                     writer->lane);
       number = rkb_index_make(indices, RKB_INDEX_SUM,
-                              rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane);
+                              rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), writer->lane);
    }
-   rkb_index_split(indices, node->rank, node->shape, number, at);
-   rkb_write_roots(writer, launch, launch->roots[0], at);
+   if (places > 1)
+      split_places(writer, node, number, width, places, at);
+   else
+      rkb_index_split(indices, node->rank, node->shape, number, at[0]);
+   write_places(writer, launch, launch->roots[0], (const rkb_index_t *const (*)[RKB_MAX_RANK])at, places);
+   const char *owns = width > 1 ? rkb_arena_format(writer->arena, "%lld neighbouring elements", (long long)width) : "one element";
    *shape = (rkb_kernel_shape_t){
       .grid = rkb_ceildiv(writer, packs, threads),
       .threads = threads,
-      .owns = width > 1 ? rkb_arena_format(writer->arena, "A thread owns %lld neighbouring elements of %s.",
-                                           (long long)width, writer->targets[launch->roots[0]].name)
-                        : rkb_arena_format(writer->arena, "A thread owns one element of %s.",
-                                           writer->targets[launch->roots[0]].name)};
+      .owns = places > 1 ? rkb_arena_format(writer->arena, "A thread owns %s of each of the %u parts of a row of %s.", owns, places,
+                                            writer->targets[launch->roots[0]].name)
+                         : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns, writer->targets[launch->roots[0]].name)};
 }
 
 /* Where few elements have many parts, the lanes of a warp share one element's: a thread would wait for each in turn. */

@@ -57,6 +57,7 @@ static const struct {
    [RKB_GROUPS] = {"groups", 1u << RKB_MAP_TENSOR, {1, 2, -1}},
    [RKB_PERSISTENT] = {"persistent", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
+   [RKB_PLACES] = {"places", 1u << RKB_MAP_ELEMENT, {1, 2, 3, 4, -1}},
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
@@ -71,10 +72,34 @@ const char *rkb_mapping_name(uint32_t mapping) {
    return mappings[mapping];
 }
 
+/* Whether a value is joined of parts along its last dim, or is the gradient of a part, through light nodes. */
+static bool joins(const rkb_graph_t *graph, uint32_t number, bool *seen) {
+   const rkb_node_t *node = &graph->nodes[number];
+   if (seen[number] || !rkb_node_is_light(node))
+      return false;
+   seen[number] = true;
+   if ((node->kind == RKB_NODE_CAT || node->kind == RKB_NODE_EMBED) && graph->sizes.list[node->integers[0]].at[0] == (int64_t)node->rank - 1)
+      return true;
+   for (uint32_t i = 0; i < node->input_count; i++)
+      if (joins(graph, node->inputs[i], seen))
+         return true;
+   return false;
+}
+
+bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      if (joins(graph, launch->roots[r], seen))
+         return true;
+   return false;
+}
+
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
    if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
+      return false;
+   if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
    const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
               of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N; /* beside warpgroups, of the launches for other strides alone */
@@ -99,7 +124,7 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1};
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -163,7 +188,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1) {
+         if (table[d].mappings >> launch->mapping & 1 && (d != RKB_PLACES || launch->decisions[d] > 1)) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

@@ -49,6 +49,7 @@ enum rkb_decision {
    RKB_GROUPS, /* TENSOR with RKB_COPY_TENSOR: warpgroups that multiply, each rows of the tile; one more copies */
    RKB_PERSISTENT, /* the same: 1: as many blocks as run at once, each with tiles in turn; 0: a block for each tile */
    RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
+   RKB_PLACES, /* ELEMENT: equal parts of the last dim, of which a thread owns the same place in each; they share what they load */
    RKB_DECISIONS
 };
 
@@ -74,6 +75,8 @@ const char *rkb_decision_name(uint32_t decision);
 /* The word for a value, of decisions whose values have words; NULL: it is a number. */
 const char *rkb_decision_word(uint32_t decision, int64_t value);
 const char *rkb_mapping_name(uint32_t mapping);
+/* Whether a root is joined of parts along its last dim, or is a sum of gradients of such parts. */
+bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Whether launches of this mapping have the decision. */
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);
 /* The values it may have, ascending; ends with -1. */

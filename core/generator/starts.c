@@ -302,6 +302,18 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
       *launch = before;
 }
 
+/* The same place of each part that a row is joined of, where there are equal parts: they need no guards then, and share what they load. */
+static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number], before = *launch;
+   for (int64_t places = 2; places <= 4 && rkb_decision_applies(graph, launch, RKB_PLACES); places++) {
+      launch->decisions[RKB_PLACES] = places;
+      suit_width(graph, launch);
+      if (rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+         return;
+      *launch = before;
+   }
+}
+
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule) {
    if (start == RKB_START_APART) {
@@ -331,5 +343,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
          rkb_launch_suit(graph, target, &schedule->launches[l]);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       suit_warpgroups(graph, target, schedule, l);
+   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
+      suit_places(graph, target, schedule, l);
    return own;
 }

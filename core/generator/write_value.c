@@ -342,6 +342,16 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
    return (rkb_term_t){name, depth, 0};
 }
 
+enum { SOMETIMES, ALWAYS, NEVER };
+
+/* Whether a place lies from start to before end, where a thread's places are known to be of one part each. */
+static int lies_in(const rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *end) {
+   uint32_t inside = 0;
+   for (uint32_t s = 0; s < RKB_SAMPLES && writer->placed; s++)
+      inside += place->at[s] >= start->at[s] && place->at[s] < end->at[s];
+   return !writer->placed ? SOMETIMES : inside == RKB_SAMPLES ? ALWAYS : inside == 0 ? NEVER : SOMETIMES;
+}
+
 static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    rkb_graph_t *graph = writer->graph;
    const rkb_node_t *node = &graph->nodes[number], *from = &graph->nodes[node->inputs[0]];
@@ -352,8 +362,14 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
    const rkb_index_t *place =
       rkb_index_make(indices, RKB_INDEX_DIFFERENCE, at[dim], number_of(writer, node, 1));
    inner[dim] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, place, step);
+   const rkb_index_t *part = rkb_index_size(indices, from->shape[dim]);
+   const int lies = rkb_index_is(step, 1) ? lies_in(writer, place, rkb_index_constant(indices, 0), part) : SOMETIMES;
+   if (lies == ALWAYS)
+      return rkb_write_float(writer, node->inputs[0], inner);
+   if (lies == NEVER)
+      return (rkb_term_t){rkb_writer_real(writer, node->real_count ? &node->reals[0] : &(rkb_real_t){.constant = true}), 0, 0};
    const char *text = rkb_writer_index(writer, place), *quotient = rkb_writer_index(writer, inner[dim]);
-   const char *size = rkb_writer_uniform(writer, rkb_index_size(indices, from->shape[dim]));
+   const char *size = rkb_writer_uniform(writer, part);
    const char *guard = rkb_index_is(step, 1)
                           ? rkb_arena_format(writer->arena, "%s >= 0 && %s < %s", text, text, size)
                           : rkb_arena_format(writer->arena, "%s >= 0 && %s %% %s == 0 && %s < %s", text, text,
@@ -394,6 +410,16 @@ static rkb_term_t write_cat(rkb_writer_t *writer, uint32_t number, const rkb_ind
    const rkb_node_t *node = &graph->nodes[number];
    const uint32_t dim = constant_of(writer, node, 0), depth = writer->depth;
    const rkb_index_t *inner[RKB_MAX_RANK], *start = rkb_index_constant(&writer->indices, 0);
+   for (uint32_t i = 0; i < node->input_count && writer->placed; i++) {
+      const rkb_index_t *end = rkb_index_make(&writer->indices, RKB_INDEX_SUM, start,
+                                              rkb_index_size(&writer->indices, graph->nodes[node->inputs[i]].shape[dim]));
+      memcpy(inner, at, sizeof inner);
+      inner[dim] = rkb_index_make(&writer->indices, RKB_INDEX_DIFFERENCE, at[dim], start);
+      if (lies_in(writer, at[dim], start, end) == ALWAYS)
+         return rkb_write_value(writer, node->inputs[i], inner);
+      start = end;
+   }
+   start = rkb_index_constant(&writer->indices, 0);
    const char *name = rkb_writer_name(writer, node->name), *type = rkb_value_type(node->dtype);
    rkb_write(writer, "%s %s;", type, name);
    rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);

@@ -70,6 +70,7 @@ typedef struct rkb_writer {
    uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
    const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
+   bool placed;                /* a thread owns places of several parts: guards that all samples pass, or none, are left out */
    uint32_t names;             /* how many were made up */
    /* Loads that a thread keeps in registers for later passes over its row. */
    uint32_t keep;                    /* how many of each it keeps; 0: none */
