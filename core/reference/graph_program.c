@@ -176,6 +176,13 @@ uint32_t rkb_program_product_depth(const rkb_program_t *program) {
    return most;
 }
 
+bool rkb_program_needs_random_data(const rkb_program_t *program) {
+   bool needs = false;
+   for (uint32_t i = 0; i < program->node_count; i++)
+      needs |= program->nodes[i].operation->random_data;
+   return needs;
+}
+
 double rkb_program_operations(const rkb_program_t *program) {
    double total = 0;
    for (uint32_t i = 0; i < program->node_count; i++)

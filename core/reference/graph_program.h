@@ -85,6 +85,9 @@ void rkb_program_prune(rkb_program_t *program);
 /* The most matrix products and convolutions that lie one after another on a way through the program. */
 uint32_t rkb_program_product_depth(const rkb_program_t *program);
 
+/* Whether some node's bounds hold on random data alone. */
+bool rkb_program_needs_random_data(const rkb_program_t *program);
+
 /* The arithmetic of all nodes; a multiply and an add count as two operations. */
 double rkb_program_operations(const rkb_program_t *program);
 

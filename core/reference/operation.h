@@ -46,6 +46,7 @@ struct rkb_operation {
    bool costly; /* a point reads many operand elements, so computed points are remembered */
    bool exact;  /* integers give integers: exact in fp32 in any order, while sums stay below 2^24 */
    bool moves;  /* each element is an element of the first operand, so it is stored as it is */
+   bool random_data; /* its bounds hold on random data alone */
    int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                   rkb_block_t *out);
    /* Optional: a faster way to the same points, for whole tensors. */
@@ -195,6 +196,9 @@ rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t
 /* When only points are computed: computes together the elements that will soon be read row by row, which is much cheaper where rows
  * share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
+
+/* Only for points: remembers elements of a node's output that were computed beside those that were asked for. */
+int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index, const rkb_block_t *block);
 
 /* The least number of elements, or of products of pairs, for which several threads pay.  For the small tensors of check cases,
  * which many jobs evaluate side by side, waiting for each other costs more processor time than the work. */

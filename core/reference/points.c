@@ -142,6 +142,12 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
    return status;
 }
 
+int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index, const rkb_block_t *block) {
+   const uint64_t elements = reader->program->values[node->output].elements;
+   const int status = rkb_memory_place(reader->memory, node->output, elements, count, index, block);
+   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* without them there is more to compute later */
+}
+
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,
                         const rkb_source_t *source, rkb_memory_t *memory, double most_work, uint32_t value,
                         uint64_t count, const int64_t *index, rkb_block_t *out, rkb_error_t *err) {

@@ -384,7 +384,7 @@ bool rkb_families_build(rkb_bound_t *bound) {
    bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
    if (!add(bound, "normal", !roundings_agree(bound), false, true))
       return false;
-   if (bound->precision.passes > 0) /* such bounds hold on random data alone */
+   if (bound->precision.passes > 0 || rkb_program_needs_random_data(bound->program)) /* bounds that hold on random data alone */
       return true;
    if (!add_probes(bound))
       return false;

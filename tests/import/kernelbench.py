@@ -1,10 +1,11 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
-    kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--out FILE]
+    kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
-check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault.  Without --rkb and --dump only the import.
+check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  kernelbench_table.py makes
+the table of what this wrote.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
 """
 
@@ -23,19 +24,21 @@ sys.dont_write_bytecode = True
 for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
     sys.path.insert(0, folder)
 
-COLUMNS = ("level", "file", "import_s", "imported", "dims", "forward", "backward", "naive", "fault", "remark")
+COLUMNS = ("level", "file", "import_s", "imported", "dims", "forward", "backward", "naive", "naive_s", "fault", "fault_s", "remark")
 
 
 def name_of(path):
     return re.sub(r"\W+", "_", "k" + os.path.basename(path)[:-3].lower()).strip("_")[:60].strip("_")
 
 
-def judge(rkb, directory, text, path, limit):
-    """accept, suspect, reject or unknown, with the reason."""
+def judge(rkb, directory, text, path, limit, jobs=1):
+    """accept, suspect, reject or unknown, with the reason.  jobs: how many are judged side by side."""
     with open(path, "w") as file:
         file.write(text)
+    one_thread = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     try:
-        done = subprocess.run([rkb, "check", path, "--task", directory, "--json", "--strict"], capture_output=True, text=True, timeout=limit)
+        done = subprocess.run([rkb, "check", path, "--task", directory, "--json", "--strict"], capture_output=True, text=True, timeout=limit,
+                              env=one_thread if jobs > 1 else None)
     except subprocess.TimeoutExpired:
         return "no verdict in %d s" % limit
     try:
@@ -104,17 +107,19 @@ def look(path, made, folder, options, row):
     except Unwritten as problem:
         row["remark"] = "no naive kernel: %s" % problem
         return
-    row["naive"] = judge(options.rkb, directory, right, os.path.join(folder, "right.cu"), options.limit)
-    row["fault"] = judge(options.rkb, directory, wrong, os.path.join(folder, "wrong.cu"), options.limit)
+    for column, text in (("naive", right), ("fault", wrong)):
+        started = time.monotonic()
+        row[column] = judge(options.rkb, directory, text, os.path.join(folder, column + ".cu"), options.limit, options.jobs)
+        row[column + "_s"] = "%.1f" % (time.monotonic() - started)
 
 
 def files_of(options):
     found = []
-    for level in options.level or [1, 2, 3]:
+    for level in options.level or [3, 2, 1]:  # what takes longest first
         folder = os.path.join(options.checkout, "KernelBench", "level%d" % level)
         names = [name for name in os.listdir(folder) if name.endswith(".py")]
         names.sort(key=lambda name: int(re.match(r"\d+", name).group(0)) if re.match(r"\d+", name) else 0)
-        found += [(os.path.join(folder, name), level) for name in names]
+        found += [(os.path.join(folder, name), level) for name in names if options.only in name]
     return found[:: options.every]
 
 
@@ -151,6 +156,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
     options = parser.parse_args()
     import torch
@@ -163,7 +169,7 @@ def main():
         print("# PyTorch %s" % torch.__version__, file=out)
         print("\t".join(COLUMNS), file=out, flush=True)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
-        for row in pool.imap(row_of, jobs):
+        for row in pool.imap_unordered(row_of, jobs):
             rows.append(row)
             print("\t".join(row[column].replace("\t", " ") for column in COLUMNS), file=out, flush=True)
     for line in summary(rows):

@@ -1,7 +1,7 @@
 """Holds the evaluator against PyTorch: reference.py in double precision, on the evaluator's own inputs.
 
     /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--direction D] [--seeds 3] [--threads 2]
-                                [--bench [bench|whole]] [--differences] [--float32 [--families all]]
+                                [--bench [bench|whole]] [--differences] [--outside] [--float32 [--families all]]
 
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
 elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
@@ -11,6 +11,7 @@ elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
                   compare.py --dump PROGRAM --tasks FOLDER --keep DUMPS [--families all] [--seeds 3]      here
                   compare.py --dump DUMPS --tasks FOLDER --stored --device cuda                           there
 --differences  the gradients against central differences of the forward pass
+--outside      a line for every output outside a bound: the element that is furthest out, and what the bounds are there
 --bench        4,096 sampled elements of the bench cases, from as many processes as there are threads; "whole", and where one
                element takes it: of whole tensors, which takes tens of gigabytes
 Prints the worst ratio of each task; 1 when one exceeds 1.
@@ -222,6 +223,21 @@ def ratios(points, name, torch_value, single):
     return share(error, numpy.maximum(1e-11 * rows, 64 * TO_DOUBLE * hard), counts), 0.0, int(counts.sum())
 
 
+def furthest(points, torch_value, bound):
+    """One line on the element whose error is the largest share of a bound: points.hard or points.stat."""
+    got = torch_value.detach().double().cpu().numpy().reshape(-1)
+    got = got if points.elements is None else got[points.elements]
+    error = numpy.abs(got - points.value)
+    error[~numpy.isfinite(error)] = numpy.inf
+    error[got == points.value] = 0
+    counts = ((points.flags & DONT_CARE) == 0) & (bound >= 0)
+    shares = numpy.where(counts, numpy.divide(error, bound, out=numpy.where(error > 0, numpy.inf, 0.0), where=bound > 0), 0.0)
+    i = int(shares.argmax())
+    return "%d of %d elements outside; element %d: torch %.9g, reference %.17g, hard %.3g, stat %.3g, flags %d" % (
+        int((shares > 1).sum()), shares.size, i if points.elements is None else int(points.elements[i]), got[i], points.value[i], points.hard[i],
+        points.stat[i], points.flags[i])
+
+
 def share(error, bound, counts):
     error, bound = error[counts], bound[counts]
     used = numpy.divide(error, bound, out=numpy.where(error > 0, numpy.inf, 0.0), where=bound > 0)
@@ -284,6 +300,7 @@ class Comparison:
         self.hard = self.stat = 0.0
         self.runs = self.counted = self.total = 0
         self.where = ""
+        self.outside = []  # lines
 
     def add(self, runs, function, single, stored=False, device="cpu"):
         runs = [run for run in runs if not stored or run.is_narrow()]
@@ -296,6 +313,10 @@ class Comparison:
                 self.counted += count
                 self.total += points.value.size
                 stat = stat if run.entry["stat"] else 0.0
+                for name, used, bound in (("hard", hard, points.hard), ("stat", stat, points.stat)):
+                    if used > 1:
+                        place = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
+                        self.outside.append("%s: %.3g of %s; %s" % (place, used, name, furthest(points, outputs[tensor["name"]], bound)))
                 if max(hard, stat) > max(self.hard, self.stat):
                     self.where = "%s %s seed %d %s" % (run.entry["case"], run.entry["family"], run.entry["seed"], tensor["name"])
                 self.hard, self.stat = max(self.hard, hard), max(self.stat, stat)
@@ -362,6 +383,8 @@ def hold(options, task, direction):
         comparison = Comparison()
         for runs in dumps:
             comparison.add(runs, function, options.float32 or options.stored, options.stored, options.device)
+        for line in comparison.outside if options.outside else ():
+            print("   %s %s %s" % (os.path.basename(task), direction, line), flush=True)
         return comparison.result()
     except subprocess.CalledProcessError:
         return 0, float("nan"), float("nan"), "the evaluator failed"
@@ -425,6 +448,7 @@ def main():
     parser.add_argument("--bench", nargs="?", const="bench", choices=("bench", "whole"))
     parser.add_argument("--float32", action="store_true")
     parser.add_argument("--differences", action="store_true")
+    parser.add_argument("--outside", action="store_true")
     parser.add_argument("--stored", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
@@ -436,6 +460,7 @@ def main():
     if options.device == "cuda":  # sums of products in fp32
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+        torch.backends.cudnn.allow_tf32 = False  # float32 is asked for
     # Its convolutions may use transforms, which round differently; but without it torch 1.13 adds bfloat16 products in bfloat16.
     with torch.backends.mkldnn.flags(enabled=options.stored):
         return 1 if hold_all(options) else 0

@@ -1,12 +1,12 @@
-/* Recurrent layers, one layer and direction each: an expansion with a few operations for every step, so that values, bounds and
- * gradients are those of the operations.  Constant table. */
+/* Recurrent layers, one layer and direction each.  A layer of a few steps is an expansion with a few operations for every step, so that
+ * values, bounds and gradients are those of the operations; a longer one is one operation (operations/recurrent_layer.h).  Constant
+ * table. */
 #include "reference/functions.h"
 
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/product.h"
-
-#define JOINED RKB_MAX_OPERANDS
+#include "reference/operations/recurrent_layer.h"
 
 /* The state of one layer while its steps are built. */
 typedef struct layer {
@@ -32,26 +32,13 @@ static uint32_t plus(rkb_program_t *program, uint32_t a, uint32_t b) {
    return rkb_make_binary(program, "add", a, b);
 }
 
-/* Joins many values along dim 0 in a tree, because one operation joins only so many. */
-static uint32_t join(rkb_program_t *program, uint32_t *parts, int64_t count) {
-   while (count > 1 && !program->failed) {
-      int64_t made = 0;
-      for (int64_t first = 0; first < count; first += JOINED) {
-         int64_t some = count - first < JOINED ? count - first : JOINED;
-         parts[made++] = some == 1 ? parts[first] : rkb_make_cat(program, parts + first, (uint32_t)some, 0);
-      }
-      count = made;
-   }
-   return parts[0];
-}
-
 static bool is_matrix(const rkb_program_t *program, uint32_t value, int64_t rows, int64_t columns) {
    const rkb_shape_t *shape = rkb_program_shape(program, value);
    return shape->rank == 2 && shape->size[0] == rows && shape->size[1] == columns;
 }
 
 /* Inputs: x [T, B, I], `states` matrices [B, H], weight_ih [gates H, I], weight_hh [gates H, H], and both biases [gates H] or none. */
-static bool begin(const rkb_call_t *call, uint32_t states, int64_t gates, bool bias_apart, layer_t *layer) {
+static bool begin(const rkb_call_t *call, uint32_t states, int64_t gates, layer_t *layer) {
    rkb_program_t *program = call->program;
    rkb_shape_t x = *rkb_program_shape(program, call->inputs[0]), h = *rkb_program_shape(program, call->inputs[1]);
    uint32_t weight = 1 + states;
@@ -78,6 +65,16 @@ static bool begin(const rkb_call_t *call, uint32_t states, int64_t gates, bool b
                        call->function->name);
       return false;
    }
+   return true;
+}
+
+/* What the inputs contribute to all steps, biases added. */
+static bool begin_steps(const rkb_call_t *call, uint32_t states, int64_t gates, bool bias_apart, layer_t *layer) {
+   rkb_program_t *program = call->program;
+   const rkb_shape_t x = *rkb_program_shape(program, call->inputs[0]);
+   const uint32_t weight = 1 + states;
+   const bool biased = call->input_count == weight + 4;
+   const int64_t wide = gates * layer->hidden;
    rkb_shape_t flat = {.rank = 2, .size = {x.size[0] * x.size[1], x.size[2]}};
    rkb_shape_t apart = {.rank = 3, .size = {x.size[0], x.size[1], wide}};
    uint32_t rows = rkb_make_reshape(program, call->inputs[0], &flat);
@@ -126,25 +123,47 @@ static void gru_step(const layer_t *layer, uint32_t from, uint32_t *h) {
    *h = plus(p, times(p, rkb_make_scalar(p, "reverse_sub", update, 1), fresh), times(p, update, *h));
 }
 
-enum { RNN, GRU, LSTM };
-
-static void build(const rkb_call_t *call, int kind, uint32_t *outputs) {
-   static const int64_t gates_of[] = {[RNN] = 1, [GRU] = 3, [LSTM] = 4};
+/* The steps of a long layer, in one operation. */
+static void build_long(const rkb_call_t *call, const layer_t *layer, uint32_t kind, bool reverse, uint32_t *outputs) {
    rkb_program_t *program = call->program;
-   int64_t gates = gates_of[kind];
+   const int64_t hidden = layer->hidden;
+   const rkb_shape_t last = {.rank = 2, .size = {layer->batch, hidden}};
+   uint32_t inputs[RKB_MAX_OPERANDS];
+   for (uint32_t i = 0; i < call->input_count; i++)
+      inputs[i] = call->inputs[i];
+   if (reverse)
+      inputs[0] = rkb_make_flip(program, inputs[0], 1);
+   const uint32_t all = rkb_make_recurrent_layer(program, kind, inputs, call->input_count);
+   const uint32_t end = rkb_make_slice(program, all, 0, layer->steps - 1, 1, 1), states = rkb_make_slice(program, all, 2, 0, hidden, 1);
+   outputs[0] = reverse ? rkb_make_flip(program, states, 1) : states;
+   for (int64_t k = 0; k <= (kind == RKB_LAYER_LSTM); k++)
+      outputs[1 + k] = rkb_make_reshape(program, rkb_make_slice(program, end, 2, k * hidden, hidden, 1), &last);
+}
+
+static void build(const rkb_call_t *call, uint32_t kind, uint32_t *outputs) {
+   static const int64_t gates_of[] = {[RKB_LAYER_RNN] = 1, [RKB_LAYER_GRU] = 3, [RKB_LAYER_LSTM] = 4};
+   rkb_program_t *program = call->program;
+   const int64_t gates = gates_of[kind];
+   const uint32_t states = kind == RKB_LAYER_LSTM ? 2 : 1;
+   const bool reverse = rkb_call_true(call, "reverse");
    layer_t layer;
-   if (!begin(call, kind == LSTM ? 2 : 1, gates, kind == GRU, &layer))
+   if (!begin(call, states, gates, &layer))
       return;
-   bool reverse = rkb_call_true(call, "reverse");
-   uint32_t h = call->inputs[1], c = kind == LSTM ? call->inputs[2] : RKB_NO_VALUE;
-   uint32_t *made = rkb_arena_array(program->arena, (size_t)layer.steps + 1, sizeof *made);
+   if (layer.steps >= RKB_LAYER_LEAST_STEPS) {
+      build_long(call, &layer, kind, reverse, outputs);
+      return;
+   }
+   if (!begin_steps(call, states, gates, kind == RKB_LAYER_GRU, &layer))
+      return;
+   uint32_t h = call->inputs[1], c = kind == RKB_LAYER_LSTM ? call->inputs[2] : RKB_NO_VALUE;
+   uint32_t made[RKB_LAYER_LEAST_STEPS];
    rkb_shape_t row = {.rank = 3, .size = {1, layer.batch, layer.hidden}};
    for (int64_t i = 0; i < layer.steps && !program->failed; i++) {
       int64_t step = reverse ? layer.steps - 1 - i : i;
       uint32_t from = input_at(&layer, step, gates);
-      if (kind == LSTM)
+      if (kind == RKB_LAYER_LSTM)
          lstm_step(&layer, from, &h, &c);
-      else if (kind == GRU)
+      else if (kind == RKB_LAYER_GRU)
          gru_step(&layer, from, &h);
       else
          h = unary(program, "tanh", plus(program, from, hidden_part(&layer, h)));
@@ -152,22 +171,22 @@ static void build(const rkb_call_t *call, int kind, uint32_t *outputs) {
    }
    if (program->failed)
       return;
-   outputs[0] = join(program, made, layer.steps);
+   outputs[0] = layer.steps == 1 ? made[0] : rkb_make_cat(program, made, (uint32_t)layer.steps, 0);
    outputs[1] = h;
-   if (kind == LSTM)
+   if (kind == RKB_LAYER_LSTM)
       outputs[2] = c;
 }
 
 static void build_rnn(const rkb_call_t *call, uint32_t *outputs) {
-   build(call, RNN, outputs);
+   build(call, RKB_LAYER_RNN, outputs);
 }
 
 static void build_gru(const rkb_call_t *call, uint32_t *outputs) {
-   build(call, GRU, outputs);
+   build(call, RKB_LAYER_GRU, outputs);
 }
 
 static void build_lstm(const rkb_call_t *call, uint32_t *outputs) {
-   build(call, LSTM, outputs);
+   build(call, RKB_LAYER_LSTM, outputs);
 }
 
 #define REVERSE                                                                                              \
