@@ -183,6 +183,16 @@ bool rkb_program_needs_random_data(const rkb_program_t *program) {
    return needs;
 }
 
+double rkb_program_sequential(const rkb_program_t *program) {
+   double most = 0;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      const double own = node->operation->sequential ? node->operation->sequential(program, node) : 0;
+      most = own > most ? own : most;
+   }
+   return most;
+}
+
 double rkb_program_operations(const rkb_program_t *program) {
    double total = 0;
    for (uint32_t i = 0; i < program->node_count; i++)

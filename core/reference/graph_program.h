@@ -88,6 +88,9 @@ uint32_t rkb_program_product_depth(const rkb_program_t *program);
 /* Whether some node's bounds hold on random data alone. */
 bool rkb_program_needs_random_data(const rkb_program_t *program);
 
+/* The arithmetic of one sequence of the longest recurrence; 0 without one. */
+double rkb_program_sequential(const rkb_program_t *program);
+
 /* The arithmetic of all nodes; a multiply and an add count as two operations. */
 double rkb_program_operations(const rkb_program_t *program);
 

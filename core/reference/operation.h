@@ -57,6 +57,8 @@ struct rkb_operation {
    uint32_t (*gradient)(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                         uint32_t grad);
    double (*work)(const rkb_program_t *program, const rkb_program_node_t *node); /* arithmetic */
+   /* For recurrences: the arithmetic of one sequence, which a block that takes it whole has to do by itself.  Otherwise NULL. */
+   double (*sequential)(const rkb_program_t *program, const rkb_program_node_t *node);
    /* For matrix products and convolutions, whose factors are operands 0 and 1: terms of one sum of products.  Otherwise
     * NULL. */
    uint64_t (*depth)(const rkb_program_t *program, const rkb_program_node_t *node);

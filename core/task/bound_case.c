@@ -343,6 +343,7 @@ bool rkb_bound_complete(rkb_bound_t *bound) {
       bound->precision.passes = DEEP_PASSES;
    rkb_least_operations(bound->program, &bound->view.operations);
    bound->view.bytes = rkb_bound_least_bytes(bound);
+   bound->view.sequential = rkb_program_sequential(bound->program);
    return rkb_families_build(bound);
 }
 

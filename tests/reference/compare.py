@@ -215,7 +215,7 @@ def ratios(points, name, torch_value, single):
     assert got.shape == want.shape, "%s: torch gives %d elements, the evaluator %d" % (name, got.size, want.size)
     error = numpy.abs(got - want)
     error[~numpy.isfinite(error)] = numpy.inf
-    error[got == want] = 0
+    error[(got == want) | (numpy.isnan(got) & numpy.isnan(want))] = 0
     if single:
         counts = (flags & DONT_CARE) == 0
         return share(error, hard, counts), share(error, stat, counts & (stat >= 0)), int(counts.sum())
@@ -229,7 +229,7 @@ def furthest(points, torch_value, bound):
     got = got if points.elements is None else got[points.elements]
     error = numpy.abs(got - points.value)
     error[~numpy.isfinite(error)] = numpy.inf
-    error[got == points.value] = 0
+    error[(got == points.value) | (numpy.isnan(got) & numpy.isnan(points.value))] = 0
     counts = ((points.flags & DONT_CARE) == 0) & (bound >= 0)
     shares = numpy.where(counts, numpy.divide(error, bound, out=numpy.where(error > 0, numpy.inf, 0.0), where=bound > 0), 0.0)
     i = int(shares.argmax())

@@ -189,8 +189,17 @@ static double work(const rkb_program_t *program, const rkb_program_node_t *node)
    return (double)(layer.steps * layer.batch) * (double)(layer.gates * layer.hidden) * (2 * (double)layer.hidden + 20);
 }
 
-static const rkb_operation_t recurrent_gradient = {
-   .name = "recurrent_gradient", .costly = true, .random_data = true, .compute = compute, .whole = whole, .work = work};
+static double sequential(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return work(program, node) / (double)rkb_layer_of(program, node, OPERANDS_BEFORE).batch;
+}
+
+static const rkb_operation_t recurrent_gradient = {.name = "recurrent_gradient",
+                                                   .costly = true,
+                                                   .random_data = true,
+                                                   .compute = compute,
+                                                   .whole = whole,
+                                                   .work = work,
+                                                   .sequential = sequential};
 
 /* The node that goes backwards: one serves all operands. */
 static uint32_t backward_node(rkb_program_t *program, const rkb_program_node_t *node, const rkb_layer_t *layer, uint32_t grad) {

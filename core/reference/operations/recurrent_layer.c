@@ -109,13 +109,18 @@ static double work(const rkb_program_t *program, const rkb_program_node_t *node)
    return (double)(layer.steps * layer.batch) * (double)(layer.gates * layer.hidden) * (2 * (double)(layer.inputs + layer.hidden) + 10);
 }
 
+static double sequential(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return work(program, node) / (double)rkb_layer_of(program, node, 0).batch;
+}
+
 static const rkb_operation_t recurrent_layer = {.name = "recurrent_layer",
                                                 .costly = true,
                                                 .random_data = true,
                                                 .compute = compute,
                                                 .whole = whole,
                                                 .gradient = rkb_recurrent_layer_gradient,
-                                                .work = work};
+                                                .work = work,
+                                                .sequential = sequential};
 
 uint32_t rkb_make_recurrent_layer(rkb_program_t *program, uint32_t kind, const uint32_t *inputs, uint32_t count) {
    if (program->failed)

@@ -62,6 +62,9 @@ def of_parameter(model, key, tensor, sizes):
         kernel = weight[2:]
         transposed = isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d))
         return "{kind: kaiming, fan_in: %s}" % " * ".join([weight[0 if transposed else 1]] + list(kernel))
+    if isinstance(module, nn.RNNBase):  # all of its tensors are drawn by the hidden size
+        gates = tensor.shape[0] // module.hidden_size
+        return "{kind: kaiming, fan_in: %s}" % (sizes[0] if gates == 1 else "(%s) / %d" % (sizes[0], gates))
     if name.endswith("var"):
         return "{kind: positive, mean: 1, std: 0.5}"
     return from_data(tensor)

@@ -28,17 +28,36 @@ static int add_launches(struct counted *counted, const rkb_machine_report_t *rep
    return RKB_OK;
 }
 
-/* Executes the counted blocks; *stopped: something was found that ends a block before its time. */
-static int execute(struct sample *s, struct counted *counted, bool *stopped, rkb_error_t *err) {
+/* A block that takes a sequence of a recurrence whole has so much to do that no sample of blocks is cheap.  So much is tried all the same. */
+#define LONG_SEQUENCE 1e7 /* operations */
+#define LONG_BUDGET UINT64_C(400000000) /* thread-instructions */
+
+static bool has_long_sequences(const struct sample *s) {
+   return s->the_case->sequential > LONG_SEQUENCE && s->candidate->budget > LONG_BUDGET;
+}
+
+static void say_long(struct sample *s) {
+   char text[256];
+   snprintf(text, sizeof text,
+            "case %s: one sequence of its recurrence takes %.3g operations, and a block that computes it was not executed to its end; "
+            "nothing was judged there",
+            s->the_case->name, s->the_case->sequential);
+   json_array_append_new(s->outcome->not_run, json_string(text));
+}
+
+/* Executes the counted blocks; *stopped: something was found that ends a block before its time; *cut: a long sequence
+ * was not executed to its end. */
+static int execute(struct sample *s, struct counted *counted, bool *stopped, bool *cut, rkb_error_t *err) {
    const struct verifier_config *config = s->verifier->config;
    rkb_machine_options_t options = {.counts_only = true,
                                     .requests = true,
                                     .sample = s->blocks.counted,
                                     .sample_instructions = SAMPLE_INSTRUCTIONS,
                                     .memory_bytes = config->memory,
-                                    .thread_instructions = s->candidate->budget,
+                                    .thread_instructions = has_long_sequences(s) ? LONG_BUDGET : s->candidate->budget,
                                     .fetch = sample_fetch,
                                     .fetch_argument = s};
+   const bool long_sequences = has_long_sequences(s);
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
    rkb_machine_report_t report;
@@ -51,8 +70,11 @@ static int execute(struct sample *s, struct counted *counted, bool *stopped, rkb
       rkb_machine_report(machine, &report);
       s->candidate->budget -= report.work < s->candidate->budget ? report.work : s->candidate->budget;
       *stopped = report.finding_count != 0;
+      bool unsampled = false;
       for (uint32_t n = 0; n < report.finding_count; n++)
-         s->outcome->unsampled |= strcmp(report.findings[n].reason, "limit.budget") == 0;
+         unsampled |= strcmp(report.findings[n].reason, "limit.budget") == 0;
+      *cut = unsampled && long_sequences;
+      s->outcome->unsampled |= unsampled && !*cut;
       block_sample_keep(&s->blocks, &report);
       status = *stopped ? RKB_OK : add_launches(counted, &report, s->case_index, err);
    }
@@ -66,7 +88,7 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
                       rkb_error_t *err) {
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
-   bool stopped = false;
+   bool stopped = false, cut = false;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
                                  &finding, err);
    if (status != RKB_OK || !plan)
@@ -88,10 +110,12 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, the_case, s.family, s.seed, &s.inputs, err);
    if (status == RKB_OK)
-      status = execute(&s, counted, &stopped, err);
-   if (status == RKB_OK && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = execute(&s, counted, &stopped, &cut, err);
+   if (status == RKB_OK && cut)
+      say_long(&s);
+   if (status == RKB_OK && !cut && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge(&s, err);
-   if (status == RKB_OK && stopped)
+   if (status == RKB_OK && stopped && !cut)
       status = RKB_ERR_LIMIT;
    if (s.inputs)
       me->task->inputs_free(s.inputs);

@@ -59,6 +59,7 @@ typedef struct rkb_case {
    const rkb_named_real_t *attributes; /* float attributes, e.g. eps */
    double operations;     /* arithmetic of the reference, multiply and add counted apart, without what a mask throws away */
    double bytes;          /* least traffic: inputs that reach an output read once (not those that indices pick from), every output written once */
+   double sequential;     /* arithmetic of one sequence of the longest recurrence, whose steps wait for each other; 0 without one */
 } rkb_case_t;
 
 /* A way to draw inputs: "normal", "mixed", "shifted", "ties", "one_hot", "guarded", "probe_exact/0", ... */
