@@ -33,6 +33,11 @@ static int case_draw_equal(const rkb_host_t *host, rkb_random_t *stream, double 
    return rkb_task_case_draw_equal(task_of(host), stream, work, all, drawn, err);
 }
 
+static int case_reduced(const rkb_host_t *host, const rkb_case_t *listed, rkb_random_t *stream, double work,
+                        uint32_t longest, rkb_case_t **drawn, rkb_error_t *err) {
+   return rkb_task_case_reduced(task_of(host), listed, stream, work, longest, drawn, err);
+}
+
 static int case_corner(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
    return rkb_task_case_corner(task_of(host), index, corner, err);
 }
@@ -132,4 +137,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .staged_find = rkb_staged_find,
                                      .staged_keep = rkb_staged_keep,
                                      .least_seconds = least_seconds,
-                                     .case_draw_equal = case_draw_equal};
+                                     .case_draw_equal = case_draw_equal,
+                                     .case_reduced = case_reduced};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "reference/addends.h"
+#include "reference/given_values.h"
 #include "reference/gradient.h"
 #include "reference/least_work.h"
 
@@ -328,6 +329,7 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
       goto failed;
    rkb_program_join_addends(bound->program);
    rkb_program_prune(bound->program);
+   bound->steps = rkb_program_with_row_sums(bound->program, arena);
    return bound;
 failed:
    rkb_arena_free(arena);

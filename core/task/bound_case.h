@@ -25,6 +25,7 @@ typedef struct rkb_bound {
    const rkb_tensor_definition_t **origins; /* by case tensor */
    rkb_recipe_t *recipes;                   /* by case tensor */
    rkb_program_t *program;
+   rkb_program_t *steps; /* the program, and what kernels keep beside its values: given_values.h */
    rkb_precision_t precision;
    rkb_family_list_t *families;
    uint64_t budget; /* bytes that one evaluation may use */

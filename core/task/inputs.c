@@ -300,7 +300,7 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    const rkb_bound_t *bound = rkb_bound_of(the_case);
    rkb_inputs_t *made = rkb_allocate(1, sizeof *made);
    made->streams = rkb_allocate(2 * the_case->tensor_count + 1, sizeof *made->streams);
-   made->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
+   made->memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
    made->saved = rkb_allocate(the_case->tensor_count + 1, sizeof *made->saved);
    made->kept = rkb_allocate(the_case->tensor_count + 1, sizeof *made->kept);
    made->bound = bound;

@@ -23,7 +23,7 @@ struct rkb_inputs {
 
 /* What the reference computes from these inputs. */
 static inline const rkb_program_t *rkb_inputs_program(const rkb_inputs_t *inputs) {
-   return inputs->given ? inputs->given->program : inputs->bound->program;
+   return inputs->given ? inputs->given->program : inputs->bound->steps;
 }
 
 /* Whether a case's tensor was saved by the forward pass: the reference computes such an input. */

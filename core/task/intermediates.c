@@ -34,7 +34,7 @@ void rkb_given_source(const rkb_given_t *given, uint32_t which, uint64_t count, 
 }
 
 bool rkb_task_intermediate(const rkb_case_t *the_case, uint32_t number, rkb_intermediate_t *intermediate) {
-   const rkb_program_t *program = rkb_bound_of(the_case)->program;
+   const rkb_program_t *program = rkb_bound_of(the_case)->steps;
    if (number >= program->node_count)
       return false;
    const rkb_program_node_t *node = &program->nodes[number];
@@ -50,11 +50,11 @@ bool rkb_task_intermediate(const rkb_case_t *the_case, uint32_t number, rkb_inte
 }
 
 bool rkb_task_intermediates_alike(const rkb_case_t *the_case, const rkb_case_t *other) {
-   return rkb_program_same_nodes(rkb_bound_of(the_case)->program, rkb_bound_of(other)->program);
+   return rkb_program_same_nodes(rkb_bound_of(the_case)->steps, rkb_bound_of(other)->steps);
 }
 
 static int find_value(const rkb_inputs_t *inputs, uint32_t number, uint32_t *value, rkb_error_t *err) {
-   const rkb_program_t *program = inputs->bound->program;
+   const rkb_program_t *program = inputs->bound->steps;
    if (number >= program->node_count)
       return rkb_fail(err, RKB_ERR_INVALID, "case %s has no intermediate number %u", inputs->bound->view.name, number);
    *value = program->nodes[number].output;
@@ -74,7 +74,7 @@ int rkb_task_expect_intermediate(const rkb_inputs_t *inputs, uint32_t number, co
 
 /* Draws elements of a true intermediate, as far as they cost little. */
 static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
-   const rkb_program_value_t *info = &inputs->bound->program->values[value];
+   const rkb_program_value_t *info = &inputs->bound->steps->values[value];
    const rkb_random_t drawn = rkb_random_stream(inputs->seed, "given/elements", (int64_t)value, 0);
    uint64_t elements[MOST_POOL];
    double numbers[3 * MOST_POOL];
@@ -107,14 +107,14 @@ static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_valu
 static void rebuild(rkb_inputs_t *inputs) {
    const rkb_bound_t *bound = inputs->bound;
    rkb_given_t *given = inputs->given;
-   given->program = rkb_program_with_given(bound->program, given->arena, given->list, given->count);
+   given->program = rkb_program_with_given(bound->steps, given->arena, given->list, given->count);
    rkb_memory_free(inputs->memory);
-   inputs->memory = rkb_memory_new(bound->program->value_count, bound->budget / 2);
+   inputs->memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
 }
 
 int rkb_task_give(rkb_inputs_t *inputs, const uint32_t *numbers, const uint32_t *dtypes, uint32_t count,
                   rkb_error_t *err) {
-   const rkb_program_t *program = inputs->bound->program;
+   const rkb_program_t *program = inputs->bound->steps;
    int status = inputs->given ? rkb_fail(err, RKB_ERR_INVALID, "intermediates were given to these inputs before") : RKB_OK;
    if (status != RKB_OK)
       return status;

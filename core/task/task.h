@@ -52,6 +52,11 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
  * admit one value. */
 int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, double work, bool all,
                              rkb_case_t **drawn, rkb_error_t *err);
+/* A shape like the listed one, of at most work operations and few elements: dims are halved, the largest first, and keep their residues modulo 32, or the
+ * highest power of two below it with which the work suffices; choices and attributes stay.  Dim number `longest` is halved only when no other
+ * can be (UINT32_MAX: no dim).  RKB_ERR_LIMIT where nothing so small fits the domain.  The caller frees it with rkb_task_case_free. */
+int rkb_task_case_reduced(const rkb_task_t *task, const rkb_case_t *listed, rkb_random_t *stream, double work,
+                          uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
 /* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
  * these sizes do not fit together.  RKB_ERR_LIMIT past the last corner.  The case may need more memory than any machine has.
  * The caller frees it with rkb_task_case_free. */

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$1"
 given=$(mktemp) listed=$(mktemp)
 trap 'rm -f "$given" "$listed"' EXIT
-kinds='environment|lint|plan|memory|race|sync|state|numeric|output|input|judge|limit|unsupported|tool|cheat'
+kinds='coverage|environment|lint|plan|memory|race|sync|state|numeric|output|input|judge|limit|unsupported|tool|cheat'
 # String literals alone: names of files ("memory.h") and of measurements are none; what ends in %s is a family of reasons.
 grep -rhoE "\"(($kinds)\.[a-z_]+|build\.error|nondeterministic|($kinds)\.%[.0-9]*s)\"" core plugins --include='*.c' --include='*.h' |
   tr -d '"' | grep -vE '\.(h|c|def)$' | sed -E 's/\.%.*/.*/; s/^unsupported\..*/unsupported.*/' | sort -u >"$given"

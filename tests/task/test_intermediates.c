@@ -108,6 +108,48 @@ static void made_up_elements_are_true_ones(void **state) {
    rkb_task_free(task);
 }
 
+/* A kernel keeps each row's log of the sum of exps: the reference gives it, and a softmax whose sums are given is exp(x - l). */
+static void a_softmax_goes_by_the_sums_that_are_given(void **state) {
+   (void)state;
+   rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/attention", "forward");
+   const rkb_case_t *the_case = case_named(task, "odd"); /* B 2, H 3, T 7, S 7, causal */
+   rkb_inputs_t *truth = open_inputs(task, the_case), *inputs = open_inputs(task, the_case);
+   rkb_intermediate_t masked, share, sums;
+   const uint32_t dtype = RKB_F32, scores = number_of(the_case, "masked", &masked), softmax = number_of(the_case, "share", &share);
+   uint32_t number = 0;
+   uint64_t elements[MOST], width;
+   float given[2 * 3 * 7];
+   struct points x, points;
+   rkb_error_t err = {0};
+   while (rkb_task_intermediate(the_case, number, &sums) && strcmp(sums.operation, "log_sum_exp") != 0)
+      number++;
+   assert_int_equal(sums.elements, 2 * 3 * 7);
+   first_elements(elements, MOST);
+   assert_int_equal(rkb_task_expect_intermediate(truth, scores, elements, 2 * 3 * 7 * 7, x.value, x.hard, x.stat, x.flags, &err), RKB_OK);
+   assert_int_equal(rkb_task_expect_intermediate(truth, number, elements, 2 * 3 * 7, points.value, points.hard, points.stat, points.flags, &err),
+                    RKB_OK);
+   for (uint32_t row = 0; row < 2 * 3 * 7; row++) {
+      double sum = 0;
+      for (uint32_t s = 0; s <= row % 7; s++)
+         sum += exp(x.value[7 * row + s]);
+      assert_true(fabs(points.value[row] - log(sum)) < 1e-12);
+   }
+   assert_int_equal(rkb_task_give(inputs, &number, &dtype, 1, &err), RKB_OK);
+   assert_int_equal(rkb_task_given_fill(inputs, number, elements, 2 * 3 * 7, given, &width, &err), RKB_OK);
+   assert_int_equal(rkb_task_expect_intermediate(inputs, softmax, elements, 2 * 3 * 7 * 7, points.value, points.hard, points.stat, points.flags,
+                                                 &err),
+                    RKB_OK);
+   for (uint32_t n = 0; n < 2 * 3 * 7 * 7; n++) {
+      const double right = exp(x.value[n] - (double)given[n / 7]);
+      assert_true(fabs(points.value[n] - right) <= 1e-12 * right);
+      /* What a kernel in single precision makes of it lies within the bound. */
+      assert_true(isinf(x.value[n]) || fabs((double)expf((float)x.value[n] - given[n / 7]) - right) <= points.hard[n]);
+   }
+   rkb_task_inputs_free(inputs);
+   rkb_task_inputs_free(truth);
+   rkb_task_free(task);
+}
+
 static void a_wrong_use_is_refused(void **state) {
    (void)state;
    rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "forward");
@@ -139,6 +181,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_lies_behind_follows_from_what_was_given),
       cmocka_unit_test(made_up_elements_are_true_ones),
+      cmocka_unit_test(a_softmax_goes_by_the_sums_that_are_given),
       cmocka_unit_test(a_wrong_use_is_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

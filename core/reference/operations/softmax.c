@@ -162,6 +162,61 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
    return status;
 }
 
+/* Where a row's l = log of the sum of its exps is given (reference/given_values.h): exp(x - l), or x - l itself.  l is a number that a kernel stored,
+ * in base e or 2,
+ * so only x and l in the other base, x - l and exp have errors of their own. */
+static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x, bool logarithm) {
+   const double u = precision->unit, difference = x.value - l.value, size = 2 * fabs(x.value) + 2 * fabs(l.value) + fabs(difference);
+   const uint32_t flags = l.flags | x.flags;
+   if (logarithm)
+      return isinf(x.value) ? (rkb_point_t){x.value, 0, 0, flags}
+                            : rkb_point_rounded(precision, (rkb_point_t){difference, x.hard + l.hard + u * size, x.variance + l.variance, flags}, 2);
+   const double y = exp(difference), own = expm1(fmin(u * size, 100)) + u * precision->approximate * (8 + 3 * fabs(difference));
+   if (!(y > 0))
+      return (rkb_point_t){0, precision->tiny, 0, flags};
+   const double relative = (1 + expm1(fmin(x.hard + l.hard, 100))) * (1 + own) - 1;
+   return rkb_point_rounded(
+      precision, (rkb_point_t){y, y * relative, y * y * (x.variance + l.variance + own * own / 3), flags}, 1);
+}
+
+static rkb_point_t in_base_e(rkb_point_t l, double natural) {
+   return (rkb_point_t){natural * l.value, natural * l.hard, natural * natural * l.variance, l.flags};
+}
+
+static int compute_given(rkb_reader_t *reader, const rkb_program_node_t *node, bool logarithm, uint64_t count,
+                         const int64_t *index, rkb_block_t *out) {
+   const rkb_shape_t *shape = rkb_program_shape(rkb_reader_program(reader), node->inputs[0]);
+   rkb_block_t sums = {0};
+   int64_t *rows = rkb_try_uncleared(count + 1, sizeof *rows, NULL);
+   int status = rows && rkb_block_new(&sums, count + 1) ? rkb_read(reader, node->inputs[0], count, index, out) : RKB_ERR_NOMEM;
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+      uint64_t number, place;
+      rkb_rows_split(shape, UINT64_C(1) << node->integers[0], (uint64_t)index[i], &number, &place);
+      rows[i] = (int64_t)number;
+   }
+   if (status == RKB_OK)
+      status = rkb_read(reader, node->inputs[1], count, rows, &sums);
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++)
+      rkb_block_put(out, i, share_given(rkb_reader_precision(reader), in_base_e(rkb_block_get(&sums, i), node->reals[0]),
+                                        rkb_block_get(out, i), logarithm));
+   rkb_block_free(&sums);
+   free(rows);
+   return status;
+}
+
+/* The same in base 2: a kernel adds the largest element and the log of the sum in base 2, or multiplies at the end. */
+static int compute_log2_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
+                            rkb_block_t *out) {
+   const int status = compute_log_sum(reader, node, count, index, out);
+   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
+      const rkb_point_t l = rkb_block_get(out, i);
+      rkb_block_put(out, i,
+                    rkb_point_rounded(rkb_reader_precision(reader),
+                                      (rkb_point_t){M_LOG2E * l.value, M_LOG2E * l.hard, M_LOG2E * M_LOG2E * l.variance, l.flags}, 3));
+   }
+   return status;
+}
+
 static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool logarithm, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
@@ -201,12 +256,14 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool lo
 
 static int compute_softmax(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                            const int64_t *index, rkb_block_t *out) {
-   return compute(reader, node, false, count, index, out);
+   return node->input_count > 1 ? compute_given(reader, node, false, count, index, out)
+                                : compute(reader, node, false, count, index, out);
 }
 
 static int compute_log_softmax(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                                const int64_t *index, rkb_block_t *out) {
-   return compute(reader, node, true, count, index, out);
+   return node->input_count > 1 ? compute_given(reader, node, true, count, index, out)
+                                : compute(reader, node, true, count, index, out);
 }
 
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
@@ -257,6 +314,9 @@ static const rkb_operation_t log_sum = {.name = "log_sum_exp",
                                         .work = work_of_sum,
                                         .gradient = gradient_log_sum};
 
+static const rkb_operation_t log2_sum = {
+   .name = "log2_sum_exp2", .costly = true, .compute = compute_log2_sum, .work = work_of_sum};
+
 static const rkb_operation_t softmax = {
    .name = "softmax", .costly = true, .compute = compute_softmax, .work = work, .gradient = gradient_softmax};
 static const rkb_operation_t log_softmax = {.name = "log_softmax",
@@ -272,11 +332,32 @@ uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, 
                           rkb_program_dtype(program, x), &shape);
 }
 
-uint32_t rkb_make_log_sum_exp(rkb_program_t *program, uint32_t x, uint32_t dim, bool keep) {
+static uint32_t make_sum(rkb_program_t *program, const rkb_operation_t *operation, uint32_t x, uint32_t dim, bool keep) {
    rkb_shape_t shape = *rkb_program_shape(program, x), out = {0};
    int64_t mask = INT64_C(1) << dim;
    for (uint32_t d = 0; d < shape.rank; d++)
       if (d != dim || keep)
          out.size[out.rank++] = d == dim ? 1 : shape.size[d];
-   return rkb_program_add(program, &log_sum, &x, 1, &mask, 1, NULL, 0, rkb_program_dtype(program, x), &out);
+   return rkb_program_add(program, operation, &x, 1, &mask, 1, NULL, 0, rkb_program_dtype(program, x), &out);
+}
+
+uint32_t rkb_make_log_sum_exp(rkb_program_t *program, uint32_t x, uint32_t dim, bool keep) {
+   return make_sum(program, &log_sum, x, dim, keep);
+}
+
+uint32_t rkb_make_log2_sum_exp2(rkb_program_t *program, uint32_t x, uint32_t dim) {
+   return make_sum(program, &log2_sum, x, dim, true);
+}
+
+bool rkb_is_softmax(const rkb_program_node_t *node) {
+   return node->operation == &softmax || node->operation == &log_softmax;
+}
+
+bool rkb_softmax_goes_by(const rkb_program_node_t *node, const rkb_program_node_t *sum) {
+   return rkb_is_softmax(node) && (sum->operation == &log_sum || sum->operation == &log2_sum) && node->inputs[0] == sum->inputs[0] &&
+          INT64_C(1) << node->integers[0] == sum->integers[0];
+}
+
+double rkb_row_sum_base(const rkb_program_node_t *sum) {
+   return sum->operation == &log2_sum ? M_LN2 : 1;
 }

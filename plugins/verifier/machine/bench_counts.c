@@ -115,6 +115,8 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
       say_long(&s);
    if (status == RKB_OK && !cut && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge(&s, err);
+   if (status == RKB_OK && !cut && me->config->bench_points)
+      status = sample_judge_reduced(&s, err);
    if (status == RKB_OK && stopped && !cut)
       status = RKB_ERR_LIMIT;
    if (s.inputs)

@@ -181,20 +181,24 @@ int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options,
    return status == RKB_OK ? find_writer(s, options, err) : status;
 }
 
-/* Names the outputs of which nothing was judged. */
-static void tell_unjudged(const struct sample *s) {
-   char text[256];
-   int used = 0;
-   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
-      if (sample_is_output(&s->plan->buffers[n]) && !s->judged_buffers[n] && used < (int)sizeof text - 1)
-         used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", used ? ", " : "",
-                          s->plan->buffers[n].name);
-   if (used)
+/* Lists the outputs of which nothing was judged. */
+static void list_unjudged(struct sample *s) {
+   size_t used = 0;
+   s->unjudged[0] = '\0';
+   for (uint32_t n = 0; s->judged_buffers && n < s->plan->buffer_count; n++)
+      if (sample_is_output(&s->plan->buffers[n]) && !s->judged_buffers[n] && used < sizeof s->unjudged)
+         used += (size_t)snprintf(s->unjudged + used, sizeof s->unjudged - used, "%s%s", used ? ", " : "",
+                                  s->plan->buffers[n].name);
+}
+
+static void tell_unjudged(struct sample *s) {
+   list_unjudged(s);
+   if (s->unjudged[0])
       json_array_append_new(
          s->outcome->not_run,
          json_sprintf(
             "case %s: no element of %s was judged: none is final, or too much would have had to be executed",
-            s->the_case->name, text));
+            s->the_case->name, s->unjudged));
 }
 
 /* Whether the case is to be judged on its own family instead: on large values a result may overflow, and says nothing then. */
@@ -307,8 +311,12 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = sample_make_buffers(s, false, &s->buffers, err);
    if (status == RKB_OK)
       status = execute_enough(s, &options, err);
-   if (status == RKB_OK)
+   if (status == RKB_OK) {
+      rkb_machine_report_t report;
+      rkb_machine_report(s->machine, &report);
+      s->instructions = sample_whole_instructions(&report);
       status = judge_run(s, &options, err);
+   }
    if (status == RKB_OK)
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_ERR_LIMIT) {
@@ -320,6 +328,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    sample_free_buffers(s, s->buffers);
    s->buffers = NULL;
    sample_free_marks(s);
+   list_unjudged(s);
    free(s->judged_buffers);
    free(s->stores);
    s->judged_buffers = NULL;

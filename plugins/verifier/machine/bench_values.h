@@ -37,6 +37,8 @@ struct sample {
    const uint64_t *known_stores;
    const struct link *as; /* the buffer being judged holds this intermediate; NULL: a tensor */
    uint32_t linked;       /* outputs that were judged launch by launch */
+   double instructions;   /* of the whole plan, as the executed blocks tell */
+   char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
@@ -85,6 +87,9 @@ int sample_judge_slice(struct sample *whole, struct sample *part, uint32_t launc
 
 /* bench_links.c: judges launches by themselves, where outputs are still not judged. */
 int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+
+/* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
+int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 
 /* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
  * tells; false where it does not. */

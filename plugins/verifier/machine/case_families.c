@@ -229,6 +229,8 @@ int families_run(struct trial *t, rkb_error_t *err) {
    t->outcome->executed |= 1;
    t->outcome->largest = t->largest;
    t->outcome->steered = !t->oblivious;
+   if (t->candidate->once)
+      return RKB_OK;
    const int64_t trials = t->verifier->config->trials, least = least_trials(t);
    const uint64_t chosen = choose_families(t);
    const int repeated = t->keeps_state ? repetitions_run(t, err) : RKB_OK;

@@ -232,6 +232,15 @@ static void tell_left_out(const struct work *work, struct outcome *outcome) {
    }
 }
 
+int case_run(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
+             rkb_error_t *err) {
+   struct schedule alone;
+   open_schedule(&alone);
+   const int status = trial_case(verifier, candidate, the_case, NULL, &alone, 0, outcome, err);
+   close_schedule(&alone);
+   return status;
+}
+
 int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
               rkb_error_t *err) {
    struct work *work = calloc(1, sizeof *work);

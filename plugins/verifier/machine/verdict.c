@@ -199,6 +199,8 @@ static json_t *certificate_of(const struct outcome *outcome) {
                                             tensor_names(outcome->tensor_executed), "never_executed",
                                             tensor_names(outcome->tensor_named & ~outcome->tensor_executed)));
    json_array_extend(list, outcome->sampled);
+   if (json_array_size(outcome->reduced))
+      json_array_append_new(list, json_pack("{s:s, s:O}", "facet", "reduced", "cases", outcome->reduced));
    for (size_t n = 0; n < json_array_size(outcome->not_run); n++)
       json_array_append_new(
          list, json_pack("{s:s, s:O}", "facet", "unknown", "reason", json_array_get(outcome->not_run, n)));
@@ -247,6 +249,9 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
                       100 * outcome->missed);
    if (outcome->bench_linked && used < (int)size)
       used += snprintf(out + used, size - (size_t)used, "; %u outputs at bench shapes were judged launch by launch", outcome->bench_linked);
+   if (json_array_size(outcome->reduced) && used < (int)size)
+      used += snprintf(out + used, size - (size_t)used, "; some outputs of %u bench cases were judged at smaller shapes alone",
+                       (uint32_t)json_array_size(outcome->reduced));
    if (outcome->bench_cases > outcome->bench_judged && used < (int)size)
       snprintf(out + used, size - (size_t)used, "; at %u of %u bench cases no result was judged",
                outcome->bench_cases - outcome->bench_judged, outcome->bench_cases);
@@ -255,7 +260,7 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_UNKNOWN, RKB_REJECT};
    const bool accepted = outcome->rank == 0;
-   char message[800], trust[128], left_out[288], unused[128], *evidence = NULL, *certificate = NULL;
+   char message[912], trust[128], left_out[400], unused[128], *evidence = NULL, *certificate = NULL;
    describe_trust(outcome, trust, sizeof trust);
    describe_unused(outcome, unused, sizeof unused);
    describe_sample(outcome, left_out, sizeof left_out);
@@ -291,6 +296,7 @@ void outcome_init(struct outcome *outcome, bool debug) {
                                .case_names = json_array(),
                                .not_run = json_array(),
                                .sampled = json_array(),
+                               .reduced = json_array(),
                                .deciding_inputs = json_array()};
 }
 
@@ -363,5 +369,6 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
    json_decref(outcome->sampled);
+   json_decref(outcome->reduced);
    json_decref(outcome->deciding_inputs);
 }

@@ -41,7 +41,8 @@ enum {
    STREAM_KEPT,     /* repetitions.c */
    STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
-   STREAM_EQUAL         /* equal_dims.c */
+   STREAM_EQUAL,        /* equal_dims.c */
+   STREAM_REDUCED       /* reduced_shapes.c, with the case's turn above bit 8 */
 };
 
 struct verifier {
@@ -77,6 +78,7 @@ struct outcome {
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
    uint32_t bench_cases, bench_judged; /* and those of them where some result was judged */
+   json_t *reduced;                    /* of the certificate: bench cases whose outputs were judged at smaller shapes */
    uint32_t bench_linked;              /* outputs that were judged there launch by launch, on made-up intermediates */
    double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
    bool oblivious;                     /* no input reached control or an address, on every case */
@@ -128,6 +130,7 @@ struct links; /* links.h */
 
 struct candidate {
    rkb_job_t job;
+   bool once; /* cases are executed on the first family alone, and not again */
    const rkb_item_t *item;
    rkb_build_t *build;
    rkb_machine_module_t *module;
@@ -171,6 +174,9 @@ void outcome_free(struct outcome *outcome);
 /* cases.c: the check cases and the drawn ones, on as many threads as are free. */
 int cases_run(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
               rkb_error_t *err);
+/* One case by itself, within the candidate's budget. */
+int case_run(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
+             rkb_error_t *err);
 /* Whether no case before this one has decided. */
 bool schedule_matters(struct schedule *schedule, uint32_t turn);
 

@@ -234,6 +234,12 @@ typedef struct rkb_task_api {
     * two dims of the task admit one value.  [worker] */
    int (*case_draw_equal)(const rkb_host_t *host, rkb_random_t *stream, double work, bool all, rkb_case_t **drawn,
                           rkb_error_t *err);
+
+   /* A shape like a listed one, of at most work operations and few elements: dims are halved, the largest first, and keep their residues modulo 32, or the
+    * highest power of two below it with which the work suffices; choices, attributes and recipes stay.  Dim number longest is halved only
+    * when no other can be (UINT32_MAX: no dim).  Owned, case_free.  RKB_ERR_LIMIT where nothing so small fits the domain.  [worker] */
+   int (*case_reduced)(const rkb_host_t *host, const rkb_case_t *listed, rkb_random_t *stream, double work,
+                       uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
