@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include "generator/online.h"
+#include "generator/online_warpgroups.h"
 
 /* Brings the rows of a tile from memory; rows that do not exist are zero. */
 static void write_bring(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile) {
@@ -122,12 +123,17 @@ static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
    o->first_lane = o->stream_tile == o->warp_n ? "lane % 4 == 0" : "lane % 4 == 0 && warp_n == 0";
 }
 
+/* A thread's element [i][j] of what it has. */
+static const char *element_of(const rkb_online_t *o) {
+   return o->groups ? "%s[j / 2 * 4 + i * 2 + j %% 2]" : o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]";
+}
+
 const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s) {
-   return rkb_arena_format(writer->arena, o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]", o->score_names[s]);
+   return rkb_arena_format(writer->arena, element_of(o), o->score_names[s]);
 }
 
 const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
-   return rkb_arena_format(writer->arena, o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]", o->out_names[out]);
+   return rkb_arena_format(writer->arena, element_of(o), o->out_names[out]);
 }
 
 static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
@@ -156,7 +162,9 @@ static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
    }
    o->own_tile = d[RKB_TILE_M];
    o->stream_tile = d[RKB_TILE_N];
-   if (o->launch->mapping == RKB_MAP_ONLINE_TENSOR)
+   if (o->launch->mapping == RKB_MAP_ONLINE_TENSOR && d[RKB_COPY] == RKB_COPY_TENSOR)
+      rkb_online_set_warpgroups(writer, o);
+   else if (o->launch->mapping == RKB_MAP_ONLINE_TENSOR)
       set_warps(writer, o);
    else
       set_threads(writer, o);
@@ -261,6 +269,7 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    if (writer->failed)
       return;
    const rkb_index_t *groups = o->group_total;
+   o->group_extent = groups->kind == RKB_INDEX_CONSTANT ? NULL : groups;
    o->own = rkb_index_variable(indices, "m", o->own_total);
    o->stream = rkb_index_variable(indices, "n", o->stream_total);
    rkb_online_find_places(writer, o);
@@ -278,7 +287,9 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       o->made_names[i] = take(writer, rkb_arena_format(writer->arena, "%s_made", made->name));
       o->made_tiles[i] = take(writer, rkb_arena_format(writer->arena, "%s_tile", made->name));
    }
-   const int64_t bytes = o->tensor ? rkb_online_write_stages(writer, o) : write_tiles(writer, o);
+   const int64_t bytes = o->groups   ? rkb_online_open_warpgroups(writer, o)
+                         : o->tensor ? rkb_online_write_stages(writer, o)
+                                     : write_tiles(writer, o);
    if (bytes > writer->shared_bytes)
       rkb_writer_fail(writer, "the tiles need more shared memory than a block has");
    const rkb_index_t *tile = rkb_index_constant(indices, o->own_tile);
@@ -287,17 +298,22 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_index_make(indices, RKB_INDEX_SUM, o->own_total, rkb_index_constant(indices, o->own_tile - 1)), tile);
    rkb_online_find_bounds(writer, o);
    rkb_online_write_place(writer, o, blocks);
-   write_start(writer, o);
-   if (o->tensor)
-      write_fragments(writer, o);
+   if (o->groups)
+      rkb_online_write_warpgroups(writer, o);
    else
+      write_start(writer, o);
+   if (!o->groups && o->tensor)
+      write_fragments(writer, o);
+   else if (!o->groups)
       write_stream(writer, o);
+   if (writer->failed)
+      return;
    rkb_online_write_results(writer, o);
    const uint32_t first = o->nodes.out_count ? o->nodes.outs[0] : o->nodes.reduces[0];
    *shape = (rkb_kernel_shape_t){
       .threads = o->threads,
       .shared = bytes,
-      .blocks = launch->decisions[RKB_BLOCKS],
+      .blocks = o->groups && !launch->decisions[RKB_BLOCKS] ? 1 : launch->decisions[RKB_BLOCKS], /* setmaxnreg needs a bound */
       .grid = rkb_arena_format(writer->arena, "(%s) * (%s)",
                                blocks->kind == RKB_INDEX_CONSTANT ? rkb_ceildiv(writer, o->own_total, o->own_tile)
                                                                   : rkb_index_manifest(indices, blocks),

@@ -25,6 +25,7 @@ typedef struct rkb_online {
    const rkb_launch_t *launch;
    rkb_online_nodes_t nodes;
    const rkb_index_t *own, *stream, *own_total, *stream_total, *group_total;
+   const rkb_index_t *group_extent; /* how many matrices of scores there are; NULL: one.  group_total becomes the block's number of them */
    const rkb_index_t *group[RKB_MAX_RANK];
    rkb_product_t products[RKB_MAX_LAUNCH_NODES]; /* of outs */
    int64_t own_tile, stream_tile, rows, columns, out_columns, across, down, threads, head; /* columns: of scores; head: a row of an out */
@@ -48,6 +49,7 @@ typedef struct rkb_online {
    int64_t warp_m, warp_n;            /* a warp's scores */
    int64_t stage_elements, own_elements;
    bool keeps; /* fragments of the own rows stay in registers */
+   int64_t groups, rooms_at; /* warpgroups that multiply (0: warps do), and where in shared memory their warps' rooms begin */
 } rkb_online_t;
 
 /* online_places.c: the coordinates at which the launch's values need each other, and the tiles that it brings. */
@@ -67,6 +69,10 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
 
 /* online_statistics.c: what becomes of the scores at hand: statistics of their rows, and terms for the products that come after. */
 void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
+/* The same by warpgroups: a lambda `weigh` that puts what becomes of a tile's scores in their place. */
+void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
+/* Whether an out is below the largest score, so that it is brought below a new one. */
+bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
 /* The statistic that is a largest number; RKB_ONLINE_MANY: there is none. */
 uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
@@ -94,6 +100,10 @@ void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
 /* online_results.c: what becomes of statistics and outs goes to memory. */
+/* Writes an out's elements of row m, from column u on, that lie side by side in shared memory, to the roots that come of them: as many as
+ * an access is wide.  first: the text of the first's place, up to the number that the others add: "room[row * 40 + u". */
+void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_launch_t *roots, int64_t width,
+                               const char *first);
 void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o);
 
 #endif

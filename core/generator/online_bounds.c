@@ -109,15 +109,25 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
    if (drawn)
       rkb_write(writer, "const index blocks_m = (%s + %lld) / %lld;", rkb_writer_uniform(writer, o->own_total), (long long)o->own_tile - 1,
                 (long long)o->own_tile);
-   if (o->end && !o->begin) /* the blocks with the most work go first */
+   const char *groups = o->group_extent ? rkb_writer_uniform(writer, o->group_extent) : NULL;
+   const bool longest_first = o->groups && o->end && groups; /* of all matrices: one block a multiprocessor leaves none behind */
+   if (longest_first)
+      rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x / %s) * %lld; /* the blocks with the most work go first */", along,
+                groups, (long long)o->own_tile);
+   else if (o->end && !o->begin) /* the blocks with the most work go first */
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x %% %s) * %lld;", along, along, (long long)o->own_tile);
    else
       rkb_write(writer, "const index m_first = (index)blockIdx.x %% %s * %lld;", along, (long long)o->own_tile);
    if (o->group_total->kind != RKB_INDEX_CONSTANT) {
-      rkb_write(writer, "const index group_number = (index)blockIdx.x / %s;", along);
+      if (longest_first)
+         rkb_write(writer, "const index group_number = (index)blockIdx.x %% %s;", groups);
+      else
+         rkb_write(writer, "const index group_number = (index)blockIdx.x / %s;", along);
       rkb_writer_known_variable(writer, o->group_total);
    }
-   if (o->tensor) {
+   if (o->groups) {
+      rkb_write(writer, "const int warpgroup = threadIdx.x / 128, lane = threadIdx.x %% 32, warp_m = threadIdx.x / 32 * 16;");
+   } else if (o->tensor) {
       const long long across = (long long)(o->stream_tile / o->warp_n);
       rkb_write(writer, "const int lane = threadIdx.x %% 32;");
       rkb_write(writer, "const int warp_m = threadIdx.x / 32 / %lld * %lld, warp_n = threadIdx.x / 32 %% %lld * %lld;", across,

@@ -2,6 +2,7 @@
 #include "generator/online.h"
 
 #include "generator/degree.h"
+#include "generator/online_warpgroups.h"
 
 /* Roots that a node's own elements become. */
 static rkb_launch_t roots_of(const rkb_writer_t *writer, const rkb_online_t *o, uint32_t anchor, bool *taken) {
@@ -61,16 +62,30 @@ static void write_sums_tile(rkb_writer_t *writer, const rkb_online_t *o, uint32_
    rkb_write_close(writer);
 }
 
-/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory wants longer rows; and what becomes of
- * an element is written once. */
-static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
+void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_launch_t *roots, int64_t width,
+                               const char *first) {
    const uint32_t number = o->nodes.outs[out], side = o->nodes.made_side[out];
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *at[RKB_MAX_RANK];
+   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[number].name));
+   rkb_writer_known_variable(writer, o->own);
+   const rkb_index_t *inner = rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, o->head), width));
+   rkb_online_open_guard(writer, "m", o->own_total);
+   const rkb_index_t *lane = rkb_open_lanes(writer, (uint32_t)width), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
+   rkb_write(writer, "const float %s = %s + %s];", name, first, lane->name);
+   rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
+   rkb_writer_know(writer, number, at, name);
+   rkb_write_roots(writer, roots, number, at);
+   rkb_close_lanes(writer);
+   rkb_write_close(writer);
+}
+
+/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory wants longer rows; and what becomes of
+ * an element is written once. */
+static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
    const long long width = 16 / (long long)o->tensor->bytes, packs = (long long)o->head / width,
                    pitch = (long long)o->head + RKB_ONLINE_SUMS_PADDING;
-   const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[number].name)),
-              *sums = rkb_writer_name(writer, out ? rkb_arena_format(writer->arena, "sums_tile_%u", out + 1) : "sums_tile");
+   const char *sums = rkb_writer_name(writer, out ? rkb_arena_format(writer->arena, "sums_tile_%u", out + 1) : "sums_tile");
    rkb_write(writer, "__syncthreads(); /* what was there has been read */");
    rkb_write(writer, "float *const %s = (float *)stages;", sums);
    if (o->stream_tile == o->warp_n)
@@ -90,16 +105,7 @@ static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t 
    rkb_write_open(writer, false, "for (int slot = threadIdx.x; slot < %lld; slot += %lld)", (long long)o->own_tile * packs, (long long)o->threads);
    rkb_write(writer, "const int row = slot / %lld, u = slot %% %lld * %lld;", packs, packs, width);
    rkb_write(writer, "const index m = m_first + row;");
-   rkb_writer_known_variable(writer, o->own);
-   const rkb_index_t *inner = rkb_writer_known_variable(writer, rkb_index_multiple(indices, "u", rkb_index_constant(indices, o->head), width));
-   rkb_online_open_guard(writer, "m", o->own_total);
-   const rkb_index_t *lane = rkb_open_lanes(writer, (uint32_t)width), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
-   rkb_write(writer, "const float %s = %s[row * %lld + u + %s];", name, sums, pitch, lane->name);
-   rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
-   rkb_writer_know(writer, number, at, name);
-   rkb_write_roots(writer, roots, number, at);
-   rkb_close_lanes(writer);
-   rkb_write_close(writer);
+   rkb_online_write_elements(writer, o, out, roots, width, rkb_arena_format(writer->arena, "%s[row * %lld + u", sums, pitch));
    rkb_write_close(writer);
 }
 
@@ -159,7 +165,9 @@ void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close(writer);
    for (uint32_t i = 0; i < o->nodes.out_count && o->tensor; i++) {
       const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
-      if (roots.root_count)
+      if (roots.root_count && o->groups)
+         rkb_online_write_rooms(writer, o, i, &roots);
+      else if (roots.root_count)
          write_fragments_out(writer, o, i, &roots);
    }
    for (uint32_t r = 0; r < o->launch->root_count; r++)

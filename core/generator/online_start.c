@@ -4,17 +4,19 @@
 #include "generator/kernel_text.h"
 #include "generator/online_nodes.h"
 #include "generator/starts.h"
+#include "generator/tensor_start.h"
 
 /* The first that is legal is taken: those that were fastest over the bench cases on an H200, then smaller ones
  * (docs/results/2026-11-23-tensor).  Two rows of fragments a warp halve what it loads of the streamed tiles; with few rows, warps share
  * the columns. */
 static const struct {
-   int64_t path, tile_m, tile_n, warp_m, warp_n, stages;
+   int64_t path, copy, tile_m, tile_n, warp_m, warp_n, stages;
    double rows; /* of a group, at least */
 } tiles[] = {
-   {RKB_TENSOR_PATH_BF16, 128, 32, 32, 32, 3, 65},  {RKB_TENSOR_PATH_BF16, 64, 64, 16, 64, 2, 17},   {RKB_TENSOR_PATH_BF16, 64, 32, 16, 32, 2, 17},
-   {RKB_TENSOR_PATH_BF16, 16, 128, 16, 16, 2, 0},   {RKB_TENSOR_PATH_TF32X3, 64, 32, 16, 32, 2, 17}, {RKB_TENSOR_PATH_TF32X3, 64, 16, 16, 16, 2, 17},
-   {RKB_TENSOR_PATH_TF32X3, 16, 64, 16, 16, 2, 0},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},  {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 64, 16, 64, 2, 17},     {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 16, 128, 16, 16, 2, 0},     {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 16, 16, 16, 2, 17},   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 16, 64, 16, 16, 2, 0},
 };
 
 bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
@@ -23,15 +25,15 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
    const double rows = rkb_online_rows(graph, launch);
    int64_t *d = launch->decisions;
    launch->mapping = RKB_MAP_ONLINE_TENSOR;
-   d[RKB_COPY] = RKB_COPY_ASYNC;
    for (uint32_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
       d[RKB_TENSOR] = tiles[t].path;
+      d[RKB_COPY] = tiles[t].copy;
       d[RKB_TILE_M] = tiles[t].tile_m;
       d[RKB_TILE_N] = tiles[t].tile_n;
       d[RKB_WARP_M] = tiles[t].warp_m;
       d[RKB_WARP_N] = tiles[t].warp_n;
       d[RKB_STAGES] = tiles[t].stages;
-      if (rows >= tiles[t].rows && target->tensor[tiles[t].path] > 0 && !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+      if (rows >= tiles[t].rows && rkb_tensor_has(target, launch) && !rkb_launch_refused(graph, launch, target->shared_bytes) &&
           rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
          return true;
    }

@@ -38,25 +38,36 @@ uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
    return RKB_ONLINE_MANY;
 }
 
+/* Whether a value is below the largest, so that it changes with it. */
+static bool is_below(rkb_writer_t *writer, uint32_t value, uint32_t largest, uint32_t named) {
+   const int degree = value == largest ? 0 : rkb_degree_of(writer->graph, value, largest);
+   if (degree < 0 || degree > 1)
+      rkb_writer_fail(writer, "%s cannot be rescaled", writer->graph->nodes[named].name);
+   return degree == 1;
+}
+
+bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
+   const uint32_t number = o->nodes.outs[out];
+   return is_below(writer, writer->graph->nodes[number].inputs[o->nodes.made_side[out]],
+                   o->nodes.reduces[rkb_online_largest(writer, o)], number);
+}
+
+/* Brings sums below another largest number below this one. */
+static void write_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number, const char *factor) {
+   for (uint32_t s = 0; s < o->nodes.reduce_count; s++)
+      if (o->nodes.reduces[s] != number &&
+          is_below(writer, writer->graph->nodes[o->nodes.reduces[s]].inputs[0], number, o->nodes.reduces[s]))
+         rkb_write(writer, "%s[i] *= %s;", o->reduce_names[s], factor);
+}
+
 /* Brings what was summed below another largest number below this one. */
 static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number) {
-   const rkb_graph_t *graph = writer->graph;
-   for (uint32_t s = 0; s < o->nodes.reduce_count; s++) {
-      const int degree = o->nodes.reduces[s] == number ? 0 : rkb_degree_of(graph, graph->nodes[o->nodes.reduces[s]].inputs[0], number);
-      if (degree < 0 || degree > 1)
-         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.reduces[s]].name);
-      if (degree == 1)
-         rkb_write(writer, "%s[i] *= factor;", o->reduce_names[s]);
-   }
-   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
-      const int degree = rkb_degree_of(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], number);
-      if (degree < 0 || degree > 1)
-         rkb_writer_fail(writer, "%s cannot be rescaled", graph->nodes[o->nodes.outs[i]].name);
-      if (degree == 1) {
+   write_rescale_sums(writer, o, number, "factor");
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      if (rkb_online_rescales(writer, o, i)) {
          rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
          rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
       }
-   }
 }
 
 /* A row's new largest score, and what was summed below the old one brought below the new. */
@@ -212,6 +223,78 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
       writer->shown = false;
       rkb_write_close(writer);
    }
+}
+
+/* The scores of a tile as the largest is taken of them: scaled, and hidden where a mask says so or where none is. */
+static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
+   const uint32_t from = writer->graph->nodes[o->nodes.reduces[largest]].inputs[0];
+   const char *score = rkb_online_score(writer, o, 0), *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[from].name));
+   write_whole(writer, o);
+   for (uint32_t w = 0; w < 2; w++) {
+      writer->shown = w == 0;
+      rkb_write_open(writer, false, w == 0 ? "if (all_shown)" : "if (!all_shown)");
+      rkb_online_open_own(writer, o);
+      open_streamed(writer, o);
+      if (w == 1) {
+         rkb_write(writer, "float %s = -INFINITY;", name);
+         rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, o->own_total), rkb_writer_uniform(writer, o->stream_total));
+      }
+      rkb_write(writer, "%s = %s;", w == 0 ? score : name, rkb_write_float(writer, from, o->from[largest]).text);
+      if (w == 1) {
+         rkb_write_close(writer);
+         rkb_write(writer, "%s = %s;", score, name);
+      }
+      for (uint32_t b = 0; b < 3; b++)
+         rkb_write_close(writer);
+   }
+   writer->shown = false;
+}
+
+/* The rows' largest scores so far, and what brings sums below the ones before to them. */
+static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
+   const char *name = o->reduce_names[largest];
+   rkb_write(writer, "float next = %s[i];", name);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->columns);
+   rkb_write(writer, "   next = larger(next, %s);", rkb_online_score(writer, o, 0));
+   rkb_write(writer, "for (int distance = 1; distance < 4; distance *= 2)");
+   rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
+   rkb_write(writer, "factor[i] = next == %s[i] ? 1.0f : %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+   rkb_write(writer, "%s[i] = next;", name);
+   rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
+   write_rescale_sums(writer, o, o->nodes.reduces[largest], "factor[i]");
+}
+
+void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t largest = rkb_online_largest(writer, o), from = graph->nodes[o->nodes.reduces[largest]].inputs[0], side = o->nodes.made_side[0];
+   const char *score = rkb_online_score(writer, o, 0);
+   const rkb_index_t *at[RKB_MAX_RANK];
+   rkb_write_open(writer, false, "auto weigh = [&](index n_first)");
+   rkb_write(writer, "/* Makes statistics of the scores, and of each what is multiplied, in its place. */");
+   rkb_writer_local(writer, o->nodes.scores[0], score);
+   write_hidden(writer, o, largest);
+   rkb_writer_forget_local(writer, o->nodes.scores[0]);
+   rkb_online_open_own(writer, o);
+   write_next_largest(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      rkb_writer_local(writer, o->nodes.reduces[r], r == largest ? "peak" : "1.0f"); /* what sums divide is divided in the end */
+   struct rkb_local *local = rkb_writer_local(writer, from, score);
+   memcpy(local->at, o->from[largest], sizeof local->at);
+   local->placed = true;
+   open_streamed(writer, o);
+   write_powers(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
+         rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
+                   rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   rkb_product_operand(writer, &o->products[0], side, o->group, &o->own, &o->stream, at);
+   rkb_write(writer, "%s = %s;", score, rkb_write_float(writer, graph->nodes[o->nodes.outs[0]].inputs[side], at).text);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_writer_forget_local(writer, from);
+   forget_powers(writer, o, largest);
+   rkb_write_close_with(writer, "};");
 }
 
 /* Each warp's number of a row, one after the other in the shared memory that the stages had: what comes of all of them, in one order. */

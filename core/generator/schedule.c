@@ -103,6 +103,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
               of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N; /* beside warpgroups, of the launches for other strides alone */
+   if (launch->mapping == RKB_MAP_ONLINE_TENSOR && (of_warps || decision == RKB_KEEP) && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR)
+      return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
       return false;
@@ -137,8 +139,6 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    const int64_t *d = launch->decisions;
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
-   if (launch->mapping == RKB_MAP_ONLINE_TENSOR && d[RKB_COPY] == RKB_COPY_TENSOR)
-      return "tensor maps are for products of warpgroups";
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)
       return rkb_online_refused(graph, launch);
    if (launch->mapping == RKB_MAP_TILE) {

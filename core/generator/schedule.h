@@ -56,7 +56,7 @@ enum rkb_decision {
 enum rkb_copy {
    RKB_COPY_PLAIN, /* through registers */
    RKB_COPY_ASYNC, /* cp.async, where a factor's elements are copied as they are and come in 4, 8 or 16 bytes; else plain */
-   RKB_COPY_TENSOR /* tensor maps, for products of warpgroups; cp.async where the strides are no multiples of 16 bytes */
+   RKB_COPY_TENSOR /* tensor maps, for products of warpgroups; cp.async where the strides are no multiples of 16 bytes (of scores: refused) */
 };
 
 typedef struct rkb_launch {

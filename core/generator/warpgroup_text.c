@@ -62,6 +62,15 @@ static const struct {
              "   #pragma unroll\n"
              "   for (int i = 0; i < rows * columns; i++)\n"
              "      asm volatile(\"\" : \"+r\"(sums[i / columns][i % columns]) : : \"memory\");\n}\n"},
+   {"hold_sums(", "/* The compiler keeps its hands off sums that products may be adding to. */\n"
+                  "template <int columns> " FUNCTION "void hold_sums(float (&sums)[columns]) {\n"
+                  "   #pragma unroll\n"
+                  "   for (int i = 0; i < columns; i++)\n"
+                  "      asm volatile(\"\" : \"+f\"(sums[i]) : : \"memory\");\n}\n"},
+   {"take_turn(", "/* Two warpgroups meet at a barrier: one waits for its turn, which the other passes on without waiting. */\n" FUNCTION
+                  "void take_turn(int barrier) {\n   asm volatile(\"bar.sync %0, 256;\" : : \"r\"(barrier) : \"memory\");\n}\n"},
+   {"pass_turn(", FUNCTION
+    "void pass_turn(int barrier) {\n   asm volatile(\"bar.arrive %0, 256;\" : : \"r\"(barrier) : \"memory\");\n}\n"},
    {"products_begin(", "/* Products that follow see the sums as they are here. */\n" FUNCTION "void products_begin() {\n   asm volatile(\"wgmma.fence.sync.aligned;\" : : : \"memory\");\n}\n"},
    {"products_see(", "/* Products, too, see what this thread wrote to shared memory. */\n" FUNCTION
                      "void products_see() {\n   asm volatile(\"fence.proxy.async.shared::cta;\" : : : \"memory\");\n}\n"},
@@ -79,28 +88,43 @@ static bool calls(const char *code, const char *name) {
    return found != NULL;
 }
 
-/* The function that multiplies 64 rows by n columns over 32 bytes of depth and adds to the sums of a warpgroup. */
-static void write_product(const rkb_fragment_type_t *type, const char *name, int n, rkb_text_t *out) {
-   const int sums = n / 2;
-   const bool across = type->bytes == 2, integers = strcmp(type->sum, "int") == 0;
-   rkb_text_format(out, "/* Adds the product of 64 rows and %d columns, %u terms of each.%s */\n%s" FUNCTION
-                        "void %s(%s (&sums)[%d], unsigned long long left, unsigned long long right) {\n"
+/* What a function does with the product of 64 rows by n columns over 32 bytes of depth. */
+enum way { ADD, BEGIN, ADD_HELD, WAYS };
+static const char *const does[WAYS] = {[ADD] = "Adds", [BEGIN] = "Begins sums with", [ADD_HELD] = "Adds, of rows in a thread's registers as fragments have them,"};
+
+static const char *name_of(const rkb_fragment_type_t *type, enum way way, int n, char name[40]) {
+   snprintf(name, 40, way == ADD ? "%s_n%d" : way == BEGIN ? "begin_%s_n%d" : "add_held_%s_n%d", way == ADD ? type->multiply : type->name, n);
+   return name;
+}
+
+static void write_product(const rkb_fragment_type_t *type, enum way way, int n, rkb_text_t *out) {
+   const int sums = n / 2, left = way == ADD_HELD ? 4 : 1;
+   const bool across = type->bytes == 2, integers = strcmp(type->sum, "int") == 0, held = way == ADD_HELD;
+   char name[40];
+   rkb_text_format(out, "/* %s the product of 64 rows and %d columns, %u terms of each.%s */\n%s" FUNCTION
+                        "void %s(%s (&sums)[%d], %s, unsigned long long right) {\n"
                         "   asm volatile(\"wgmma.mma_async.sync.aligned.m64n%dk%u%s {\"",
-                   n, RKB_FRAGMENT_BYTES / type->bytes, across ? "  1: neighbours in memory lie across, not along the terms." : "",
-                   across ? "template <int left_across, int right_across> " : "", name, type->sum, sums, n,
+                   does[way], n, RKB_FRAGMENT_BYTES / type->bytes, across ? "  1: neighbours in memory lie across, not along the terms." : "",
+                   !across ? "" : held ? "template <int right_across> " : "template <int left_across, int right_across> ",
+                   name_of(type, way, n, name), type->sum, sums, held ? "const unsigned (&left)[4]" : "unsigned long long left", n,
                    RKB_FRAGMENT_BYTES / type->bytes, type->warpgroup);
    for (int i = 0; i < sums; i++)
       rkb_text_format(out, "%s%%%d%s", i % 16 == 0 ? "\n                \"" : "", i, i + 1 < sums ? (i % 16 == 15 ? ", \"" : ", ") : "");
-   rkb_text_format(out, "}, \"\n                \"%%%d, %%%d, 1", sums, sums + 1);
+   rkb_text_add(out, "}, \"\n                \"");
+   if (held)
+      rkb_text_format(out, "{%%%d, %%%d, %%%d, %%%d}, %%%d, 1", sums, sums + 1, sums + 2, sums + 3, sums + left);
+   else
+      rkb_text_format(out, "%%%d, %%%d, %d", sums, sums + left, way == ADD);
    if (!integers)
       rkb_text_add(out, ", 1, 1");
-   if (across)
-      rkb_text_format(out, ", %%%d, %%%d", sums + 2, sums + 3);
+   for (int side = held; across && side < 2; side++)
+      rkb_text_format(out, ", %%%d", sums + left + 1 + side - held);
    rkb_text_add(out, ";\"\n                : ");
    for (int i = 0; i < sums; i++)
       rkb_text_format(out, "\"+%s\"(sums[%d])%s", integers ? "r" : "f", i, i + 1 == sums ? "\n" : i % 6 == 5 ? ",\n                  " : ", ");
-   rkb_text_format(out, "                : \"l\"(left), \"l\"(right)%s\n                : \"memory\");\n}\n\n",
-                   across ? ", \"n\"(left_across), \"n\"(right_across)" : "");
+   rkb_text_format(out, "                : %s, \"l\"(right)%s%s\n                : \"memory\");\n}\n\n",
+                   held ? "\"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3])" : "\"l\"(left)",
+                   across && !held ? ", \"n\"(left_across)" : "", across ? ", \"n\"(right_across)" : "");
 }
 
 void rkb_warpgroup_helpers(const char *code, rkb_text_t *out) {
@@ -109,14 +133,14 @@ void rkb_warpgroup_helpers(const char *code, rkb_text_t *out) {
          rkb_text_format(out, "%s\n", helpers[h].text);
    }
    for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
-      for (int n = 64; n <= 256; n += 8) {
-         const rkb_fragment_type_t *type = rkb_fragment_type(path);
-         char name[40], call[44];
-         snprintf(name, sizeof name, "%s_n%d", type->multiply, n);
-         snprintf(call, sizeof call, "%s%s", name, type->bytes == 2 ? "<" : "(");
-         if (type->warpgroup && calls(code, call))
-            write_product(type, name, n, out);
-      }
+      for (int n = 64; n <= 256; n += 8)
+         for (enum way way = ADD; way < WAYS; way++) {
+            const rkb_fragment_type_t *type = rkb_fragment_type(path);
+            char name[40], call[44];
+            snprintf(call, sizeof call, "%s%s", name_of(type, way, n, name), type->bytes == 2 ? "<" : "(");
+            if (type->warpgroup && calls(code, call))
+               write_product(type, way, n, out);
+         }
 }
 
 bool rkb_warpgroup_has_helper(const char *name) {

@@ -1,0 +1,21 @@
+/* A factor of a launch over scores as a tensor map describes it.  One thread. */
+#ifndef RKB_GENERATOR_ONLINE_MAPS_H
+#define RKB_GENERATOR_ONLINE_MAPS_H
+
+#include "generator/online.h"
+
+typedef struct rkb_online_map {
+   uint32_t stored;                     /* the node whose buffer it is */
+   const rkb_index_t *rows, *row;       /* how many, and elements from one to the next; uniform */
+   const rkb_index_t *matrix;           /* the number of the block's matrix; NULL: there is one */
+   const rkb_index_t *matrices, *distance; /* how many lie beside each other, and elements from one to the next; uniform */
+} rkb_online_map_t;
+
+/* Describes a tile's factor.  False: its elements are computed, or do not lie at equal distances, or not at whole multiples of 16 bytes. */
+bool rkb_online_map_of(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, rkb_online_map_t *map);
+/* Writes the copies of a tile's rows, from m_first or n_first on, to the address that the text `to` gives: boxes of all rows and 128 bytes
+ * of each, one behind the other. */
+void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map,
+                         const char *to, const char *barrier);
+
+#endif

@@ -1,0 +1,342 @@
+/* Launches over scores by warpgroups.  A warpgroup owns 64 rows: it multiplies them with the streamed rows where those lie in shared
+ * memory (wgmma), keeps statistics of its scores, and multiplies what becomes of them from its registers.  One thread of the last
+ * warpgroup copies tiles by tensor maps.  One thread writes them.
+ *
+ * The scores of a tile are multiplied while those of the tile before are added to the out; what becomes of scores is made meanwhile.
+ * Warpgroups take turns at the tensor cores: one multiplies while another makes statistics (Shah et al.: 'FlashAttention-3', 2024). */
+#include "generator/online_warpgroups.h"
+
+#include "generator/online_maps.h"
+
+#define GROUP_THREADS 128
+#define GROUP_ROWS 64 /* of one wgmma */
+#define MOST_GROUPS 3
+#define FRAGMENT_ROWS 16 /* terms of one wgmma, of two bytes */
+#define ROW_BYTES 128    /* of a tile: as wide as the widest swizzle */
+#define PATTERN_BYTES 1024
+#define PRODUCER_REGISTERS 24
+#define MOST_REGISTERS 240
+#define FILE_REGISTERS 65536
+#define OTHER_REGISTERS 40 /* of a thread, besides scores, what becomes of them, and sums */
+#define ROOM_COLUMNS 32    /* sums that a warp brings to memory at a time, of 16 rows */
+#define ROOM_PADDING 8     /* floats: four rows of pairs lie in different banks */
+#define ROOM_FLOATS (16 * (ROOM_COLUMNS + ROOM_PADDING))
+
+static int64_t groups_of(const int64_t *d) {
+   return d[RKB_TILE_M] / GROUP_ROWS;
+}
+
+static int64_t equal_registers(int64_t groups) {
+   const int64_t registers = FILE_REGISTERS / ((groups + 1) * GROUP_THREADS) / 8 * 8;
+   return registers > 255 ? 255 : registers;
+}
+
+/* Of a thread that multiplies, after the others gave some back. */
+static int64_t multiplying_registers(int64_t groups) {
+   const int64_t equal = equal_registers(groups), all = (equal * (groups + 1) - PRODUCER_REGISTERS) / groups / 8 * 8;
+   return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
+}
+
+static bool gives_registers(int64_t groups) {
+   return multiplying_registers(groups) > equal_registers(groups);
+}
+
+/* A thread's scores, what became of the tile before, and its part of an out. */
+static int64_t registers_of(int64_t stream_tile, int64_t head) {
+   return stream_tile / 2 + stream_tile / 4 + head / 2 + OTHER_REGISTERS;
+}
+
+const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions, groups = groups_of(d);
+   rkb_online_nodes_t nodes;
+   if (d[RKB_TENSOR] != RKB_TENSOR_PATH_BF16)
+      return "warpgroups make scores of bf16 alone";
+   if (!rkb_online_nodes(graph, launch, &nodes) || nodes.score_count != 1 || nodes.out_count != 1)
+      return "warpgroups make one product of one kind of scores";
+   if (d[RKB_TILE_M] % GROUP_ROWS != 0 || groups > MOST_GROUPS || d[RKB_TILE_N] < GROUP_ROWS)
+      return "a warpgroup has 64 own rows and streams over 64 or more";
+   if (d[RKB_STAGES] < 2)
+      return "one stage is filled while another is multiplied";
+   return registers_of(d[RKB_TILE_N], GROUP_ROWS) > multiplying_registers(groups) ? "a warpgroup's scores need more registers than there are"
+                                                                                  : NULL;
+}
+
+void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
+   const int64_t *d = o->launch->decisions;
+   o->tensor = rkb_fragment_type(d[RKB_TENSOR]);
+   o->groups = groups_of(d);
+   o->warp_m = 16;
+   o->warp_n = o->stream_tile;
+   o->rows = 2;
+   o->columns = o->stream_tile / 4;
+   o->out_columns = o->head / 4;
+   o->across = 4;
+   o->threads = (o->groups + 1) * GROUP_THREADS;
+   if (o->head % (ROW_BYTES / o->tensor->bytes) != 0 || registers_of(o->stream_tile, o->head) > multiplying_registers(o->groups))
+      rkb_writer_fail(writer, "a warpgroup's scores and products need more registers than there are");
+   o->own_at = "warp_m + lane / 4 + i * 8";
+   o->streamed_at = "lane % 4 * 2 + j / 2 * 8 + j % 2";
+   o->first_lane = "lane % 4 == 0";
+}
+
+static int64_t bytes_of(const rkb_online_t *o, const rkb_brought_t *tile) {
+   return tile->rows * tile->width * o->tensor->bytes;
+}
+
+static const rkb_brought_t *tile_of(const rkb_online_t *o, uint32_t which) {
+   return &o->brought[which];
+}
+
+static const rkb_brought_t *own_of(const rkb_online_t *o) {
+   return tile_of(o, o->factors[0].own);
+}
+
+/* The streamed rows of the scores, and those of the out: one tile where they are the same. */
+static const rkb_brought_t *scored_of(const rkb_online_t *o) {
+   return tile_of(o, o->factors[0].streamed);
+}
+
+static const rkb_brought_t *added_of(const rkb_online_t *o) {
+   return tile_of(o, o->out_brought[0]);
+}
+
+/* A tile's name without "_tile", as its barriers have it. */
+static const char *short_name(const rkb_writer_t *writer, const rkb_brought_t *tile) {
+   return writer->graph->nodes[tile->node].name;
+}
+
+int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
+   const long long stages = (long long)o->launch->decisions[RKB_STAGES];
+   const rkb_brought_t *own = own_of(o), *streamed[] = {scored_of(o), added_of(o)};
+   int64_t first = bytes_of(o, own);
+   if (streamed[0] == streamed[1] || o->brought_count != 3)
+      rkb_writer_fail(writer, "warpgroups stream over two factors");
+   rkb_write(writer, "extern __shared__ __align__(%d) unsigned char tiles[];", PATTERN_BYTES);
+   rkb_write(writer, "unsigned char *const %s = tiles;", own->name);
+   for (uint32_t i = 0; i < 2; i++) {
+      rkb_write(writer, "unsigned char *const %s = tiles + %lld; /* %lld stages */", streamed[i]->name, (long long)first, stages);
+      first += stages * bytes_of(o, streamed[i]);
+   }
+   rkb_write(writer, "__shared__ unsigned long long %s_filled;", short_name(writer, own));
+   for (uint32_t i = 0; i < 2; i++)
+      rkb_write(writer, "__shared__ unsigned long long %s_filled[%lld], %s_freed[%lld];", short_name(writer, streamed[i]), stages,
+                short_name(writer, streamed[i]), stages);
+   rkb_write_open(writer, false, "if (threadIdx.x == 0)");
+   rkb_write(writer, "barrier_start(&%s_filled, 1);", short_name(writer, own));
+   rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
+   for (uint32_t i = 0; i < 2; i++) {
+      rkb_write(writer, "barrier_start(&%s_filled[stage], 1);", short_name(writer, streamed[i]));
+      rkb_write(writer, "barrier_start(&%s_freed[stage], %lld);", short_name(writer, streamed[i]), (long long)o->groups);
+   }
+   rkb_write_close(writer);
+   rkb_write(writer, "barriers_started();");
+   rkb_write_close(writer);
+   rkb_write(writer, "__syncthreads();");
+   o->rooms_at = first;
+   return first + o->groups * GROUP_THREADS / 32 * ROOM_FLOATS * 4;
+}
+
+static void write_next_stage(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)o->launch->decisions[RKB_STAGES] - 1);
+   rkb_write(writer, "turn ^= stage == 0;");
+}
+
+/* The warpgroup that copies: the own rows once, then the streamed ones as their stages become free. */
+static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
+   const rkb_brought_t *own = own_of(o), *streamed[] = {scored_of(o), added_of(o)};
+   rkb_online_map_t map, maps[2];
+   if (!rkb_online_map_of(writer, o, own, &map) || !rkb_online_map_of(writer, o, streamed[0], &maps[0]) ||
+       !rkb_online_map_of(writer, o, streamed[1], &maps[1])) {
+      rkb_writer_fail(writer, "no tensor maps describe all factors");
+      return;
+   }
+   rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)o->groups);
+   if (gives_registers(o->groups))
+      rkb_write(writer, "fewer_registers<%d>();", PRODUCER_REGISTERS);
+   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)o->groups * GROUP_THREADS);
+   rkb_write(writer, "   return;");
+   rkb_write(writer, "barrier_expect(&%s_filled, %lld);", short_name(writer, own), (long long)bytes_of(o, own));
+   rkb_online_map_copy(writer, o, own, &map, own->name, rkb_arena_format(writer->arena, "&%s_filled", short_name(writer, own)));
+   rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)", (long long)o->stream_tile);
+   for (uint32_t i = 0; i < 2; i++) {
+      const char *name = short_name(writer, streamed[i]);
+      const long long bytes = (long long)bytes_of(o, streamed[i]);
+      rkb_write(writer, "barrier_wait(&%s_freed[stage], turn ^ 1);", name);
+      rkb_write(writer, "barrier_expect(&%s_filled[stage], %lld);", name, bytes);
+      rkb_online_map_copy(writer, o, streamed[i], &maps[i], rkb_arena_format(writer->arena, "%s + stage * %lld", streamed[i]->name, bytes),
+                          rkb_arena_format(writer->arena, "&%s_filled[stage]", name));
+   }
+   write_next_stage(writer, o);
+   rkb_write_close(writer);
+   rkb_write(writer, "return;");
+   rkb_write_close(writer);
+}
+
+/* The scores of a warpgroup's rows and a stage's, as a group of products. */
+static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
+   const rkb_brought_t *own = own_of(o), *streamed = scored_of(o);
+   const int step_bytes = RKB_FRAGMENT_BYTES, steps_a_box = ROW_BYTES / RKB_FRAGMENT_BYTES;
+   const long long steps = (long long)(own->width * o->tensor->bytes / step_bytes), own_box = (long long)own->rows * ROW_BYTES,
+                   box = (long long)streamed->rows * ROW_BYTES, bytes = (long long)bytes_of(o, streamed);
+   const char *sums = o->score_names[0];
+   rkb_write_open(writer, false, "auto multiply = [&](int stage)");
+   rkb_write(writer, "/* The scores of the stage, on their way. */");
+   rkb_write(writer, "const unsigned char *const own_rows = %s + warpgroup * %d, *const rows = %s + stage * %lld;", own->name,
+             GROUP_ROWS * ROW_BYTES, streamed->name, bytes);
+   rkb_write(writer, "hold_sums(%s);", sums);
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "begin_%s_n%lld<0, 0>(%s, matrix(own_rows, 16), matrix(rows, 16));", o->tensor->name, (long long)o->stream_tile, sums);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 1; step < %lld; step++)", steps);
+   const char *at = steps > steps_a_box ? "%s + step / 4 * %lld + step %% 4 * 32" : "%s + step * 32";
+   rkb_write(writer, "   %s_n%lld<0, 0>(%s, matrix(%s, 16), matrix(%s, 16));", o->tensor->multiply, (long long)o->stream_tile, sums,
+             rkb_arena_format(writer->arena, at, "own_rows", own_box), rkb_arena_format(writer->arena, at, "rows", box));
+   rkb_write(writer, "products_sent();");
+   rkb_write_close_with(writer, "};");
+}
+
+/* What became of scores, times the rows of their stage. */
+static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
+   const rkb_brought_t *rows = added_of(o);
+   rkb_write_open(writer, false, "auto add = [&](int stage)");
+   rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");
+   rkb_write(writer, "const unsigned char *const rows = %s + stage * %lld;", rows->name, (long long)bytes_of(o, rows));
+   rkb_write(writer, "hold_sums(%s);", o->out_names[0]);
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 0; step < %lld; step++)", (long long)o->stream_tile / FRAGMENT_ROWS);
+   rkb_write(writer, "   add_held_%s_n%lld<1>(%s, %s[step], matrix(rows + step * %d, %lld));", o->tensor->name, (long long)o->head,
+             o->out_names[0], o->made_names[0], FRAGMENT_ROWS * ROW_BYTES, (long long)rows->rows * ROW_BYTES);
+   rkb_write(writer, "products_sent();");
+   rkb_write_close_with(writer, "};");
+}
+
+/* What becomes of scores is rounded in pairs: the left fragments of the product that comes after. */
+static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write_open(writer, false, "auto pack = [&]()");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 0; step < %lld; step++)", (long long)o->stream_tile / FRAGMENT_ROWS);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, "   for (int r = 0; r < 4; r++)");
+   rkb_write(writer, "      %s[step][r] = pack_%s(%s[step * 8 + r * 2], %s[step * 8 + r * 2 + 1]);", o->made_names[0], o->tensor->name,
+             o->score_names[0], o->score_names[0]);
+   rkb_write_close_with(writer, "};");
+}
+
+static void write_free(rkb_writer_t *writer, const rkb_brought_t *tile, const char *stage) {
+   rkb_write(writer, "if (threadIdx.x %% %d == 0)", GROUP_THREADS);
+   rkb_write(writer, "   barrier_arrive(&%s_freed[%s]);", short_name(writer, tile), stage);
+}
+
+/* The next warpgroup's turn; the first one's comes again while there are tiles. */
+static void write_pass_turn(rkb_writer_t *writer, const rkb_online_t *o, const char *next) {
+   if (o->groups == 1)
+      return;
+   rkb_write(writer, "if (warpgroup < %lld || %s + %lld < end)", (long long)o->groups - 1, next, (long long)o->stream_tile);
+   rkb_write(writer, "   pass_turn(1 + (warpgroup + 1) %% %lld);", (long long)o->groups);
+}
+
+static void write_take_turn(rkb_writer_t *writer, const rkb_online_t *o) {
+   if (o->groups > 1)
+      rkb_write(writer, "take_turn(1 + warpgroup);");
+}
+
+static void write_first(rkb_writer_t *writer, const rkb_online_t *o) {
+   const rkb_brought_t *scored = scored_of(o);
+   rkb_write(writer, "barrier_wait(&%s_filled[0], 0);", short_name(writer, scored));
+   write_take_turn(writer, o);
+   rkb_write(writer, "multiply(0);");
+   write_pass_turn(writer, o, "begin");
+   rkb_write(writer, "products_done<0>();");
+   rkb_write(writer, "hold_sums(%s);", o->score_names[0]);
+   write_free(writer, scored, "0");
+   rkb_write(writer, "weigh(begin);");
+   rkb_write(writer, "pack();");
+}
+
+static void write_others(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_brought_t *scored = scored_of(o), *added = added_of(o);
+   const char *out = o->out_names[0];
+   rkb_write_open(writer, false, "for (index n_first = begin + %lld; n_first < end; n_first += %lld)", (long long)o->stream_tile,
+                  (long long)o->stream_tile);
+   rkb_write(writer, "const int stage_before = stage, turn_before = turn;");
+   write_next_stage(writer, o);
+   rkb_write(writer, "barrier_wait(&%s_filled[stage], turn);", short_name(writer, scored));
+   write_take_turn(writer, o);
+   rkb_write(writer, "multiply(stage);");
+   rkb_write(writer, "barrier_wait(&%s_filled[stage_before], turn_before);", short_name(writer, added));
+   rkb_write(writer, "add(stage_before);");
+   write_pass_turn(writer, o, "n_first");
+   rkb_write(writer, "products_done<1>();");
+   rkb_write(writer, "hold_sums(%s);", o->score_names[0]);
+   write_free(writer, scored, "stage");
+   rkb_write(writer, "weigh(n_first);");
+   rkb_write(writer, "products_done<0>();");
+   rkb_write(writer, "hold_sums(%s);", out);
+   write_free(writer, added, "stage_before");
+   if (rkb_online_rescales(writer, o, 0)) {
+      rkb_write(writer, "#pragma unroll");
+      rkb_write(writer, "for (int e = 0; e < %lld; e++)", (long long)o->head / 2);
+      rkb_write(writer, "   %s[e] *= factor[e / 2 %% 2];", out);
+   }
+   rkb_write(writer, "pack();");
+   rkb_write_close(writer);
+}
+
+void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
+   const uint32_t largest = rkb_online_largest(writer, o);
+   if (largest == RKB_ONLINE_MANY) {
+      rkb_writer_fail(writer, "warpgroups weigh scores by how far they lie below the largest");
+      return;
+   }
+   rkb_write(writer, "int stage = 0, turn = 0; /* the stage at hand, and whether all have been used an odd number of times */");
+   write_producer(writer, o);
+   if (writer->failed)
+      return;
+   if (gives_registers(o->groups))
+      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->groups));
+   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)o->rooms_at, ROOM_FLOATS);
+   rkb_write(writer, "float %s[%lld] = {}, %s[%lld] = {};", o->score_names[0], (long long)o->stream_tile / 2, o->out_names[0],
+             (long long)o->head / 2);
+   rkb_write(writer, "unsigned %s[%lld][4];", o->made_names[0], (long long)o->stream_tile / FRAGMENT_ROWS);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};", o->reduce_names[r]);
+   rkb_write(writer, "float factor[2]; /* brings what was summed below the largest before */");
+   write_multiply(writer, o);
+   write_add(writer, o);
+   rkb_online_write_weigh(writer, o);
+   write_pack(writer, o);
+   if (o->groups > 1) {
+      rkb_write(writer, "if (warpgroup == %lld)", (long long)o->groups - 1);
+      rkb_write(writer, "   pass_turn(1);");
+   }
+   rkb_write(writer, "barrier_wait(&%s_filled, 0);", short_name(writer, own_of(o)));
+   rkb_write_open(writer, false, "if (begin < end)");
+   write_first(writer, o);
+   write_others(writer, o);
+   rkb_write(writer, "barrier_wait(&%s_filled[stage], turn);", short_name(writer, added_of(o)));
+   rkb_write(writer, "add(stage);");
+   rkb_write(writer, "products_done<0>();");
+   rkb_write(writer, "hold_sums(%s);", o->out_names[0]);
+   rkb_write_close(writer);
+}
+
+void rkb_online_write_rooms(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
+   const long long width = 16 / (long long)o->tensor->bytes, pitch = ROOM_COLUMNS + ROOM_PADDING;
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int first = 0; first < %lld; first += %d)", 3 * (int)(writer->depth + 1), "",
+                  (long long)o->head, ROOM_COLUMNS);
+   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int pair = 0; pair < %d; pair++)", ROOM_COLUMNS / 4);
+   rkb_write(writer, "   *(float2 *)(room + (lane / 4 + pair %% 2 * 8) * %lld + pair / 2 * 8 + lane %% 4 * 2) =", pitch);
+   rkb_write(writer, "      make_float2(%s[first / 2 + pair * 2], %s[first / 2 + pair * 2 + 1]);", o->out_names[out], o->out_names[out]);
+   rkb_write(writer, "__syncwarp();");
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int item = lane; item < %lld; item += 32)", 3 * (int)(writer->depth + 1), "",
+                  16 * ROOM_COLUMNS / width);
+   rkb_write(writer, "const int row = item / %lld, column = item %% %lld * %lld, u = first + column;", ROOM_COLUMNS / width,
+             ROOM_COLUMNS / width, width);
+   rkb_write(writer, "const index m = m_first + warp_m + row;");
+   rkb_online_write_elements(writer, o, out, roots, width, rkb_arena_format(writer->arena, "room[row * %lld + column", pitch));
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}

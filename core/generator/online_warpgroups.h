@@ -1,0 +1,18 @@
+/* Kernels of launches over scores by warpgroups: `online_tensor` with `copy: tensor`.  One thread writes them. */
+#ifndef RKB_GENERATOR_ONLINE_WARPGROUPS_H
+#define RKB_GENERATOR_ONLINE_WARPGROUPS_H
+
+#include "generator/online.h"
+
+/* Why decisions of a launch by warpgroups cannot work, whatever its rows' length is; NULL: they may. */
+const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* A thread's part of the scores and of an out, and where it lies. */
+void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
+/* Shared memory and its barriers; returns its dynamic bytes. */
+int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
+/* All that comes between the block's place and its results. */
+void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
+/* An out to memory by way of a warp's own room. */
+void rkb_online_write_rooms(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots);
+
+#endif
