@@ -14,7 +14,7 @@
 #include "gpu/device_lock.h"
 #include "system/loop.h"
 
-enum { MAX_COMMAND = 32, MAX_PASSED = 16, WAIT_MS = 20, MAX_CLASS = 128 };
+enum { MAX_COMMAND = 32, MAX_TOOL_WORDS = 32, MAX_PASSED = 16, WAIT_MS = 20, MAX_CLASS = 128 };
 
 /* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
@@ -106,18 +106,39 @@ static void route_free(rkb_worker_route_t *route) {
 
 /* --- workers ----------------------------------------------------------------------------------------------------------- */
 
-static int launch_worker(const rkb_pooled_device_t *device, rkb_device_worker_t *worker, rkb_error_t *err) {
+/* The words and the environment of a worker's command. */
+static int launch_words(const rkb_pooled_device_t *device, const char *const *words, int errors, rkb_device_worker_t *worker,
+                        rkb_error_t *err) {
+   static const char *const none[] = {NULL};
    const rkb_worker_route_t *route = device->route;
-   const char *command[MAX_COMMAND + 2],
+   const char *command[MAX_COMMAND + MAX_TOOL_WORDS + 3],
       *environment[MAX_PASSED + 3] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin"};
-   for (uint32_t i = 0; i < route->words; i++)
-      command[i] = route->command[i];
-   command[route->words] = device->number;
-   command[route->words + 1] = NULL;
+   const bool under = words != NULL;
+   uint32_t count = 0;
+   for (uint32_t i = 0; i + 1 < route->words; i++)
+      command[count++] = route->command[i];
+   for (words = words ? words : none; *words && count < MAX_COMMAND + MAX_TOOL_WORDS - 1; words++)
+      command[count++] = *words;
+   if (*words)
+      return rkb_fail(err, RKB_ERR_INVALID, "a tool's command has more than %d words", MAX_TOOL_WORDS);
+   command[count++] = route->command[route->words - 1];
+   command[count++] = device->number;
+   if (under)
+      command[count++] = RKB_WORKER_UNDER_TOOL;
+   command[count] = NULL;
    for (uint32_t i = 0; i < route->passed_count; i++)
       environment[2 + i] = route->passed[i];
    environment[2 + route->passed_count] = NULL;
-   return rkb_device_worker_launch(worker, command, environment, err);
+   return rkb_device_worker_launch(worker, command, environment, errors, err);
+}
+
+static int launch_worker(const rkb_pooled_device_t *device, rkb_device_worker_t *worker, rkb_error_t *err) {
+   return launch_words(device, NULL, -1, worker, err);
+}
+
+int rkb_device_launch_under(const rkb_pooled_device_t *device, const char *const *words, int errors,
+                            rkb_device_worker_t *worker, rkb_error_t *err) {
+   return launch_words(device, words, errors, worker, err);
 }
 
 /* Waits until a launched worker has its driver and its context. */

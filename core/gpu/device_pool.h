@@ -26,6 +26,11 @@ int rkb_device_take(rkb_devices_t *devices, const rkb_patience_t *patience, rkb_
                     rkb_error_t *err);
 void rkb_device_give(rkb_devices_t *devices, rkb_pooled_device_t *device);
 
+/* Starts another worker of the device under a tool: words, NULL-terminated, come before the last word of the command that starts a worker.
+ * Its standard error goes to errors.  The worker is the caller's. */
+int rkb_device_launch_under(const rkb_pooled_device_t *device, const char *const *words, int errors,
+                            rkb_device_worker_t *worker, rkb_error_t *err);
+
 /* Makes sure that a worker is alive: the old one, the spare, or a new one, of the class of the first device.  Then starts a spare. */
 int rkb_device_ready(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err);
 /* Waits until the spare's context is made.  Making one slows other contexts on the device, so nothing is timed or run against a

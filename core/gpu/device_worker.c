@@ -1,6 +1,7 @@
 /* The caller's side of rkb-worker's protocol.  Owns the child process; one thread at a time. */
 #include "gpu/device_worker.h"
 #include <string.h>
+#include <unistd.h>
 #include "base/utf8.h"
 
 enum { SHORT_BYTES = 8192 };
@@ -101,10 +102,10 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
 }
 
 int rkb_device_worker_launch(rkb_device_worker_t *w, const char *const *command,
-                             const char *const *environment, rkb_error_t *err) {
+                             const char *const *environment, int errors, rkb_error_t *err) {
    static const rkb_patience_t at_once = {0}; /* no wait: a head fits any socket's buffer */
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
-   int status = rkb_peer_start(&w->child, command, environment, -1, err);
+   int status = rkb_peer_start(&w->child, command, environment, errors, err);
    if (status == RKB_OK) {
       enum rkb_transfer end = send_request(w, RKB_WORKER_HELLO, NULL, 0, &at_once);
       if (end != RKB_TRANSFERRED)
@@ -129,12 +130,21 @@ int rkb_device_worker_greet(rkb_device_worker_t *w, const rkb_patience_t *patien
 int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command,
                             const char *const *environment, const rkb_patience_t *patience,
                             rkb_error_t *err) {
-   int status = rkb_device_worker_launch(w, command, environment, err);
+   int status = rkb_device_worker_launch(w, command, environment, -1, err);
    return status == RKB_OK ? rkb_device_worker_greet(w, patience, err) : status;
 }
 
 void rkb_device_worker_stop(rkb_device_worker_t *w) {
    rkb_peer_kill(&w->child, NULL);
+}
+
+void rkb_device_worker_quit(rkb_device_worker_t *w) {
+   static const rkb_patience_t at_once = {0};
+   if (!rkb_device_worker_alive(w) || w->child.in < 0)
+      return;
+   send_request(w, RKB_WORKER_QUIT, NULL, 0, &at_once);
+   close(w->child.in);
+   w->child.in = -1;
 }
 
 bool rkb_device_worker_alive(const rkb_device_worker_t *w) {

@@ -22,11 +22,14 @@ typedef struct rkb_patience {
 /* Starts command (NULL-terminated) and says hello.  RKB_ERR_UNAVAILABLE: no such program, no driver, no device. */
 int rkb_device_worker_start(rkb_device_worker_t *worker, const char *const *command,
                             const char *const *environment, const rkb_patience_t *patience, rkb_error_t *err);
-/* The same in two steps: launch returns at once, greet waits for the hello.  Make no request in between. */
+/* The same in two steps: launch returns at once, greet waits for the hello.  Make no request in between.  errors: the descriptor that
+ * becomes its standard error; negative: none. */
 int rkb_device_worker_launch(rkb_device_worker_t *worker, const char *const *command,
-                             const char *const *environment, rkb_error_t *err);
+                             const char *const *environment, int errors, rkb_error_t *err);
 int rkb_device_worker_greet(rkb_device_worker_t *worker, const rkb_patience_t *patience, rkb_error_t *err);
 void rkb_device_worker_stop(rkb_device_worker_t *worker); /* kills it */
+/* Asks it to end, and closes its standard input; stop afterwards. */
+void rkb_device_worker_quit(rkb_device_worker_t *worker);
 bool rkb_device_worker_alive(const rkb_device_worker_t *worker);
 
 /* A part of a request's body. */

@@ -1,24 +1,11 @@
 /* Sessions: what a job asks of the worker that it holds.  device_pool.c has the workers.  Any thread; a session belongs to the thread that
  * began it. */
-#include "gpu/devices.h"
+#include "gpu/session.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "gpu/device_pool.h"
-#include "gpu/device_worker.h"
 #include "kernel/kernel.h"
 #include "system/loop.h"
-
-/* Moving 256 MiB takes 0.1 s. */
-#define REQUEST_NS (60ull * 1000000000ull)
-
-struct rkb_session {
-   rkb_devices_t *devices;
-   rkb_pooled_device_t *device;
-   bool (*cancelled)(void *);
-   void *argument;
-   uint32_t buffers[RKB_WORKER_MAX_INSTANCES]; /* of each instance's plan */
-};
 
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
                       rkb_session_t **out, rkb_error_t *err) {
@@ -28,8 +15,11 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    if (status != RKB_OK)
       return status;
    rkb_session_t *session = rkb_allocate(1, sizeof *session);
-   *session =
-      (rkb_session_t){.devices = devices, .device = device, .cancelled = cancelled, .argument = argument};
+   *session = (rkb_session_t){.devices = devices,
+                              .device = device,
+                              .worker = &device->worker,
+                              .cancelled = cancelled,
+                              .argument = argument};
    *out = session;
    return RKB_OK;
 }
@@ -40,37 +30,39 @@ void rkb_session_end(rkb_session_t *session) {
    if (!session)
       return;
    session->cancelled = NULL;
-   if (rkb_device_worker_alive(&session->device->worker) &&
-       rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK)
-      rkb_device_worker_stop(&session->device->worker);
+   if (session->tool)
+      rkb_session_end_tool(session);
+   else if (session->observed || (rkb_device_worker_alive(session->worker) &&
+                                  rkb_session_drop(session, RKB_DROP_ALL, 0, &ignored) != RKB_OK))
+      rkb_device_worker_stop(session->worker);
    rkb_device_give(session->devices, session->device);
    free(session);
 }
 
 const char *rkb_session_describe(const rkb_session_t *session) {
-   return session->device->worker.greeting;
+   return session->worker->greeting;
 }
 
-static int ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
+int rkb_session_ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
                size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err) {
    rkb_patience_t patience = {rkb_now_ns() + wait_ns, s->cancelled, s->argument};
-   int status = rkb_device_worker_ask(&s->device->worker, type, pieces, count, answer, bytes, length,
+   int status = rkb_device_worker_ask(s->worker, type, pieces, count, answer, bytes, length,
                                       &patience, refusal, err);
-   /* Most errors of the driver persist in the context, so later results from it cannot be trusted. */
-   if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER)
-      rkb_device_worker_stop(&s->device->worker);
+   /* Most errors of the driver persist in the context, so later results from it cannot be trusted.  A tool has yet to report them. */
+   if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER && !s->tool)
+      rkb_device_worker_stop(s->worker);
    return status;
 }
 
 /* A worker may be another machine's, or what a kernel has made of it: what it claims must be something that can be. */
-static int disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err) {
-   rkb_device_worker_stop(&s->device->worker);
+int rkb_session_disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err) {
+   rkb_device_worker_stop(s->worker);
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker claims %s, which cannot be; it was stopped",
                    what);
 }
 
 /* A refusal that says nothing about the candidate. */
-static int refused(int refusal, rkb_error_t *err) {
+int rkb_session_refused(int refusal, rkb_error_t *err) {
    err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
                  : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL
                                                      : RKB_ERR_UNAVAILABLE;
@@ -80,7 +72,7 @@ static int refused(int refusal, rkb_error_t *err) {
 /* Turns a refusal of the candidate's machine code or plan into a finding. */
 static int found(int refusal, rkb_finding_t *finding, rkb_error_t *err) {
    if (refusal != RKB_WORKER_BAD_MODULE)
-      return refused(refusal, err);
+      return rkb_session_refused(refusal, err);
    *finding = (rkb_finding_t){.reason = "build.error"};
    snprintf(finding->message, sizeof finding->message, "%s", err->message);
    return RKB_OK;
@@ -88,17 +80,17 @@ static int found(int refusal, rkb_finding_t *finding, rkb_error_t *err) {
 
 int rkb_session_state(rkb_session_t *s, char *out, size_t size, rkb_error_t *err) {
    size_t length = 0;
-   int refusal, status = ask(s, RKB_WORKER_STATE, NULL, 0, out, size - 1, &length, REQUEST_NS, &refusal, err);
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_STATE, NULL, 0, out, size - 1, &length, RKB_REQUEST_NS, &refusal, err);
    out[length] = '\0';
    rkb_worker_text_plain(out, length, true);
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_module(rkb_session_t *s, uint32_t module, const void *cubin, size_t bytes,
                        rkb_finding_t *finding, rkb_error_t *err) {
    rkb_worker_module_t head = {.module = module};
    rkb_piece_t pieces[] = {{&head, sizeof head}, {cubin, bytes}};
-   int refusal, status = ask(s, RKB_WORKER_MODULE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_MODULE, pieces, 2, NULL, 0, NULL, RKB_REQUEST_NS, &refusal, err);
    return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
 }
 
@@ -110,10 +102,10 @@ int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t 
       size_t now = count - done < RKB_WORKER_MAX_BODY ? count - done : RKB_WORKER_MAX_BODY;
       rkb_worker_stage_t head = {set, tensor, total, offset + done};
       rkb_piece_t pieces[] = {{&head, sizeof head}, {(const char *)data + done, now}};
-      status = ask(s, RKB_WORKER_STAGE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+      status = rkb_session_ask(s, RKB_WORKER_STAGE, pieces, 2, NULL, 0, NULL, RKB_REQUEST_NS, &refusal, err);
       done += now;
    } while (done < count && status == RKB_OK && !refusal);
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, uint32_t placement,
@@ -125,10 +117,12 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
    if (status != RKB_OK)
       return status;
    rkb_piece_t pieces[] = {{&head, sizeof head}, {bytes, length}};
-   status = ask(s, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, NULL, REQUEST_NS, &refusal, err);
+   status = rkb_session_ask(s, RKB_WORKER_INSTANCE, pieces, 2, NULL, 0, NULL, RKB_REQUEST_NS, &refusal, err);
    free(bytes);
-   if (instance < RKB_WORKER_MAX_INSTANCES)
+   if (instance < RKB_WORKER_MAX_INSTANCES) {
       s->buffers[instance] = plan->buffer_count;
+      s->launches[instance] = plan->launch_count;
+   }
    return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
 }
 
@@ -162,18 +156,19 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
                     rkb_run_outcome_t *outcome, rkb_error_t *err) {
    rkb_worker_run_t head = {.instance = instance, .set = set, .deadline_ms = deadline_ms};
    rkb_worker_ran_t ran = {0};
-   rkb_device_settle(s->device);
-   int refusal, status = ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
-                             REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
+   if (!s->tool)
+      rkb_device_settle(s->device);
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_RUN, &(rkb_piece_t){&head, sizeof head}, 1, &ran, sizeof ran, NULL,
+                             RKB_REQUEST_NS + deadline_ms * 1000000ull, &refusal, err);
    if (status != RKB_OK || refusal)
-      return status == RKB_OK ? refused(refusal, err) : status;
+      return status == RKB_OK ? rkb_session_refused(refusal, err) : status;
    const bool fails = ran.driver_error != 0;
    if (ran.outcome > RKB_RAN_CANARY || ran.before > 1 ||
        (ran.outcome != RKB_RAN_LATE && fails != (ran.outcome == RKB_RAN_FAULT)))
-      return disbelieve(s, "an end of a run that there is not", err);
+      return rkb_session_disbelieve(s, "an end of a run that there is not", err);
    if (ran.outcome == RKB_RAN_CANARY &&
        (instance >= RKB_WORKER_MAX_INSTANCES || ran.buffer >= s->buffers[instance]))
-      return disbelieve(s, "damage beside a buffer that the plan has not", err);
+      return rkb_session_disbelieve(s, "damage beside a buffer that the plan has not", err);
    *outcome = (rkb_run_outcome_t){.outcome = ran.outcome,
                                   .driver_error = ran.driver_error,
                                   .buffer = ran.buffer,
@@ -184,8 +179,8 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
    else
       snprintf(outcome->error_name, sizeof outcome->error_name, "CUDA error %d", ran.driver_error);
    /* Replace the worker: a fault breaks the context, and a kernel that still runs occupies the device. */
-   if (ran.outcome == RKB_RAN_FAULT || ran.outcome == RKB_RAN_LATE)
-      rkb_device_worker_stop(&s->device->worker);
+   if ((ran.outcome == RKB_RAN_FAULT && !s->tool) || ran.outcome == RKB_RAN_LATE)
+      rkb_device_worker_stop(s->worker);
    return RKB_OK;
 }
 
@@ -195,11 +190,11 @@ int rkb_session_read(rkb_session_t *s, uint32_t instance, uint32_t buffer, uint6
    for (uint64_t done = 0; done < bytes && status == RKB_OK && !refusal;) {
       uint64_t now = bytes - done < RKB_WORKER_MAX_BODY ? bytes - done : RKB_WORKER_MAX_BODY;
       rkb_worker_read_t head = {instance, buffer, offset + done, now};
-      status = ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL,
-                   REQUEST_NS, &refusal, err);
+      status = rkb_session_ask(s, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, (char *)out + done, now, NULL,
+                   RKB_REQUEST_NS, &refusal, err);
       done += now;
    }
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 /* Puts as many ranges into a request as fit its reply.  A range longer than a reply is read by itself. */
@@ -217,7 +212,7 @@ int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ran
       rkb_worker_pick_t head = {instance, now};
       rkb_piece_t pieces[] = {{&head, sizeof head}, {ranges + done, now * sizeof *ranges}};
       if (now > 0)
-         status = ask(s, RKB_WORKER_PICK, pieces, 2, at, bytes, NULL, REQUEST_NS, &refusal, err);
+         status = rkb_session_ask(s, RKB_WORKER_PICK, pieces, 2, at, bytes, NULL, RKB_REQUEST_NS, &refusal, err);
       else {
          const rkb_range_t *r = &ranges[done];
          now = 1;
@@ -226,28 +221,29 @@ int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ran
       }
       at += bytes;
    }
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
    rkb_worker_time_t head = {count, deadline_ms};
-   rkb_device_settle(s->device);
+   if (!s->tool)
+      rkb_device_settle(s->device);
    rkb_piece_t pieces[] = {{&head, sizeof head}, {turns, count * sizeof *turns}};
-   int refusal, status = ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
-                             REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
+                             RKB_REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
    for (uint32_t i = 0; status == RKB_OK && !refusal && i < count; i++)
       if (!(milliseconds[i] >= 0 && milliseconds[i] <= (float)deadline_ms))
-         return disbelieve(s, "a time that is none, or past the turn's deadline", err);
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+         return rkb_session_disbelieve(s, "a time that is none, or past the turn's deadline", err);
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_drop(rkb_session_t *s, uint32_t thing, uint32_t number, rkb_error_t *err) {
    rkb_worker_drop_t head = {thing, number};
-   int refusal, status = ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
-                             REQUEST_NS, &refusal, err);
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_DROP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             RKB_REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_sums(rkb_session_t *s, uint32_t instance, uint32_t count, const uint32_t *buffers,
@@ -259,32 +255,34 @@ int rkb_session_sums(rkb_session_t *s, uint32_t instance, uint32_t count, const 
       for (uint32_t i = 0; i < now; i++)
          list[i] =
             (rkb_worker_sum_t){.instance = instance, .buffer = buffers[done + i], .key = keys[done + i]};
-      status = ask(s, RKB_WORKER_SUM, &(rkb_piece_t){list, now * sizeof *list}, 1, sums + done,
-                   now * sizeof *sums, NULL, REQUEST_NS, &refusal, err);
+      status = rkb_session_ask(s, RKB_WORKER_SUM, &(rkb_piece_t){list, now * sizeof *list}, 1, sums + done,
+                   now * sizeof *sums, NULL, RKB_REQUEST_NS, &refusal, err);
    }
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_keep(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2],
                      rkb_error_t *err) {
    rkb_worker_keep_t head = {set, tensor, {name[0], name[1]}};
-   int refusal, status = ask(s, RKB_WORKER_KEEP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
-                             REQUEST_NS, &refusal, err);
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_KEEP, &(rkb_piece_t){&head, sizeof head}, 1, NULL, 0, NULL,
+                             RKB_REQUEST_NS, &refusal, err);
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_take(rkb_session_t *s, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes,
                      uint64_t key, bool *there, uint64_t *sum, rkb_error_t *err) {
    rkb_worker_take_t head = {set, tensor, {name[0], name[1]}, bytes, key};
    rkb_worker_taken_t taken = {0};
-   int refusal, status = ask(s, RKB_WORKER_TAKE, &(rkb_piece_t){&head, sizeof head}, 1, &taken, sizeof taken,
-                             NULL, REQUEST_NS, &refusal, err);
+   int refusal, status = rkb_session_ask(s, RKB_WORKER_TAKE, &(rkb_piece_t){&head, sizeof head}, 1, &taken, sizeof taken,
+                             NULL, RKB_REQUEST_NS, &refusal, err);
    *there = taken.there != 0;
    *sum = taken.sum;
-   return status == RKB_OK && refusal ? refused(refusal, err) : status;
+   return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
 int rkb_session_restart(rkb_session_t *s, rkb_error_t *err) {
-   rkb_device_worker_stop(&s->device->worker);
+   if (s->tool)
+      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the worker under the tool has ended");
+   rkb_device_worker_stop(s->worker);
    return rkb_device_ready(s->devices, s->device, err);
 }

@@ -72,4 +72,13 @@ int rkb_session_restart(rkb_session_t *session, rkb_error_t *err);
 int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number,
                      rkb_error_t *err);
 
+/* What a profiler sees, as in <rkb/ext/device.h>. */
+int rkb_session_observe(rkb_session_t *session, uint32_t instance, uint32_t set, const char *const *metrics, uint32_t count,
+                        uint32_t deadline_ms, rkb_observation_t *seen, double *values, rkb_error_t *err);
+int rkb_session_energy(rkb_session_t *session, uint32_t instance, uint32_t set, const rkb_energy_rounds_t *rounds,
+                       rkb_energy_spent_t *spent, bool *counted, rkb_error_t *err);
+int rkb_session_begin_under(rkb_devices_t *devices, const char *const *words, uint64_t deadline_ns, bool (*cancelled)(void *),
+                            void *argument, rkb_session_t **session, rkb_error_t *err);
+int rkb_session_report(rkb_session_t *session, char **report, size_t *bytes, rkb_error_t *err);
+
 #endif

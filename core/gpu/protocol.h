@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 5
+#define RKB_WORKER_VERSION 6
+#define RKB_WORKER_UNDER_TOOL "under-tool" /* a word behind the device's number: a profiler or sanitizer started the worker */
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data is sent in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
 #define RKB_WORKER_OWN_MODULE UINT32_MAX /* a module number: the worker's own kernels (worker_kernels.h) */
 #define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
 #define RKB_WORKER_MAX_SUMS 64           /* in one request */
 #define RKB_WORKER_MAX_RANGES 4096       /* in one request */
+#define RKB_WORKER_MAX_METRICS 128       /* in one request */
+#define RKB_WORKER_MAX_ROUNDS 64         /* of one request for energy */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -51,7 +54,11 @@ enum rkb_worker_message {
    RKB_WORKER_KEEP, /* rkb_worker_keep_t: keep the staged values after the session */
    RKB_WORKER_TAKE, /* rkb_worker_take_t.  Reply: rkb_worker_taken_t */
    RKB_WORKER_PICK, /* rkb_worker_pick_t, then rkb_worker_range_t each.  Reply: their bytes, one after the other */
-   RKB_WORKER_QUIT /* no body, no reply */
+   RKB_WORKER_QUIT, /* no body, no reply */
+   /* rkb_worker_observe_t, then the metrics' names, each with a zero byte behind it.  Reply: rkb_worker_observed_t, then a double for
+    * each metric of each launch */
+   RKB_WORKER_OBSERVE,
+   RKB_WORKER_ENERGY /* rkb_worker_energy_t.  Reply: rkb_worker_spent_t a round */
 };
 
 typedef struct rkb_worker_module {
@@ -68,7 +75,12 @@ typedef struct rkb_worker_stage {
 
 /* Where an instance's buffers lie.  GUARD_LOW: each buffer starts on a page boundary after an unmapped page.  GUARD_HIGH: each buffer
  * ends at an unmapped page, except for alignment; the gap is filled with a canary. */
-enum rkb_worker_placement { RKB_PLACE_PLAIN = 0, RKB_PLACE_GUARD_LOW = 1, RKB_PLACE_GUARD_HIGH = 2 };
+enum rkb_worker_placement {
+   RKB_PLACE_PLAIN = 0,
+   RKB_PLACE_GUARD_LOW = 1,
+   RKB_PLACE_GUARD_HIGH = 2,
+   RKB_PLACE_UNTOUCHED = 3 /* plain, and nothing is poisoned */
+};
 
 typedef struct rkb_worker_instance {
    uint32_t instance;  /* number the caller chose */
@@ -166,6 +178,57 @@ typedef struct rkb_worker_taken {
    uint64_t there; /* 0: no values of that name and size; nothing was done */
    uint64_t sum;
 } rkb_worker_taken_t;
+
+/* One run of a plan under CUPTI, its launches one after the other and not as a graph.  COUNTERS: the hardware's counters of each launch
+ * (range profiler); the run is repeated until every counter was read.  ACTIVITY: times and resources of each launch as the driver records
+ * them, which needs no permission; no names are sent, and the values are those of enum rkb_worker_activity. */
+enum rkb_worker_observation { RKB_OBSERVE_COUNTERS = 1, RKB_OBSERVE_ACTIVITY = 2 };
+enum rkb_worker_activity {
+   RKB_ACTIVITY_NS,
+   RKB_ACTIVITY_REGISTERS,      /* a thread */
+   RKB_ACTIVITY_STATIC_SHARED,  /* bytes a block */
+   RKB_ACTIVITY_DYNAMIC_SHARED, /* bytes a block */
+   RKB_ACTIVITY_LOCAL,          /* bytes a thread */
+   RKB_ACTIVITY_VALUES
+};
+
+typedef struct rkb_worker_observe {
+   uint32_t instance, set;
+   uint32_t what;        /* enum rkb_worker_observation */
+   uint32_t deadline_ms; /* of one run */
+   uint32_t metrics;     /* how many names follow */
+   uint32_t reserved;
+} rkb_worker_observe_t;
+
+enum rkb_worker_seen {
+   RKB_SEEN = 0,
+   RKB_SEEN_FORBIDDEN = 1, /* the driver shows counters to administrators alone (ERR_NVGPUCTRPERM) */
+   RKB_SEEN_MISSING = 2,   /* no CUPTI, or one that cannot profile this device */
+   RKB_SEEN_FAILED = 3     /* CUPTI or the driver failed in the middle of it */
+};
+
+/* A metric that the device does not have is NaN. */
+typedef struct rkb_worker_observed {
+   uint32_t seen; /* enum rkb_worker_seen; no values follow but for RKB_SEEN */
+   uint32_t launches, metrics;
+   uint32_t passes;  /* runs that it took to read every counter */
+   char message[240]; /* one sentence; "" for RKB_SEEN */
+} rkb_worker_observed_t;
+
+/* Runs a plan back to back while NVML counts the device's energy.  The counter moves in steps of some tens of milliseconds: a round begins
+ * and ends at a step. */
+enum { RKB_ENERGY_PREPARE = 1, RKB_ENERGY_RUN = 2 }; /* what a turn does: copies the inputs in, runs the plan, or both */
+typedef struct rkb_worker_energy {
+   uint32_t instance, set;
+   uint32_t does; /* RKB_ENERGY_* */
+   uint32_t rounds;
+   uint32_t least_ms;    /* of a round */
+   uint32_t deadline_ms; /* of one run */
+} rkb_worker_energy_t;
+
+typedef struct rkb_worker_spent {
+   uint64_t millijoules, nanoseconds, runs;
+} rkb_worker_spent_t;
 
 /* RKB_DROP_ALL drops everything of the session; kept values stay. */
 enum rkb_worker_thing { RKB_DROP_INSTANCE = 1, RKB_DROP_MODULE = 2, RKB_DROP_SET = 3, RKB_DROP_ALL = 4 };

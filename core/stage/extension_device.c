@@ -39,6 +39,20 @@ static int begin(const rkb_host_t *host, rkb_job_t job, rkb_session_t **session,
    return status;
 }
 
+static int begin_under(const rkb_host_t *host, rkb_job_t job, const char *const *words, rkb_session_t **session,
+                       rkb_error_t *err) {
+   rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;
+   lent_t *lent = rkb_allocate(1, sizeof *lent);
+   lent->asking = (asking_t){runtime->jobs, job};
+   int status = rkb_session_begin_under(runtime->devices, words, rkb_jobs_deadline(runtime->jobs, job), cancelled,
+                                        &lent->asking, &lent->session, err);
+   if (status != RKB_OK)
+      free(lent);
+   else
+      *session = (rkb_session_t *)lent;
+   return status;
+}
+
 static void end(rkb_session_t *session) {
    if (!session)
       return;
@@ -120,6 +134,20 @@ static int take(rkb_session_t *session, uint32_t set, uint32_t tensor, const uin
    return rkb_session_take(of(session), set, tensor, name, bytes, key, there, out, err);
 }
 
+static int observe(rkb_session_t *session, uint32_t number, uint32_t set, const char *const *metrics, uint32_t count,
+                   uint32_t deadline_ms, rkb_observation_t *seen, double *values, rkb_error_t *err) {
+   return rkb_session_observe(of(session), number, set, metrics, count, deadline_ms, seen, values, err);
+}
+
+static int energy(rkb_session_t *session, uint32_t number, uint32_t set, const rkb_energy_rounds_t *rounds,
+                  rkb_energy_spent_t *spent, bool *counted, rkb_error_t *err) {
+   return rkb_session_energy(of(session), number, set, rounds, spent, counted, err);
+}
+
+static int report(rkb_session_t *session, char **text, size_t *bytes, rkb_error_t *err) {
+   return rkb_session_report(of(session), text, bytes, err);
+}
+
 const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .begin = begin,
                                          .end = end,
@@ -138,4 +166,8 @@ const rkb_device_api_t RKB_DEVICE_API = {.size = sizeof RKB_DEVICE_API,
                                          .sums = sums,
                                          .keep = keep,
                                          .take = take,
-                                         .pick = pick};
+                                         .pick = pick,
+                                         .observe = observe,
+                                         .energy = energy,
+                                         .begin_under = begin_under,
+                                         .report = report};

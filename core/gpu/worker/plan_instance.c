@@ -169,20 +169,26 @@ static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in,
              : status;
 }
 
-/* Records everything that a timed run contains: constants, fills, and launches in order. */
-static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule module) {
+CUresult rkb_instance_enqueue(const rkb_driver_t *d, const rkb_instance_t *in) {
    const rkb_plan_t *plan = in->plan;
-   CUgraph graph = NULL;
-   CUresult ended, status = d->cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-   if (status != CUDA_SUCCESS)
-      return status;
+   CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < plan->constant_count && status == CUDA_SUCCESS; i++)
-      status = record_constant(d, in, &plan->constants[i], module);
+      status = record_constant(d, in, &plan->constants[i], in->module);
    for (uint32_t i = 0; i < plan->buffer_count && status == CUDA_SUCCESS; i++)
       if (plan->buffers[i].fill == RKB_FILL_VALUE)
          status = record_fill(d, &plan->buffers[i], in->memory[i].start);
    for (uint32_t i = 0; i < plan->launch_count && status == CUDA_SUCCESS; i++)
-      status = record_launch(d, in, &plan->launches[i], module);
+      status = record_launch(d, in, &plan->launches[i], in->module);
+   return status;
+}
+
+/* Records everything that a timed run contains: constants, fills, and launches in order. */
+static CUresult record(const rkb_driver_t *d, rkb_instance_t *in) {
+   CUgraph graph = NULL;
+   CUresult ended, status = d->cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+   if (status != CUDA_SUCCESS)
+      return status;
+   status = rkb_instance_enqueue(d, in);
    ended = d->cuStreamEndCapture(d->stream, &graph);
    if (status == CUDA_SUCCESS)
       status = ended;
@@ -196,7 +202,8 @@ static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, CUmodule modul
 int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, uint32_t placement,
                       rkb_instance_t *in, char *message, size_t size) {
    int result = RKB_WORKER_NO_MEMORY;
-   *in = (rkb_instance_t){.plan = plan, .memory = rkb_allocate(plan->buffer_count + 1, sizeof *in->memory)};
+   *in = (rkb_instance_t){
+      .plan = plan, .module = module, .untouched = placement == RKB_PLACE_UNTOUCHED, .memory = rkb_allocate(plan->buffer_count + 1, sizeof *in->memory)};
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       uint32_t alignment = buffer->alignment < 16 ? 16 : buffer->alignment;
@@ -205,7 +212,7 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
                        buffer->name);
          goto fail;
       }
-      CUresult status = rkb_memory_open(d, placement, buffer->bytes, alignment, &in->memory[i]);
+      CUresult status = rkb_memory_open(d, in->untouched ? RKB_PLACE_PLAIN : placement, buffer->bytes, alignment, &in->memory[i]);
       if (status != CUDA_SUCCESS) {
          result =
             fail(message, size, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER,
@@ -214,10 +221,10 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
          goto fail;
       }
       /* Scratch is poisoned once.  What a run leaves there stays for the next run. */
-      if (buffer->role == 0 && buffer->bytes)
+      if (buffer->role == 0 && buffer->bytes && !in->untouched)
          d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
    }
-   CUresult status = record(d, in, module);
+   CUresult status = record(d, in);
    if (status != CUDA_SUCCESS) {
       result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses the plan: %s",
                     rkb_driver_error(d, status));
@@ -245,7 +252,7 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
       const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
-      if (buffer->role == RKB_OUT && buffer->bytes)
+      if (buffer->role == RKB_OUT && buffer->bytes && !in->untouched)
          status = d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
       if (status == CUDA_SUCCESS && (buffer->role == RKB_IN || buffer->role == RKB_INOUT)) {
          const rkb_staged_t *source = rkb_values_find(values, set, i);

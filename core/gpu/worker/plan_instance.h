@@ -13,6 +13,8 @@ typedef struct rkb_instance {
    rkb_plan_t *plan;            /* owned; NULL: unused slot */
    rkb_device_memory_t *memory; /* one a buffer of the plan */
    CUgraphExec graph;           /* fills, constants, launches */
+   CUmodule module;             /* lent: the session's */
+   bool untouched;              /* nothing is poisoned */
 } rkb_instance_t;
 
 /* Allocates memory, loads the functions and records the graph.  Takes ownership of plan, also on failure.  A failure is an enum
@@ -24,6 +26,8 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
+/* Enqueues what the graph holds without the graph, so that a profiler sees each launch. */
+CUresult rkb_instance_enqueue(const rkb_driver_t *driver, const rkb_instance_t *instance);
 /* Launches the graph, waits at most deadline_ms, and inspects the canaries. */
 rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_worker_kernels_t *own,
                                   const rkb_instance_t *instance, uint32_t deadline_ms);

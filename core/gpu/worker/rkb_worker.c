@@ -17,6 +17,8 @@
 #include "kernel/kernel.h"
 #include "gpu/protocol.h"
 #include "gpu/worker/worker_sandbox.h"
+#include "gpu/worker/observation.h"
+#include "gpu/worker/spent_energy.h"
 #include "gpu/worker/staged_inputs.h"
 #include "gpu/worker/timed_run.h"
 
@@ -176,7 +178,7 @@ static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const
    CUmodule module = r->module == RKB_WORKER_OWN_MODULE     ? w->own.module
                      : r->module < RKB_WORKER_MAX_INSTANCES ? w->modules[r->module]
                                                             : NULL;
-   if (!module || r->placement > RKB_PLACE_GUARD_HIGH)
+   if (!module || r->placement > RKB_PLACE_UNTOUCHED)
       return fail(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
    if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
       return fail(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
@@ -271,6 +273,53 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
                                                     : rkb_driver_error(&w->driver, status));
    }
    return RKB_WORKER_OK;
+}
+
+/* The names that follow the request; false when there are not as many. */
+static bool read_names(rkb_observing_t *o, const char *at, size_t bytes) {
+   const char *end = at + bytes;
+   if (o->request->metrics > RKB_WORKER_MAX_METRICS || (bytes && end[-1] != '\0'))
+      return false;
+   for (uint32_t i = 0; i < o->request->metrics; i++, at += strlen(at) + 1) {
+      if (at == end)
+         return false;
+      o->names[i] = at;
+   }
+   return at == end;
+}
+
+/* One answer: what was seen, then the values. */
+static int observe(struct worker *w, const rkb_worker_observe_t *r, const char *names, size_t bytes, char **out,
+                   size_t *answered) {
+   rkb_observing_t o = {.driver = &w->driver, .own = &w->own, .instance = find_instance(w, r->instance), .inputs = &w->values, .request = r};
+   rkb_worker_observed_t seen;
+   if (!o.instance || !read_names(&o, names, bytes) || (r->what == RKB_OBSERVE_COUNTERS) != (r->metrics > 0) ||
+       r->what < RKB_OBSERVE_COUNTERS || r->what > RKB_OBSERVE_ACTIVITY)
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or names that make no sense", r->instance);
+   const uint64_t width = r->what == RKB_OBSERVE_COUNTERS ? r->metrics : RKB_ACTIVITY_VALUES;
+   const uint64_t room = o.instance->plan->launch_count * width * sizeof(double);
+   *out = try_body(w, sizeof seen + room);
+   if (!*out)
+      return RKB_WORKER_NO_MEMORY;
+   o.values = (double *)(void *)(*out + sizeof seen);
+   CUresult status = rkb_observe(&o, &seen);
+   if (status != CUDA_SUCCESS)
+      return fail(w, RKB_WORKER_DRIVER, "observing instance %u: %s", r->instance,
+                  status == CUDA_ERROR_NOT_READY ? "still running at the deadline" : rkb_driver_error(&w->driver, status));
+   memcpy(*out, &seen, sizeof seen);
+   *answered = sizeof seen + (seen.seen == RKB_SEEN ? room : 0);
+   return RKB_WORKER_OK;
+}
+
+static int energy(struct worker *w, const rkb_worker_energy_t *r, char **out, size_t *answered) {
+   const rkb_instance_t *in = find_instance(w, r->instance);
+   if (!in || r->rounds == 0 || r->rounds > RKB_WORKER_MAX_ROUNDS || !(r->does & (RKB_ENERGY_PREPARE | RKB_ENERGY_RUN)))
+      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or %u rounds", r->instance, r->rounds);
+   *answered = r->rounds * sizeof(rkb_worker_spent_t);
+   *out = try_body(w, *answered);
+   return *out ? rkb_spend_energy(&w->driver, in, &w->values, r, (rkb_worker_spent_t *)(void *)*out, w->message,
+                                  sizeof w->message)
+               : RKB_WORKER_NO_MEMORY;
 }
 
 static void drop_instance(struct worker *w, uint32_t number) {
@@ -375,6 +424,13 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
       status = take(w, FIXED(rkb_worker_take_t), &taken);
       answer = &taken;
       answered = sizeof taken;
+   } else if (head->type == RKB_WORKER_OBSERVE && FIXED(rkb_worker_observe_t)) {
+      status = observe(w, FIXED(rkb_worker_observe_t), body + sizeof(rkb_worker_observe_t),
+                       length - sizeof(rkb_worker_observe_t), &bytes, &answered);
+      answer = bytes;
+   } else if (head->type == RKB_WORKER_ENERGY && FIXED(rkb_worker_energy_t)) {
+      status = energy(w, FIXED(rkb_worker_energy_t), &bytes, &answered);
+      answer = bytes;
    } else if (head->type == RKB_WORKER_STATE) {
       status = RKB_WORKER_OK;
       answered = rkb_driver_state(&w->driver, text, sizeof text);
@@ -405,13 +461,14 @@ int main(int argc, char **argv) {
    static struct worker w;
    rkb_worker_head_t head;
    int ordinal = argc > 1 ? atoi(argv[1]) : 0;
-   if (argc > 2 || ordinal < 0 || isatty(STDIN_FILENO)) {
+   const bool under_tool = argc == 3 && strcmp(argv[2], RKB_WORKER_UNDER_TOOL) == 0;
+   if ((argc > 2 && !under_tool) || ordinal < 0 || isatty(STDIN_FILENO)) {
       fprintf(
          stderr,
          "usage: rkb-worker [DEVICE]   (started by rkb; it speaks a binary protocol on standard input and output)\n");
       return 2;
    }
-   rkb_sandbox_enter(w.layers, sizeof w.layers);
+   rkb_sandbox_enter(under_tool, w.layers, sizeof w.layers);
    pthread_t watch; /* started inside the sandbox, as are all later threads */
    if (pthread_create(&watch, NULL, watch_input, NULL) != 0) {
       fprintf(stderr, "rkb-worker: cannot start a thread\n");

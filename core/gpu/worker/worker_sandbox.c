@@ -5,6 +5,7 @@
 #include "gpu/worker/worker_sandbox.h"
 #include "base/confine.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,10 +17,24 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool enter_landlock(void) {
+/* Nsight Compute takes turns by this file, which both of its halves open (2025.3, seen on an H200). */
+#define TOOL_LOCK_FOLDER "/tmp/nvidia"
+#define TOOL_LOCK TOOL_LOCK_FOLDER "/nsight_compute/lock"
+
+/* The file has to be there: under Landlock it can be written but not made. */
+static void make_tool_lock(void) {
+   mkdir(TOOL_LOCK_FOLDER, 0777);
+   mkdir(TOOL_LOCK_FOLDER "/nsight_compute", 0777);
+   const int file = open(TOOL_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+   if (file >= 0)
+      close(file);
+}
+
+static bool enter_landlock(bool under_tool) {
    static const char *const readable[] = {"/usr",  "/lib*", "/bin",         "/etc", "/opt",
                                           "/proc", "/sys",  "/run/nvidia*", NULL};
    static const char *const devices[] = {"/dev/null",    "/dev/zero",          "/dev/urandom",
@@ -33,6 +48,8 @@ static bool enter_landlock(void) {
    for (int i = 0; devices[i]; i++)
       rkb_landlock_allow(rules, held, devices[i], RKB_MAY_READ | RKB_MAY_WRITE | RKB_MAY_CONTROL);
    rkb_landlock_allow(rules, held, "/proc/self/task", RKB_MAY_READ | RKB_MAY_WRITE);
+   if (under_tool)
+      rkb_landlock_allow(rules, held, TOOL_LOCK, RKB_MAY_READ | RKB_MAY_WRITE);
    return rkb_landlock_enter(rules);
 }
 
@@ -100,16 +117,18 @@ static int enter_seccomp(void) {
 }
 #endif
 
-void rkb_sandbox_enter(char *list, size_t size) {
+void rkb_sandbox_enter(bool under_tool, char *list, size_t size) {
    const struct rlimit none = {0, 0};
    char *at = list, *end = list + size;
    list[0] = '\0';
+   if (under_tool)
+      make_tool_lock();
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
    if (rkb_drop_capabilities())
       at += snprintf(at, (size_t)(end - at), "capabilities ");
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
-      if (enter_landlock())
+      if (enter_landlock(under_tool))
          at += snprintf(at, (size_t)(end - at), "landlock ");
       if (enter_seccomp() == 0)
          at += snprintf(at, (size_t)(end - at), "seccomp ");

@@ -2,11 +2,13 @@
 #ifndef RKB_GPU_WORKER_WORKER_SANDBOX_H
 #define RKB_GPU_WORKER_WORKER_SANDBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Gives up capabilities, core files, new privileges, files other than the driver's (Landlock), and processes, networks and unneeded kernel
  * interfaces (seccomp).  Leaves out layers that the kernel lacks.  list receives the layers that hold, as "capabilities landlock
- * seccomp".  Call it once, before any thread is started. */
-void rkb_sandbox_enter(char *list, size_t size);
+ * seccomp".  Call it once, before any thread is started.  under_tool: a profiler or sanitizer is in the process and needs more
+ * (docs/security.md, "Tools"). */
+void rkb_sandbox_enter(bool under_tool, char *list, size_t size);
 
 #endif

@@ -4,7 +4,7 @@ import struct
 import sys
 
 HEAD = struct.Struct("<IHHIiQ")  # rkb_worker_head_t
-MAGIC, VERSION = 0x57424B52, 5
+MAGIC, VERSION = 0x57424B52, 6
 HELLO, INSTANCE, RUN, TIME, STATE = 1, 4, 5, 7, 9
 GREETING = b"device=double\ndriver=1\nbus=hostile\n"
 NAN, INF = float("nan"), float("inf")

@@ -22,7 +22,12 @@ typedef struct rkb_session rkb_session_t;
 
 /* Where buffers lie: plain; each starting behind an unmapped page; each ending at an unmapped page, rounded down to its
  * alignment with a canary behind it. */
-enum rkb_placement { RKB_PLAIN = 0, RKB_GUARD_LOW = 1, RKB_GUARD_HIGH = 2 };
+enum rkb_placement {
+   RKB_PLAIN = 0,
+   RKB_GUARD_LOW = 1,
+   RKB_GUARD_HIGH = 2,
+   RKB_UNTOUCHED = 3 /* plain, and outputs and scratch are not poisoned, for tools that look for uninitialised values */
+};
 
 enum rkb_ran { RKB_RAN_WELL = 0, RKB_RAN_INTO_FAULT = 1, RKB_RAN_TOO_LONG = 2, RKB_RAN_OVER_CANARY = 3 };
 
@@ -57,6 +62,42 @@ typedef struct rkb_range {
    uint32_t reserved;
    uint64_t offset, bytes;
 } rkb_range_t;
+
+/* What CUPTI saw of one run of a plan. */
+enum rkb_observed {
+   RKB_OBSERVED = 0,
+   RKB_OBSERVED_FORBIDDEN = 1, /* the driver shows counters to administrators alone (ERR_NVGPUCTRPERM) */
+   RKB_OBSERVED_MISSING = 2,   /* the worker's machine has no CUPTI, or one that cannot profile this device */
+   RKB_OBSERVED_FAILED = 3
+};
+
+typedef struct rkb_observation {
+   uint32_t observed; /* enum rkb_observed */
+   uint32_t passes;   /* runs that it took */
+   char message[240]; /* why there is nothing; "" for RKB_OBSERVED */
+} rkb_observation_t;
+
+/* The values of a launch where no metrics are named. */
+enum rkb_activity {
+   RKB_ACTIVITY_TIME,           /* nanoseconds */
+   RKB_ACTIVITY_THREAD_REGISTERS,
+   RKB_ACTIVITY_BLOCK_STATIC,   /* bytes of shared memory */
+   RKB_ACTIVITY_BLOCK_DYNAMIC,
+   RKB_ACTIVITY_THREAD_LOCAL,   /* bytes */
+   RKB_ACTIVITY_COUNT
+};
+
+/* How the device's energy is counted.  In every turn the inputs are copied in, the plan runs, or both. */
+typedef struct rkb_energy_rounds {
+   bool prepare, run;
+   uint32_t rounds;      /* 1 to 64 */
+   uint32_t least_ms;    /* of a round */
+   uint32_t deadline_ms; /* of one run */
+} rkb_energy_rounds_t;
+
+typedef struct rkb_energy_spent {
+   uint64_t millijoules, nanoseconds, runs;
+} rkb_energy_spent_t;
 
 typedef struct rkb_device_api {
    uint32_t size;
@@ -102,6 +143,28 @@ typedef struct rkb_device_api {
 
    /* Reads many ranges in one request: out gets their bytes one after the other. */
    int (*pick)(rkb_session_t *session, uint32_t instance, const rkb_range_t *ranges, uint32_t count, void *out, rkb_error_t *err);
+
+   /* From here on: check RKB_HAS first, because older programs end before.
+    *
+    * One run of a plan, launch by launch, under CUPTI in the worker: the named metrics of each launch, or, where count is 0,
+    * enum rkb_activity, which needs no permission.  values has room for a double for each metric of each of the plan's
+    * launches; one that the device has not is NaN, and all are unless seen->observed is RKB_OBSERVED.  At most 128 metrics.
+    * Afterwards the session's worker is good for nothing that is timed; end replaces it. */
+   int (*observe)(rkb_session_t *session, uint32_t instance, uint32_t set, const char *const *metrics, uint32_t count,
+                  uint32_t deadline_ms, rkb_observation_t *seen, double *values, rkb_error_t *err);
+
+   /* Runs a plan back to back while NVML counts energy; spent has one entry a round.  *counted false: the device has no such
+    * counter, and err says so; the status is RKB_OK. */
+   int (*energy)(rkb_session_t *session, uint32_t instance, uint32_t set, const rkb_energy_rounds_t *rounds,
+                 rkb_energy_spent_t *spent, bool *counted, rkb_error_t *err);
+
+   /* A session with a worker of its own that a tool has started: words, NULL-terminated, stand before rkb-worker's own in the
+    * command ("ncu", "--csv", ...), on the worker's machine.  The device is held as in begin.  Nothing is timed there. */
+   int (*begin_under)(const rkb_host_t *host, rkb_job_t job, const char *const *words, rkb_session_t **session,
+                      rkb_error_t *err);
+   /* Ends the worker of such a session, waits for the tool, and gives what it wrote to standard error, at most 8 MiB; *report is
+    * the caller's, free().  Only end may follow. */
+   int (*report)(rkb_session_t *session, char **report, size_t *bytes, rkb_error_t *err);
 } rkb_device_api_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,37 @@
+/* A session from within core/gpu: the worker that it holds, and how it is asked.  devices.h is what others see.  A session belongs to the
+ * thread that began it. */
+#ifndef RKB_GPU_SESSION_H
+#define RKB_GPU_SESSION_H
+
+#include "gpu/device_pool.h"
+#include "gpu/device_worker.h"
+#include "gpu/devices.h"
+
+/* Moving 256 MiB takes 0.1 s. */
+#define RKB_REQUEST_NS (60ull * 1000000000ull)
+
+struct rkb_tool_run;
+
+struct rkb_session {
+   rkb_devices_t *devices;
+   rkb_pooled_device_t *device;
+   rkb_device_worker_t *worker; /* the device's own, or the tool's */
+   struct rkb_tool_run *tool;   /* of a session under a tool; owned; else NULL */
+   bool observed;               /* CUPTI was in the worker: nothing is timed in it any more */
+   bool (*cancelled)(void *);
+   void *argument;
+   uint32_t buffers[RKB_WORKER_MAX_INSTANCES];  /* of each instance's plan */
+   uint32_t launches[RKB_WORKER_MAX_INSTANCES]; /* likewise */
+};
+
+/* One request, as rkb_device_worker_ask; it waits at most wait_ns.  After an error of the driver the worker is stopped. */
+int rkb_session_ask(rkb_session_t *session, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
+                    size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err);
+/* A refusal that says nothing about the candidate, as a status. */
+int rkb_session_refused(int refusal, rkb_error_t *err);
+/* Stops a worker that claims what cannot be. */
+int rkb_session_disbelieve(rkb_session_t *session, const char *what, rkb_error_t *err);
+/* Ends a tool and its worker without asking for its report. */
+void rkb_session_end_tool(rkb_session_t *session);
+
+#endif
