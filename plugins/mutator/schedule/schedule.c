@@ -35,7 +35,7 @@ static int schedule_create(const rkb_host_t *host, const void *config, void **se
    return RKB_OK;
 }
 
-/* The numbers are those of rkb.profiler.model's measurement `limiter` (plugins/profiler/model/roofline.h). */
+/* The numbers are those of rkb.profiler.model's measurement `limiter` (plugins/profiler/shared/launch_limiter.h). */
 static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *parent) {
    enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY };
    double value = -1;

@@ -8,19 +8,6 @@
  * when it leads clearly, and 19 % more at an exact tie of two. */
 #define OVERLAP_POWER 4.0
 
-const char *limiter_name(enum limiter limiter) {
-   static const char *const names[LIMIT_COUNT] = {
-      "global memory",     "L2 cache",
-      "shared memory",     "load/store units",
-      "instruction issue", "fp32 units",
-      "fp64 units",        "half units",
-      "integer units",     "special function units",
-      "conversion units",  "atomics on one address",
-      "latency",           "tensor cores",
-   };
-   return names[limiter];
-}
-
 /* Seconds the busiest multiprocessor needs for warps warp instructions at rate lanes a clock. */
 static double pipe_seconds(const rkb_device_t *d, double warps, double rate, double imbalance) {
    return rate > 0 ? warps * 32.0 * imbalance / (rate * (double)d->multiprocessors * d->clock_hz) : 0;

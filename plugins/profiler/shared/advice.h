@@ -8,10 +8,10 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* A figure that a profiler does not have is NAN. */
+/* A figure that a profiler does not have is NAN, or 0 where a rule asks for a least value. */
 typedef struct launch_figures {
    const char
-      *resource; /* the resource that limits the launch: limiter_name of plugins/profiler/model/roofline.h */
+      *resource; /* the resource that limits the launch: limiter_name of launch_limiter.h */
    double share; /* of the launch's time that the resource alone would need, 0 to 1 */
    double fixed_share; /* of the launch's time that an empty launch takes */
    double
@@ -21,6 +21,14 @@ typedef struct launch_figures {
    double occupancy;         /* resident warps over what a multiprocessor holds */
    double waves;             /* blocks over the blocks that the whole device holds at once */
    double tensor_share;      /* of all multiply-adds, those of tensor cores */
+   /* Of the time that a warp is resident and does not start an instruction: what it waits for (Nsight Compute, "Warp Stall Reasons"). */
+   double waits_barrier;     /* other warps of its block */
+   double waits_memory;      /* global or local memory: long scoreboard */
+   double waits_shared;      /* shared memory, special functions: short scoreboard */
+   double waits_queue;       /* room in the queues of the load and store units */
+   double waits_pipe;        /* a busy arithmetic unit */
+   double waits_fetch;       /* its instructions */
+   double waits_tensor;      /* matrix instructions of the warpgroup */
    uint32_t line;            /* source line with the most wasted sectors, 0: none */
    const char *occupancy_by; /* what limits the occupancy: "registers", "shared memory", ...; or NULL */
 } launch_figures_t;

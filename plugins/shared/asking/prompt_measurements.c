@@ -45,8 +45,11 @@ static void describe_detail(const char *detail, char *out, size_t size) {
    out[0] = '\0';
    if (sentence)
       append(out, size, "; limited by %s", sentence);
+   const double share = json_number_value(json_object_get(advice, "share"));
    if (bottleneck)
       append(out, size, "; bottleneck: %s", bottleneck);
+   if (bottleneck && share > 0)
+      append(out, size, ", %.0f %% of the launch's time", 100 * share);
    if (first && second)
       append(out, size, "; what treats it: %s; or %s", first, second);
    if (!sentence && !bottleneck)

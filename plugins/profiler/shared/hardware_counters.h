@@ -1,0 +1,65 @@
+/* The hardware's counters that profilers read, by the names that CUPTI and Nsight Compute share, and what they say of one launch: what
+ * limits it, in words, and what treats that (advice.h).  Pure; any thread. */
+#ifndef PROFILER_HARDWARE_COUNTERS_H
+#define PROFILER_HARDWARE_COUNTERS_H
+
+#include <jansson.h>
+#include "launch_limiter.h"
+
+enum counter {
+   COUNTER_TIME, /* ns */
+   /* In percent of the unit's peak. */
+   COUNTER_DRAM,
+   COUNTER_L2,
+   COUNTER_SHARED,
+   COUNTER_LOAD_STORE,
+   COUNTER_ISSUE,
+   COUNTER_FMA,
+   COUNTER_FP64,
+   COUNTER_HALF,       /* Hopper, and later */
+   COUNTER_HALF_UNITS, /* before */
+   COUNTER_ALU,
+   COUNTER_SPECIAL,
+   COUNTER_TENSOR,
+   COUNTER_WARPS, /* resident, in percent of what fits */
+   COUNTER_DRAM_BYTES,
+   COUNTER_L2_HITS, /* percent */
+   COUNTER_LOAD_SECTORS,
+   COUNTER_LOAD_REQUESTS,
+   COUNTER_STORE_SECTORS,
+   COUNTER_STORE_REQUESTS,
+   COUNTER_LOAD_USED,  /* percent of the sectors' bytes that were asked for */
+   COUNTER_STORE_USED, /* likewise */
+   COUNTER_CONFLICTS,  /* wavefronts of shared memory that bank conflicts add */
+   COUNTER_WAVEFRONTS, /* all of them */
+   /* Warps that wait for something, each time that an instruction starts. */
+   COUNTER_ACTIVE,
+   COUNTER_WAIT_MEMORY,
+   COUNTER_WAIT_SHORT,
+   COUNTER_WAIT_BARRIER,
+   COUNTER_WAIT_PIPE,
+   COUNTER_WAIT_LG,
+   COUNTER_WAIT_MIO,
+   COUNTER_WAIT_FETCH,
+   COUNTER_WAIT_GMMA,
+   COUNTER_COUNT
+};
+
+extern const char *const COUNTER_NAMES[COUNTER_COUNT];
+
+/* What is known of a launch besides its counters. */
+typedef struct counted_launch {
+   const double *values;      /* COUNTER_COUNT; NAN for what was not read */
+   const char *kernel;        /* as the manifest names it */
+   double waves;              /* blocks over the blocks that the device holds at once; NAN */
+   const char *occupancy_by;  /* what limits the resident warps, or NULL */
+   double empty_launch_s;     /* time of an empty kernel; NAN */
+} counted_launch_t;
+
+/* The resource with the largest share of its peak; LIMIT_LATENCY where none reaches 60 %. */
+enum limiter counted_limiter(const double *values);
+
+/* {"kernel", "us", "limiter", "sentence", "advice", "counters": {name: value}}; owned, NULL when memory is out. */
+json_t *counted_launch_json(const counted_launch_t *launch);
+
+#endif
