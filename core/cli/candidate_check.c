@@ -58,13 +58,14 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
 
 static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_candidate_file_t *file) {
    const char *named = rkb_argument(arguments, "pipeline");
-   char *path = named ? rkb_duplicate(named) : rkb_find_data("pipelines/stock.yaml");
+   const char *shipped = rkb_argument_given(arguments, "profile") ? "pipelines/profile.yaml" : "pipelines/stock.yaml";
+   char *path = named ? rkb_duplicate(named) : rkb_find_data(shipped);
    rkb_pipeline_t *pipeline = NULL;
    if (path)
       pipeline = rkb_open_pipeline_for(arguments, path, rkb_task_info(file->task)->directory,
                                        file->manifest->direction);
    else
-      fprintf(stderr, "pipelines/stock.yaml is not installed; name a pipeline with --pipeline FILE\n");
+      fprintf(stderr, "%s is not installed; name a pipeline with --pipeline FILE\n", shipped);
    free(path);
    return pipeline;
 }

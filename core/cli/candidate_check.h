@@ -10,6 +10,7 @@
 #define RKB_CHECK_OPTIONS                                                                                    \
    RKB_PIPELINE_OPTIONS,                                                                                     \
       {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},          \
+      {"profile", NULL, "Use the shipped profile.yaml: time it, count what limits it, and measure its energy, on a GPU.", false},          \
       {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},                   \
       RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {              \
       "json", NULL, "Print one JSON object.", false                                                          \

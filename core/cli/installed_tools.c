@@ -183,6 +183,49 @@ static void look_for_pytorch(rkb_tool_report_t *report) {
       snprintf(report->detail, sizeof report->detail, "%s cannot import torch", python);
 }
 
+/* Where the worker looks too (core/gpu/worker/cupti_library.c). */
+static void look_for_cupti(rkb_tool_report_t *report) {
+   static const char *const places[] = {"libcupti.so.13",
+                                        "libcupti.so.12",
+                                        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+                                        "/usr/local/cuda/lib64/libcupti.so",
+                                        NULL};
+   FILE *setting = fopen("/proc/driver/nvidia/params", "re");
+   char line[128];
+   bool closed = false;
+   for (int i = 0; places[i] && !report->found; i++) {
+      report->found = dlopen(places[i], RTLD_NOW | RTLD_LOCAL) != NULL;
+      snprintf(report->detail, sizeof report->detail, "%s", places[i]);
+   }
+   while (setting && fgets(line, sizeof line, setting))
+      closed = closed || strncmp(line, "RmProfilingAdminOnly: 1", 23) == 0;
+   if (setting)
+      fclose(setting);
+   if (!report->found)
+      snprintf(report->detail, sizeof report->detail, "no libcupti.so.13 or .12 on the loader's path or in /usr/local/cuda");
+   else if (closed)
+      strncat(report->detail, "; the driver shows counters to administrators alone, so activity records take their place",
+              sizeof report->detail - strlen(report->detail) - 1);
+}
+
+/* A program on PATH, or where toolkits put it. */
+static void look_for_program(const char *name, rkb_tool_report_t *report) {
+   const char *path = getenv("PATH");
+   char tried[512];
+   for (const char *at = path ? path : ""; *at && !report->found; at += strcspn(at, ":"), at += *at == ':') {
+      snprintf(tried, sizeof tried, "%.*s/%s", (int)strcspn(at, ":"), at, name);
+      report->found = *at == '/' && access(tried, X_OK) == 0;
+   }
+   if (!report->found) {
+      snprintf(tried, sizeof tried, "/usr/local/cuda/bin/%s", name);
+      report->found = access(tried, X_OK) == 0;
+   }
+   if (report->found)
+      snprintf(report->detail, sizeof report->detail, "%s", tried);
+   else
+      snprintf(report->detail, sizeof report->detail, "no %s on PATH or in /usr/local/cuda/bin", name);
+}
+
 static const char layers_remedy[] =
    "a kernel from 5.13 on with Landlock, and a container that allows landlock(7) and seccomp(2)";
 
@@ -220,6 +263,15 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
       {.name = "PyTorch",
        .disables = "rkb task import and the tests that compare references with PyTorch; runs do not use it",
        .remedy = "apt-get install python3-torch, or set RKB_PYTHON to an interpreter that has it"},
+   [RKB_TOOL_CUPTI] = {.name = "CUPTI",
+                       .disables = "counters and activity records of rkb.profiler.cupti on this machine's GPUs",
+                       .remedy = "install the CUDA toolkit (cuda-cupti-13-0)"},
+   [RKB_TOOL_NCU] = {.name = "Nsight Compute",
+                     .disables = "rkb.profiler.ncu on this machine's GPUs",
+                     .remedy = "install nsight-compute, or give the stage its program"},
+   [RKB_TOOL_SANITIZER] = {.name = "compute-sanitizer",
+                           .disables = "rkb.profiler.sanitizer on this machine's GPUs",
+                           .remedy = "install cuda-sanitizer-13-0, or give the stage its program"},
 };
 
 void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
@@ -251,6 +303,15 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
       break;
    case RKB_TOOL_PARSER:
       look_for_parser(report);
+      break;
+   case RKB_TOOL_CUPTI:
+      look_for_cupti(report);
+      break;
+   case RKB_TOOL_NCU:
+      look_for_program("ncu", report);
+      break;
+   case RKB_TOOL_SANITIZER:
+      look_for_program("compute-sanitizer", report);
       break;
    default:
       look_for_pytorch(report);

@@ -15,6 +15,7 @@ static void read_launch(const json_t *launch, rkb_limiter_t *limiter) {
    copy_text(limiter->kernel, sizeof limiter->kernel, json_object_get(launch, "kernel"));
    copy_text(limiter->sentence, sizeof limiter->sentence, json_object_get(launch, "sentence"));
    copy_text(limiter->bottleneck, sizeof limiter->bottleneck, json_object_get(advice, "bottleneck"));
+   limiter->share = json_number_value(json_object_get(advice, "share"));
    for (size_t i = 0; i < 2; i++)
       copy_text(limiter->moves[i], sizeof limiter->moves[i], json_array_get(moves, i));
 }
@@ -32,18 +33,31 @@ bool rkb_limiter_of(const char *detail, rkb_limiter_t *limiter) {
       longest = us;
       read_launch(launch, limiter);
    }
+   const char *origin = json_string_value(json_object_get(value, "source"));
+   limiter->counted = origin && strcmp(origin, "hardware counters") == 0;
    json_decref(value);
    return longest >= 0;
 }
 
+/* Whether the first of two says more: counted before predicted, with a bottleneck before without. */
+static bool says_more(const rkb_limiter_t *first, const rkb_limiter_t *second) {
+   if (first->counted != second->counted)
+      return first->counted;
+   return first->bottleneck[0] && !second->bottleneck[0];
+}
+
 bool rkb_limiter_of_slowest(const rkb_measurement_record_t *measurements, uint32_t count, const char *name,
                             rkb_limiter_t *limiter) {
-   const rkb_measurement_record_t *longest = NULL;
+   double longest = -1;
    for (uint32_t i = 0; i < count; i++) {
       const rkb_measurement_record_t *measurement = &measurements[i];
-      if (measurement->case_name && measurement->detail && (!name || strcmp(measurement->name, name) == 0) &&
-          (!longest || measurement->value > longest->value))
-         longest = measurement;
+      rkb_limiter_t here = {0};
+      if (!measurement->case_name || (name && strcmp(measurement->name, name) != 0) || !rkb_limiter_of(measurement->detail, &here))
+         continue;
+      if (longest < 0 || says_more(&here, limiter) || (measurement->value > longest && !says_more(limiter, &here))) {
+         longest = measurement->value;
+         *limiter = here;
+      }
    }
-   return longest && rkb_limiter_of(longest->detail, limiter);
+   return longest >= 0;
 }

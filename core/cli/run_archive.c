@@ -87,7 +87,8 @@ static void print_advice(const rkb_measurement_record_t *measurements, uint32_t 
    rkb_limiter_t limiter;
    if (!rkb_limiter_of_slowest(measurements, count, NULL, &limiter) || !limiter.bottleneck[0])
       return;
-   printf("  bottleneck: %s, in %s\n", limiter.bottleneck, limiter.kernel);
+   printf("  bottleneck: %s, %.0f %% of its time%s, in %s\n", limiter.bottleneck, 100 * limiter.share,
+          limiter.counted ? " as counted" : "", limiter.kernel);
    for (size_t i = 0; i < 2; i++)
       printf("  %s %s\n", i ? "   or" : "  try", limiter.moves[i]);
 }
