@@ -67,3 +67,26 @@ PYTHON
 RKB_WORKER="/usr/bin/env LD_PRELOAD=$preloaded RKB_DOUBLE_CUPTI=counters RKB_DOUBLE_LAUNCHES=1 RKB_DOUBLE_ENERGY=none $worker" \
   rkb check "$kernel" --pipeline "$source/tests/profiler/profilers.yaml" $tools >"$work/text" 2>"$work/text.err" || true
 grep -q '^  bottleneck: .* as counted, in ' "$work/text" && grep -q '^    try ' "$work/text" || { cat "$work/text" "$work/text.err"; exit 1; }
+
+# Models read what was counted: a run against a server that answers with the task's seeds, right and wrong ones.
+mkdir "$work/server"
+coproc AUTHOR { exec python3 "$source/tests/llm/server/kernel_author.py" "$work/server" right,wrong,right "$source"/tasks/mnist_linear_relu/seeds/forward/*.cu; }
+read -r port <&"${AUTHOR[0]}"
+model="{provider: openai, model: declared, check: false, base_url: \"http://127.0.0.1:$port/v1\", key: {env: NO_KEY}, max_output_tokens: 16000, price: {input: 1, output: 1}}"
+NO_KEY=sk-no-key RKB_WORKER="/usr/bin/env LD_PRELOAD=$preloaded RKB_DOUBLE_CUPTI=counters RKB_DOUBLE_LAUNCHES=1 RKB_DOUBLE_ENERGY=none $worker" \
+  rkb-run "$source/tests/profiler/models.yaml" --set "models.writer=$model" --set "models.quick=$model" --out "$work/run" --quiet \
+  --secret "$(printf '%064d' 7)" >"$work/run.out" 2>&1 || { cat "$work/run.out"; exit 1; }
+python3 - "$work/run/run.sqlite" <<'PYTHON'
+import sqlite3, sys
+
+archive = sqlite3.connect(sys.argv[1])
+prompts = [text for text, in archive.execute(
+    "SELECT d.text FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.stage = 'improve' AND c.child < 64")]
+if not prompts:
+    sys.exit("no model was asked to improve a kernel")
+for text in prompts:
+    line = next((line for line in text.splitlines() if line.startswith("counters.kernel_us, case ")), "")
+    for part in ("; limited by ", "; bottleneck: ", "% of the launch's time", "; what treats it: "):
+        if part not in line:
+            sys.exit(f"'{part}' is not in the prompt's line '{line}'")
+PYTHON
