@@ -81,6 +81,12 @@ static size_t discard(struct sitting *sittings, size_t count) {
    return kept;
 }
 
+static int start_afresh(const struct timer *me, struct subject *subject, rkb_error_t *err) {
+   const peer_place_t place = sitting_peer_place(me, subject);
+   peer_forget(&place, subject->peer);
+   return me->device->restart(subject->session, err);
+}
+
 int timing_of_case(const struct timer *me, struct subject *subject, rkb_random_t *stream,
                    struct timing *timing, rkb_error_t *err) {
    bool full = full_mode(me);
@@ -91,7 +97,7 @@ int timing_of_case(const struct timer *me, struct subject *subject, rkb_random_t
    for (size_t p = 0; p < processes && status == RKB_OK && timing->right; p++) {
       stopwatch_turn(subject->watch, PHASE_DEVICE);
       if (p > 0)
-         status = me->device->restart(subject->session, err);
+         status = start_afresh(me, subject, err);
       if (status == RKB_OK)
          status = sitting_prepare(me, subject, err);
       for (size_t a = 0; a < allocations && status == RKB_OK && timing->right; a++) {
@@ -103,7 +109,7 @@ int timing_of_case(const struct timer *me, struct subject *subject, rkb_random_t
             timing->right = false;
             snprintf(timing->wrong, sizeof timing->wrong, "the timed runs ended the worker: %.200s",
                      err->message);
-            status = me->device->restart(subject->session, err);
+            status = start_afresh(me, subject, err);
          }
          done++;
       }

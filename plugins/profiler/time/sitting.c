@@ -6,7 +6,6 @@
 #include "statistics.h"
 
 uint32_t sitting_instance(uint32_t contender, uint32_t arena) {
-   enum { MOST_ARENAS = 32 };
    return contender * MOST_ARENAS + arena;
 }
 
@@ -190,6 +189,9 @@ int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream,
       status = copies_time(me, s, deadline_ms, sitting, err);
    if (status == RKB_OK)
       status = sitting_check(me, s, arenas, turns, count, sitting, err);
+   if (status == RKB_OK && sitting->right && !s->compared)
+      status = sitting_compare(me, s, arenas, turns, count, sitting, err);
+   s->compared = true;
    if (status == RKB_OK)
       sort_out(s, turns, times, arenas, count, sitting);
    stopwatch_turn(s->watch, PHASE_CLOSE);

@@ -9,6 +9,7 @@
 #include "device_values/element_ranges.h"
 #include "device_values/value_staging.h"
 #include "device_values/stopwatch.h"
+#include "peer/peer.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */
@@ -31,7 +32,7 @@ struct timer {
    struct throne *throne; /* incumbent.h */
 };
 
-enum { SETS = 2, CONTENDERS = 2, CANDIDATE = 0, INCUMBENT = 1 };
+enum { SETS = 2, CONTENDERS = 2, CANDIDATE = 0, INCUMBENT = 1, MOST_ARENAS = 32 };
 
 /* A plan that takes part; its number is its module's too. */
 struct contender {
@@ -43,6 +44,7 @@ struct contender {
 
 /* What every sitting of a case shares. */
 struct subject {
+   rkb_job_t job;
    rkb_session_t *session;
    const rkb_case_t *the_case;
    const rkb_family_t *family;
@@ -53,6 +55,8 @@ struct subject {
    bool expected;           /* samples are there */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */
+   peer_t *peer;    /* what whole outputs are compared with */
+   bool compared;   /* they were, in this case */
    stopwatch_t *watch;
 };
 
@@ -88,6 +92,14 @@ void sitting_free(struct sitting *sitting);
  * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
 int sitting_check(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns,
                   uint32_t count, struct sitting *sitting, rkb_error_t *err);
+/* Of all that an arena holds, one a tensor; nobody but this program knows the keys. */
+int sitting_sums(const struct timer *me, const struct subject *subject, uint32_t instance, uint32_t set, uint64_t *sums,
+                 rkb_error_t *err);
+
+/* sitting_whole.c: the same for whole outputs of the candidate, beside those of another kernel. */
+int sitting_compare(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
+                    struct sitting *sitting, rkb_error_t *err);
+peer_place_t sitting_peer_place(const struct timer *me, const struct subject *subject);
 /* Number of a contender's arena on the device; contender CONTENDERS stands for the tuned copies. */
 uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 

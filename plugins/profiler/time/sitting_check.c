@@ -54,9 +54,8 @@ static int check_outputs(const struct timer *me, const struct subject *s, uint32
    return status;
 }
 
-/* Sums of all that an arena holds, one a tensor; nobody but this program knows the keys. */
-static int add_up(const struct timer *me, const struct subject *s, uint32_t instance, uint32_t set,
-                  uint64_t *sums, rkb_error_t *err) {
+int sitting_sums(const struct timer *me, const struct subject *s, uint32_t instance, uint32_t set,
+                 uint64_t *sums, rkb_error_t *err) {
    const rkb_case_t *c = s->the_case;
    uint64_t *keys = calloc((size_t)c->tensor_count + 1, sizeof *keys);
    uint32_t *buffers = calloc((size_t)c->tensor_count + 1, sizeof *buffers);
@@ -99,7 +98,7 @@ static int check_arena(const struct timer *me, const struct subject *s, uint32_t
    const rkb_case_t *c = s->the_case;
    uint64_t *sums = calloc((size_t)c->tensor_count + 1, sizeof *sums);
    int status =
-      sums ? add_up(me, s, instance, set, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      sums ? sitting_sums(me, s, instance, set, sums, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK && sitting->right; t++)
       if (c->tensors[t].elements > 0 && c->tensors[t].role == RKB_IN)
          check_input(s, contender, set, t, sums[t], sitting);

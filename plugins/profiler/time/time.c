@@ -84,7 +84,8 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
    stopwatch_t watch;
-   struct subject subject = {.watch = &watch};
+   peer_t peer = {.name = ""};
+   struct subject subject = {.job = job, .watch = &watch, .peer = &peer};
    struct account account = {.every_case_holds = true};
    stopwatch_start(&watch);
    int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
@@ -102,6 +103,9 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    bool transform = manifest && manifest->transform;
    subject.contenders[CANDIDATE] =
       (struct contender){.cubin = build->cubin, .cubin_bytes = build->cubin_bytes, .transform = transform};
+   peer_place_t place = sitting_peer_place(me, &subject);
+   if (status == RKB_OK)
+      status = peer_open(&place, in, &peer, err);
    stopwatch_turn(&watch, PHASE_DEVICE);
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &subject.session, err);
@@ -119,6 +123,7 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       free(plans);
    }
    incumbent_release(me->throne, rival);
+   peer_close(&place, &peer);
    if (manifest)
       me->kernel->manifest_free(manifest);
    me->kernel->build_free(build);

@@ -33,5 +33,5 @@ void subject_free(const struct timer *me, struct subject *subject) {
       subject->inputs[set] = NULL;
       sums_close(&subject->sums[set]);
    }
-   subject->expected = false;
+   subject->expected = subject->compared = false;
 }

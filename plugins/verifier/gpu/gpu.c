@@ -6,7 +6,6 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>
-#include "peer.h"
 
 static int gpu_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    struct gpu *me = malloc(sizeof *me);
@@ -31,7 +30,7 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
 }
 
 /* What the outputs were held beside, and how much of them. */
-static void describe_peer(const struct peer *peer, json_t *evidence, char *message, size_t size) {
+static void describe_peer(const peer_t *peer, json_t *evidence, char *message, size_t size) {
    const size_t length = strlen(message);
    json_object_set_new(evidence, "peer", peer->name[0] ? json_string(peer->name) : json_null());
    json_object_set_new(evidence, "peer_compared", json_integer((json_int_t)peer->compared));
@@ -73,7 +72,7 @@ static int emit(const struct gpu *me, struct candidate *candidate, const struct 
                ? "; some outputs are too costly to evaluate at their shape and were not compared"
                : "",
             tally->refused ? "; not decided: " : "", tally->refusal);
-   describe_peer(candidate->peer, evidence, message, sizeof message);
+   describe_peer(&candidate->peer, evidence, message, sizeof message);
    char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
    int status =
       rkb_emit_verdict_full(me->host, candidate->job, standing, blind ? "limit.budget" : found->reason,
@@ -163,8 +162,7 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    rkb_build_t *build = NULL;
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
-   struct peer peer = {.name = ""};
-   struct candidate candidate = {.job = job, .item = in, .peer = &peer};
+   struct candidate candidate = {.job = job, .item = in};
    struct found found = {.reason = ""};
    struct tally tally = {.repeatable = true};
    char device[1024] = "";
@@ -179,8 +177,9 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
       me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest, &finding, err);
    if (status == RKB_OK && manifest)
       candidate.transform = manifest->transform;
+   peer_place_t place = whole_place(me, &candidate);
    if (status == RKB_OK)
-      status = peer_open(me, &candidate, err);
+      status = peer_open(&place, in, &candidate.peer, err);
    stopwatch_turn(&candidate.watch, PHASE_DEVICE);
    if (status == RKB_OK)
       status = me->device->begin(me->host, job, &candidate.session, err);
@@ -195,7 +194,7 @@ static int gpu_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t 
    if (status == RKB_OK)
       status = emit(me, &candidate, &found, &tally, device);
    json_decref(found.evidence);
-   peer_close(me, &candidate);
+   peer_close(&place, &candidate.peer);
    if (manifest)
       me->kernel->manifest_free(manifest);
    me->kernel->build_free(build);

@@ -10,6 +10,7 @@
 #include "device_values/element_ranges.h"
 #include "device_values/value_staging.h"
 #include "device_values/stopwatch.h"
+#include "peer/peer.h"
 
 struct gpu_config {
    int64_t families, bench_families; /* at most, of a check case; of a bench case or a drawn shape */
@@ -53,8 +54,6 @@ struct tally {
    bool repeatable; /* equal inputs gave equal bits */
 };
 
-struct peer; /* peer.h */
-
 struct candidate {
    rkb_job_t job;
    const rkb_item_t *item;
@@ -63,7 +62,7 @@ struct candidate {
    rkb_session_t *session;
    bool module_loaded;
    stopwatch_t watch;
-   struct peer *peer; /* what outputs at bench shapes are compared with */
+   peer_t peer; /* what outputs at bench shapes are compared with */
 };
 
 /* output_values.c: one set of inputs on both sides.  Made once for a family and used for both placements. */
@@ -119,6 +118,13 @@ int outputs_judge_points(const struct gpu *me, const struct candidate *candidate
 int outputs_repeat(const struct gpu *me, struct candidate *candidate, const struct values *values,
                    uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,
                    rkb_error_t *err);
+
+/* whole_outputs.c: holds the outputs of an instance, which just ran on this set's values and of which a sample was judged, beside the
+ * peer's. */
+int whole_outputs_compare(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
+                          uint32_t set, struct found *found, struct tally *tally, rkb_error_t *err);
+/* Where the peer lives. */
+peer_place_t whole_place(const struct gpu *me, const struct candidate *candidate);
 
 void found_set(struct found *found, const char *reason, json_t *evidence, const char *fmt, ...)
    RKB_PRINTF(4, 5);

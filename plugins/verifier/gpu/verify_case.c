@@ -1,7 +1,6 @@
 /* One case on the device: families, placements, repetition.  Values are made once for a family; both placements and their
  * scratch stay while the families change, so a plan that remembers is run on values it has not seen. */
 #include "gpu.h"
-#include "peer.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +89,7 @@ static int verify_placement(const struct gpu *me, struct candidate *candidate, c
       if (status == RKB_OK)
          status = outputs_judge(me, candidate, &values[set], placement, found, tally, err);
       if (status == RKB_OK && !found->reason[0] && first_family && values[set].the_case->kind == RKB_CASE_BENCH)
-         status = peer_compare(me, candidate, &values[set], placement, set, found, tally, err);
+         status = whole_outputs_compare(me, candidate, &values[set], placement, set, found, tally, err);
    }
    if (status == RKB_OK && !found->reason[0] && last)
       status = outputs_repeat(me, candidate, &values[1], placement, 1, &outcome, tally, err);
@@ -122,6 +121,7 @@ int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial
    rkb_finding_t finding = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t ignored;
+   const peer_place_t place = whole_place(me, candidate);
    stopwatch_turn(&candidate->watch, PHASE_PLAN);
    int status =
       me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, c, &plan, &finding, err);
@@ -142,7 +142,7 @@ int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial
    for (uint32_t placement = RKB_GUARD_LOW;
         placement <= RKB_GUARD_HIGH && status == RKB_OK && !found->reason[0]; placement++)
       me->device->drop_instance(candidate->session, placement, &ignored);
-   peer_leave_case(me, candidate);
+   peer_leave_case(&place, &candidate->peer);
    me->kernel->plan_free(plan);
    return status;
 }

@@ -1,0 +1,80 @@
+/* A kernel of other structure that does the same task: the seed of the task that has least in common with the candidate.  At shapes too large to
+ * evaluate whole, both outputs are compared whole, and where they differ most the reference decides.  So a peer that is wrong rejects
+ * nothing, and one that is right shows a block that no sample hits.  Runs on a worker; who has one owns it. */
+#ifndef PEER_H
+#define PEER_H
+
+#include <rkb/ext/device.h>
+#include <rkb/ext/task.h>
+
+/* differences.c: where two outputs differ most, in three ways of measuring: absolutely, relatively, and beside what is usual nearby. */
+enum { DIFFERENCES_KEPT = 16, DIFFERENCES_WAYS = 3, DIFFERENCES_MOST = DIFFERENCES_KEPT * DIFFERENCES_WAYS };
+typedef struct difference {
+   double score;
+   uint64_t element;
+   uint64_t bits; /* of the first output there */
+} difference_t;
+typedef struct differences {
+   difference_t kept[DIFFERENCES_WAYS][DIFFERENCES_KEPT];
+   uint32_t count[DIFFERENCES_WAYS];
+} differences_t;
+/* Adds elements from first on; both have the type (enum rkb_dtype).  Pieces must come in order for the result to be one. */
+void differences_add(differences_t *differences, uint32_t dtype, uint64_t first, uint64_t count, const void *one,
+                     const void *other);
+/* All that were kept, each once, by element; out has room for DIFFERENCES_MOST.  Returns how many. */
+uint32_t differences_sorted(const differences_t *differences, difference_t *out);
+
+/* peer_choice.c: the path of the kernel file to compare a text with, malloc'd as *text is; NULL, with the reason in none, where there is none. */
+char *peer_choose(const char *directory, const char *source, char **text, char *none, size_t none_size);
+
+/* Where a peer lives: the stage's extensions, its job, the session, and numbers there that nobody else uses. */
+typedef struct peer_place {
+   const rkb_host_t *host;
+   const rkb_task_api_t *task;
+   const rkb_kernel_api_t *kernel;
+   const rkb_device_api_t *device;
+   rkb_job_t job;
+   rkb_session_t *session; /* from begin on */
+   uint32_t module, instance, deadline_ms;
+} peer_place_t;
+
+typedef struct peer {
+   char name[128];  /* of its file; "" where there is none */
+   char none[192];  /* why there is none */
+   rkb_item_t *item;
+   rkb_build_t *build;
+   rkb_plan_t *plan; /* of planned */
+   const rkb_case_t *planned;
+   bool loaded, open;  /* its module; its instance */
+   bool ran;           /* on set, whose outputs the instance holds */
+   uint32_t set;
+   uint64_t compared;  /* output elements, beside the candidate's */
+   uint64_t judged;    /* of them, because they differ most */
+   uint32_t undecided; /* outputs whose reference is too costly there */
+} peer_t;
+
+/* Chooses and builds it; RKB_OK with no build where there is none.  Close it whatever is returned. */
+int peer_open(const peer_place_t *place, const rkb_item_t *candidate, peer_t *peer, rkb_error_t *err);
+void peer_close(const peer_place_t *place, peer_t *peer);
+/* The worker is a new one: nothing of the peer is there. */
+void peer_forget(const peer_place_t *place, peer_t *peer);
+/* After the last values of a case: gives its buffers back. */
+void peer_leave_case(const peer_place_t *place, peer_t *peer);
+
+/* Runs it on values that are staged as a set.  *there false: it has no plan for the case, or the device no room for both. */
+int peer_run(const peer_place_t *place, peer_t *peer, const rkb_case_t *the_case, uint32_t set, bool *there, rkb_error_t *err);
+
+/* Elements of an output where it differs most from the peer's, with the reference's values. */
+typedef struct peer_points {
+   uint32_t count; /* 0: the outputs are equal, or the reference is too costly there */
+   uint64_t elements[DIFFERENCES_MOST];
+   char data[DIFFERENCES_MOST * sizeof(uint64_t)]; /* of the instance's output, in its type */
+   double value[DIFFERENCES_MOST], hard[DIFFERENCES_MOST], stat[DIFFERENCES_MOST];
+   uint8_t flags[DIFFERENCES_MOST];
+   rkb_points_t points; /* of the arrays above */
+} peer_points_t;
+/* After peer_run on the same set: reads both outputs whole. */
+int peer_points(const peer_place_t *place, peer_t *peer, const rkb_case_t *the_case, const rkb_inputs_t *inputs, uint32_t tensor,
+                uint32_t instance, peer_points_t *out, rkb_error_t *err);
+
+#endif
