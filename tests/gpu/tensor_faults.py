@@ -27,6 +27,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 REPEATS = 20
 TYPES = {"f32": (4, "f"), "f64": (8, "d"), "i32": (4, "i"), "i64": (8, "q"), "u8": (1, "B"), "f16": (2, "e"), "bf16": (2, "")}
@@ -245,7 +246,7 @@ class Lines:
 
 def label_kernel(origin, paths, patience, labels):
     """Starts a child again where the last one was lost."""
-    left = list(paths)
+    left, tries = list(paths), 5  # a process that begins while a killed one's kernel still ends may get no context
     while True:
         process = subprocess.Popen([sys.executable, __file__, "--child", str(origin), *map(str, left)], stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
@@ -262,6 +263,10 @@ def label_kernel(origin, paths, patience, labels):
                 last = labels[left.pop(0).stem] = line[6:]
         process.kill()
         process.stdout.close()
+        if not said and tries:
+            tries -= 1
+            time.sleep(2)
+            continue
         if said != "right":
             labels.setdefault(origin.stem, "did not run")
             return

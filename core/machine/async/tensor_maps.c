@@ -1,7 +1,6 @@
 /* Tensor maps and tiles (tensor_maps.h).  On the machine's thread. */
 #include "machine/async/tensor_maps.h"
-
-#define MAGIC 0x70616d726f736e74ull /* "tnsormap" */
+#include "machine/async/map_images.h"
 
 bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t *argument) {
    const machine_run_t *run = launch->run;
@@ -12,36 +11,12 @@ bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t
                           "a tensor map does not fit the kernel's parameter at byte %u", argument->offset);
       return false;
    }
-   const uint64_t words[2] = {MAGIC, argument->map - 1};
-   memcpy(launch->parameters + argument->offset, words, sizeof words);
+   machine_map_image(run, argument->map - 1, launch->parameters + argument->offset);
    memset(launch->parameter_defined + argument->offset, 1, RKB_MAP_BYTES);
    return true;
 }
 
-const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address) {
-   const machine_launch_t *launch = warp->block->launch;
-   const uint64_t offset = address & ((1ull << WINDOW_SHIFT) - 1);
-   uint64_t words[2] = {0, 0};
-   if (address >> WINDOW_SHIFT == WINDOW_PARAM && offset % RKB_MAP_ALIGNMENT == 0 &&
-       offset + RKB_MAP_BYTES <= warp->program->parameter_bytes)
-      memcpy(words, launch->parameters + offset, sizeof words);
-   if (words[0] == MAGIC && words[1] < warp->run->plan->map_count)
-      return &warp->run->plan->maps[words[1]];
-   machine_find(
-      warp, RKB_MACHINE_REJECT, "plan.argument", lane,
-      "the address of a tensor map is not that of a __grid_constant__ parameter that the plan passes a map in");
-   return NULL;
-}
-
 /* Tiles ---------------------------------------------------------------------------------------------------------------- */
-
-static uint32_t element_bytes(uint32_t type) {
-   static const uint8_t bytes[] = {
-      [RKB_MAP_U8] = 1,      [RKB_MAP_U16] = 2,  [RKB_MAP_U32] = 4,     [RKB_MAP_I32] = 4, [RKB_MAP_U64] = 8,
-      [RKB_MAP_I64] = 8,     [RKB_MAP_F16] = 2,  [RKB_MAP_F32] = 4,     [RKB_MAP_F64] = 8, [RKB_MAP_BF16] = 2,
-      [RKB_MAP_F32_FTZ] = 4, [RKB_MAP_TF32] = 4, [RKB_MAP_TF32_FTZ] = 4};
-   return type < sizeof bytes ? bytes[type] : 1;
-}
 
 static uint32_t step_of(const rkb_plan_map_t *map, uint32_t k) {
    return map->element_strides[k] ? map->element_strides[k] : 1;
@@ -51,7 +26,7 @@ void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
    static const uint32_t widths[] = {0, 32, 64, 128};
    const rkb_plan_map_t *map = tile->map;
    tile->region = &run->regions[map->buffer];
-   tile->element = tile->bytes = element_bytes(map->type);
+   tile->element = tile->bytes = machine_map_element(map->type);
    for (uint32_t k = 0; k < map->rank; k++) {
       const uint32_t step = k ? step_of(map, k) : 1;
       tile->count[k] = !map->im2col ? (map->box[k] + step - 1) / step

@@ -1,5 +1,6 @@
 /* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).  A kernel
- * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes there which map of the plan it is.
+ * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes an image of its own there, which the kernel
+ * may copy to global memory and change (map_images.h).
  * On the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_TENSOR_MAPS_H
 #define RKB_MACHINE_ASYNC_TENSOR_MAPS_H
@@ -27,8 +28,9 @@ typedef void machine_tile_visit_t(void *argument, const machine_row_t *row);
 
 /* Writes a map into a launch's parameters; false after a finding. */
 bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t *argument);
-/* The map whose bytes lie at an address; NULL after a finding. */
-const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address);
+/* The map whose bytes lie at an address; room is filled where the kernel changed it.  NULL after a finding. */
+const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address,
+                                            rkb_plan_map_t *room);
 /* Fills in the rest of a tile of which map, at and shared are known. */
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
 /* Whole rows as they lie in the tensor, those in it alone. */

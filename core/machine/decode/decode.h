@@ -104,6 +104,8 @@ bool decode_bulk_reduction(decoder_t *decoder);
 bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand);
 bool decode_multicast(decoder_t *decoder, const ptx_operand_t *operand); /* the blocks, as one more extra */
 enum decode_result decode_store_async(decoder_t *decoder, bool reduces); /* decode_store_async.c */
+enum decode_result decode_tensor_map(decoder_t *decoder);                /* decode_tensor_map.c */
+enum decode_result decode_tensor_map_fence(decoder_t *decoder);
 enum decode_result decode_tensor(decoder_t *decoder);                    /* decode_tensor.c */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma);
 enum decode_result decode_fragment_move(decoder_t *decoder, bool store);

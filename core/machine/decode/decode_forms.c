@@ -232,6 +232,8 @@ enum decode_result decode_form(decoder_t *decoder) {
    if (strcmp(base, "mma") == 0 || strcmp(base, "wmma") == 0 || strcmp(base, "ldmatrix") == 0 ||
        strcmp(base, "stmatrix") == 0 || strcmp(base, "movmatrix") == 0)
       return decode_tensor(decoder);
+   if (strcmp(base, "tensormap") == 0)
+      return decode_tensor_map(decoder);
    if (strcmp(base, "wgmma") == 0)
       return decode_warpgroup(decoder);
    if (strcmp(base, "setmaxnreg") == 0)

@@ -160,16 +160,10 @@ static enum decode_result proxy_fence(decoder_t *decoder) {
    return decode_use(decoder, "fence.proxy.async") ? DECODE_DONE : DECODE_FAILED;
 }
 
-/* Tensor maps are parameters, which no kernel changes: nothing is to be ordered. */
-static enum decode_result tensor_map_fence(decoder_t *decoder) {
-   decoder->instruction.kind = MACHINE_NOTHING;
-   return DECODE_DONE;
-}
-
 enum decode_result decode_fence(decoder_t *decoder) {
    if (decoder->modifier_count > 2 && strcmp(decoder->modifiers[1], "proxy") == 0)
       return strncmp(decoder->modifiers[2], "async", 5) == 0       ? proxy_fence(decoder)
-             : strncmp(decoder->modifiers[2], "tensormap", 9) == 0 ? tensor_map_fence(decoder)
+             : strncmp(decoder->modifiers[2], "tensormap", 9) == 0 ? decode_tensor_map_fence(decoder)
                                                                    : decode_refuse(decoder);
    if (decode_modifier(decoder, "mbarrier_init")) {
       decoder->program->asynchronous = true;

@@ -214,10 +214,11 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
 static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
    machine_tile_t tile = {.stored = i->operation != BULK_LOAD};
+   rkb_plan_map_t changed;
    moving_t moving = {.warp = warp, .instruction = i, .lane = lane, .tile = &tile};
    if (!bulk_operands_defined(warp, i, lane, i->extra_count))
       return;
-   tile.map = machine_tensor_map_at(warp, lane, bulk_address(warp, &slots[2], lane, false));
+   tile.map = machine_tensor_map_at(warp, lane, bulk_address(warp, &slots[2], lane, false), &changed);
    if (!tile.map)
       return;
    if (tile.map->rank != i->elements) {

@@ -191,6 +191,9 @@ DROPS(drop_bulk_commit, "cp.async.bulk.commit_group", NULL)
 DROPS(drop_bulk_wait, "cp.async.bulk.wait_group", NULL)
 DROPS(drop_bulk_copy, "complete_tx::bytes", "async.weak")
 DROPS(drop_cluster_wait, "barrier.cluster.wait", NULL)
+DROPS(drop_map_acquire, "tensormap::generic.acquire", NULL)
+DROPS(drop_map_release, "fence.proxy.tensormap::generic.release", NULL)
+DROPS(drop_map_copy, "tensormap.cp_fenceproxy", NULL)
 
 #define CHANGES(name, words, without, before, after)                                                         \
    void find_##name(const source_t *s, sites_t *sites) {                                                     \

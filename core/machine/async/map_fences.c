@@ -1,0 +1,176 @@
+/* Who released and who acquired tensor maps in global memory (map_fences.h).  On the machine's thread. */
+#include "machine/async/map_fences.h"
+#include "machine/async/map_images.h"
+#include "machine/races/races.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_FENCES (1u << 16) /* of each kind, in a launch */
+
+typedef struct release {
+   uint64_t serial; /* of the block */
+   uint32_t thread, time;
+   bool together; /* by its whole warp */
+} release_t;
+
+typedef struct acquire {
+   uint64_t serial, address;
+   uint32_t thread, time;
+   uint8_t bytes[RKB_MAP_BYTES]; /* that were there */
+} acquire_t;
+
+struct machine_map_fences {
+   uint64_t launch; /* the serial that its blocks begin with */
+   release_t *releases;
+   acquire_t *acquires;
+   uint32_t release_count, release_room, acquire_count, acquire_room;
+};
+
+static machine_map_fences_t *fences_of(machine_warp_t *warp) {
+   machine_run_t *run = warp->run;
+   const uint64_t launch = warp->block->launch->first_serial + 1;
+   if (!run->map_fences)
+      run->map_fences = calloc(1, sizeof *run->map_fences);
+   if (!run->map_fences) {
+      run->out_of_memory = true;
+      return NULL;
+   }
+   if (run->map_fences->launch != launch) {
+      run->map_fences->launch = launch;
+      run->map_fences->release_count = run->map_fences->acquire_count = 0;
+   }
+   return run->map_fences;
+}
+
+void machine_map_fences_free(machine_run_t *run) {
+   if (run->map_fences) {
+      free(run->map_fences->releases);
+      free(run->map_fences->acquires);
+   }
+   free(run->map_fences);
+   run->map_fences = NULL;
+}
+
+/* Room for one more element; false when there is none. */
+static bool grow(machine_warp_t *warp, void **list, uint32_t count, uint32_t *room, size_t size) {
+   if (count < *room)
+      return true;
+   const uint32_t more = *room ? 2 * *room : 64;
+   void *larger = more <= MOST_FENCES ? realloc(*list, more * size) : NULL;
+   if (!larger) {
+      warp->run->out_of_memory = true;
+      return false;
+   }
+   *list = larger;
+   *room = more;
+   return true;
+}
+
+void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
+   machine_map_fences_t *fences = warp->run->races ? fences_of(warp) : NULL;
+   const uint32_t then = fences ? warp->block->time : 0;
+   for (uint32_t left = lanes; fences && left; left &= left - 1) {
+      if (!grow(warp, (void **)&fences->releases, fences->release_count, &fences->release_room,
+                sizeof *fences->releases))
+         return;
+      fences->releases[fences->release_count++] =
+         (release_t){warp->block->serial, warp->first_thread + (uint32_t)__builtin_ctz(left), then, together};
+   }
+   if (fences)
+      machine_tick(warp->block);
+}
+
+/* Whether the thread that is named, of this launch, has released what it wrote then. */
+static const release_t *release_of(const machine_map_fences_t *fences, uint64_t name) {
+   for (uint32_t n = fences->release_count; n-- > 0;) {
+      const release_t *one = &fences->releases[n];
+      if (one->serial + 1 == name >> 32 && one->thread + 1 == (name & MANY_THREADS) &&
+          one->time >= ((name >> 12) & 0xfffff))
+         return one;
+   }
+   return NULL;
+}
+
+/* A read of the map, unless the lane's own warp wrote it together. */
+static void read_map(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset) {
+   const uint64_t name = region->writers ? region->writers[offset >> warp->block->launch->global_shift] : 0;
+   const release_t *release = name ? release_of(warp->run->map_fences, name) : NULL;
+   if (!release || !release->together || release->serial != warp->block->serial ||
+       release->thread / LANES != warp->number)
+      machine_global_access(warp, lane, region, offset, RKB_MAP_BYTES, NULL, false, false);
+}
+
+static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_t address, uint64_t *offset) {
+   machine_region_t *region = address >> WINDOW_SHIFT ? NULL : machine_region_at(warp->run, address);
+   *offset = region ? address - region->base : 0;
+   if (region && *offset <= region->bytes && region->bytes - *offset >= RKB_MAP_BYTES &&
+       address % RKB_MAP_ALIGNMENT == 0 && machine_is_map_image(warp->run, region->data + *offset))
+      return region;
+   machine_find(warp, RKB_MACHINE_REJECT, "plan.argument", lane,
+                "acquires a tensor map where none lies at a multiple of %u bytes of global memory",
+                RKB_MAP_ALIGNMENT);
+   return NULL;
+}
+
+void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
+   uint64_t offset;
+   const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* which nobody changes */
+   machine_map_fences_t *fences = warp->run->races && !parameter ? fences_of(warp) : NULL;
+   machine_region_t *region = fences ? map_region(warp, lane, address, &offset) : NULL;
+   if (!region || !grow(warp, (void **)&fences->acquires, fences->acquire_count, &fences->acquire_room,
+                        sizeof *fences->acquires))
+      return;
+   read_map(warp, lane, region, offset);
+   acquire_t *made = &fences->acquires[fences->acquire_count++];
+   *made = (acquire_t){warp->block->serial, address, warp->first_thread + lane, warp->block->time, {0}};
+   memcpy(made->bytes, region->data + offset, RKB_MAP_BYTES);
+}
+
+static bool comes_before(const machine_warp_t *warp, uint32_t lane, const acquire_t *acquire) {
+   return acquire->thread == warp->first_thread + lane || acquire->time < warp->block->barrier_time ||
+          (warp->block->clocks && machine_clocks_ordered_time(warp, lane, acquire->thread, acquire->time));
+}
+
+static bool acquired(const machine_warp_t *warp, uint32_t lane, uint64_t address, const uint8_t *bytes) {
+   const machine_map_fences_t *fences = warp->run->map_fences;
+   const uint32_t each = warp->block->cluster.warps * LANES;
+   for (uint32_t n = fences->acquire_count; n-- > 0;) {
+      const acquire_t *one = &fences->acquires[n];
+      if (one->serial == warp->block->serial && one->address == address &&
+          one->thread / each == (warp->first_thread + lane) / each &&
+          memcmp(one->bytes, bytes, RKB_MAP_BYTES) == 0 && comes_before(warp, lane, one))
+         return true;
+   }
+   return false;
+}
+
+bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset) {
+   machine_map_fences_t *fences = warp->run->races ? fences_of(warp) : NULL;
+   const uint32_t shift = warp->block->launch->global_shift;
+   if (!fences)
+      return true;
+   read_map(warp, lane, region, offset);
+   if (warp->run->stop)
+      return false;
+   for (uint64_t granule = offset >> shift;
+        region->writers && granule <= (offset + RKB_MAP_BYTES - 1) >> shift; granule++) {
+      const uint64_t name = region->writers[granule];
+      if (name >> 32 <= warp->block->launch->first_serial || release_of(fences, name))
+         continue;
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.proxy", lane,
+         "uses a tensor map at byte %llu of %s that this launch wrote: neither tensormap.cp_fenceproxy nor "
+         "fence.proxy.tensormap::generic.release of the thread that wrote it came since",
+         (unsigned long long)offset, region->name);
+      return false;
+   }
+   if (acquired(warp, lane, region->base + offset, region->data + offset))
+      return true;
+   machine_find(
+      warp, RKB_MACHINE_REJECT, "race.proxy", lane,
+      "uses the tensor map at byte %llu of %s: no fence.proxy.tensormap::generic.acquire of its address by "
+      "this thread, or by one of the block that it is ordered after, came since it was written",
+      (unsigned long long)offset, region->name);
+   return false;
+}

@@ -1,0 +1,23 @@
+/* Tensor maps in global memory that kernels write (PTX ISA 9.0, 8.8, 9.7.9.26 and 9.7.13.6; CUDA Programming Guide, 'Usage of a modified tensor
+ * map').  Copies read them through a proxy of their own: the writer must release what it wrote there (tensormap.cp_fenceproxy, or
+ * fence.proxy.tensormap::generic.release), and a thread of each block that uses it must acquire it at its address afterwards, before those
+ * who use it.
+ *
+ * Kept for one launch, in runs that look for races; owned by the run; on the machine's thread. */
+#ifndef RKB_MACHINE_ASYNC_MAP_FENCES_H
+#define RKB_MACHINE_ASYNC_MAP_FENCES_H
+
+#include "machine/execute/execution.h"
+
+typedef struct machine_map_fences machine_map_fences_t;
+
+void machine_map_fences_free(machine_run_t *run);
+/* The lanes' writes so far are released to the proxy of tensor maps.  together: what the first lane wrote was written by all lanes of the
+ * warp (tensormap.cp_fenceproxy), so that it is ordered before what any of them does next. */
+void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together);
+/* The lane acquires the map at an address; a finding where there is none. */
+void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
+/* Whether a copy of the lane sees the map in these bytes of a region as they are; false after a finding. */
+bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset);
+
+#endif
