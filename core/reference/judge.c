@@ -50,6 +50,18 @@ static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const
    return RULE_NONE;
 }
 
+/* The largest bounds of elements that are judged. */
+static rkb_point_t largest_bounds(const rkb_points_t *points) {
+   rkb_point_t largest = {0};
+   for (uint64_t i = 0; i < points->count; i++) {
+      if (points->flags[i] & RKB_POINT_DONT_CARE)
+         continue;
+      largest.hard = fmax(largest.hard, points->hard[i]);
+      largest.variance = fmax(largest.variance, points->stat[i]);
+   }
+   return largest;
+}
+
 static const char *const bound_names[] = {"", "stat", "exact", "hard", "hard"};
 
 /* Whether a broken hard bound looks like too low a precision.  That needs inputs made to show low precision, and a double-precision
@@ -67,8 +79,13 @@ bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *sha
    enum broken worst = RULE_NONE;
    double worst_ratio = -1;
    bool worst_imprecise = false;
+   const rkb_point_t largest = rule->hard_growth > 0 ? largest_bounds(points) : (rkb_point_t){0};
    for (uint64_t i = 0; i < points->count; i++) {
       rkb_point_t want = {points->value[i], points->hard[i], points->stat[i], points->flags[i]};
+      if (rule->hard_growth > 0) {
+         want.hard = rule->hard_growth * largest.hard;
+         want.variance = want.variance >= 0 ? rule->stat_growth * largest.variance : want.variance;
+      }
       double got = rkb_dtype_load(rule->dtype, data, i), broken;
       if (want.flags & RKB_POINT_DONT_CARE) {
          judgement->dont_care++;

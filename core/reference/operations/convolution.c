@@ -415,3 +415,15 @@ uint32_t rkb_make_convolution_weight(rkb_program_t *program, uint32_t grad, uint
    memcpy(shape.size + 2, kernel, window->spatial * sizeof *kernel);
    return add(program, &weight, x, grad, window, &shape);
 }
+
+bool rkb_is_filter_of_three(const rkb_program_t *program, const rkb_program_node_t *node) {
+   const bool gradient = node->operation == &weight;
+   if (node->operation != &forward && node->operation != &input && !gradient)
+      return false;
+   const rkb_window_t window = window_of(node);
+   const rkb_shape_t *kernel = rkb_program_shape(program, gradient ? node->output : node->inputs[1]);
+   bool three = window.spatial <= 2;
+   for (uint32_t d = 0; three && d < window.spatial; d++)
+      three = window.stride[d] == 1 && window.dilation[d] == 1 && kernel->size[2 + d] == 3;
+   return three;
+}
