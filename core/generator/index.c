@@ -21,6 +21,24 @@ static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *c
    return count;
 }
 
+uint32_t rkb_size_values(const rkb_size_t *size, uint32_t most, int64_t *values) {
+   uint32_t count = 0;
+   for (uint32_t p = 0; p < RKB_PROBES; p++) {
+      const int64_t value = size->at[p];
+      uint32_t at = 0;
+      while (at < count && values[at] < value)
+         at++;
+      if (at < count && values[at] == value)
+         continue;
+      if (count == most)
+         return 0;
+      memmove(values + at + 1, values + at, (count - at) * sizeof *values);
+      values[at] = value;
+      count++;
+   }
+   return count;
+}
+
 bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                           uint32_t condition_count) {
    uint32_t usable[RKB_PROBES];

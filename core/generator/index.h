@@ -54,6 +54,9 @@ typedef struct rkb_indices {
 bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
                       const rkb_condition_t *conditions, uint32_t condition_count);
 
+/* The numbers that a size is in all probes, ascending.  Returns how many; 0: there are more than `most`. */
+uint32_t rkb_size_values(const rkb_size_t *size, uint32_t most, int64_t *values);
+
 bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                           uint32_t condition_count);
 

@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/fragments.h"
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
 #include "generator/tensor_tile.h"
 #include "generator/warpgroup_tile.h"
 
+#define NARROW_VALUES 4u
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 /* One way to run a launch: a kernel, and the condition under which it is right. */
@@ -195,6 +197,67 @@ static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, c
    return good;
 }
 
+/* Few numbers that a side of a product's output is, and less than half of its tile: the launch has a kernel for each of them whose tile is no
+ * wider.  Its warps are as many as before. */
+typedef struct narrow {
+   uint32_t tile, warp, other_warp; /* decisions: of the side, and of the other one */
+   uint32_t size;
+   int64_t values[NARROW_VALUES];
+   uint32_t count;
+} narrow_t;
+
+static narrow_t narrow_of(const rkb_graph_t *graph, const rkb_launch_t *launch, bool columns) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   narrow_t narrow = {.tile = columns ? RKB_TILE_N : RKB_TILE_M,
+                      .warp = columns ? RKB_WARP_N : RKB_WARP_M,
+                      .other_warp = columns ? RKB_WARP_M : RKB_WARP_N,
+                      .size = node->shape[node->rank - (columns ? 1 : 2)]};
+   if (node->kind == RKB_NODE_MATMUL && launch->decisions[RKB_COPY] != RKB_COPY_TENSOR && !graph->sizes.list[narrow.size].constant)
+      narrow.count = rkb_size_values(&graph->sizes.list[narrow.size], NARROW_VALUES, narrow.values);
+   return narrow;
+}
+
+/* Narrows a launch's tile, and the conditions of a variant to the number.  False: the tile is not twice as wide, or not legal then. */
+static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, int64_t value, rkb_launch_t *launch, variant_t *variant) {
+   int64_t *d = launch->decisions, width = RKB_FRAGMENT_M;
+   uint32_t c = 0;
+   while (width < value)
+      width *= 2;
+   if (2 * width > d[narrow->tile])
+      return false;
+   for (; d[narrow->tile] > width; d[narrow->tile] /= 2)
+      if (d[narrow->warp] == d[narrow->tile]) {
+         d[narrow->warp] /= 2;
+      } else if (d[narrow->other_warp] > RKB_FRAGMENT_M)
+         d[narrow->other_warp] /= 2;
+   while (c < variant->condition_count && variant->conditions[c].size != narrow->size)
+      c++;
+   if (c == RKB_TENSOR_CONDITIONS || (c < variant->condition_count && value % variant->conditions[c].multiple != 0))
+      return false;
+   variant->conditions[c] = (rkb_condition_t){.size = narrow->size, .multiple = 1, .equal = value};
+   variant->condition_count += c == variant->condition_count;
+   variant->suffix = rkb_arena_format(file->arena, "%s_%lld", variant->suffix, (long long)value);
+   return !rkb_launch_refused(file->graph, launch, file->shared_bytes) &&
+          rkb_indices_possible(file->graph, variant->conditions, variant->condition_count);
+}
+
+/* The kernels of narrower tiles that a variant has beside its own.  other: whether some kernel of the launch comes before. */
+static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, const variant_t *variant, const char *base, bool *other) {
+   bool good = true;
+   for (uint32_t side = 0; side < 2; side++) {
+      const narrow_t narrow = narrow_of(file->graph, launch, side);
+      for (uint32_t v = 0; good && v < narrow.count; v++) {
+         rkb_launch_t own = *launch;
+         variant_t tried = *variant;
+         if (!make_narrow(file, &narrow, narrow.values[v], &own, &tried))
+            continue;
+         good = write_variant(file, &own, &tried, rkb_write_tensor_kernel, base, *other, false);
+         *other = true;
+      }
+   }
+   return good;
+}
+
 /* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
@@ -212,6 +275,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
                  suits = maps && rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, variant.conditions,
                                                      variant.condition_count);
       mapped |= suits;
+      if (!write_narrow(file, launch, &variant, base, &other))
+         return false;
       if (!write_variant(file, launch, &variant, suits ? rkb_write_warpgroup_kernel : rkb_write_tensor_kernel, base, other, always))
          return false;
       if (always)

@@ -49,6 +49,7 @@ typedef struct rkb_online {
    int64_t warp_m, warp_n;            /* a warp's scores */
    int64_t stage_elements, own_elements;
    bool keeps; /* fragments of the own rows stay in registers */
+   uint32_t scaled; /* by warpgroups: the scores times a positive number, which the exponents have instead; RKB_NO_NODE: they are as they are */
    int64_t groups, rooms_at; /* warpgroups that multiply (0: warps do), and where in shared memory their warps' rooms begin */
 } rkb_online_t;
 
@@ -71,6 +72,9 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
 void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 /* The same by warpgroups: a lambda `weigh` that puts what becomes of a tile's scores in their place. */
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
+/* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
+void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
+bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
 /* Whether an out is below the largest score, so that it is brought below a new one. */
 bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);

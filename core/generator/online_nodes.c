@@ -5,6 +5,7 @@
 #include <string.h>
 #include "generator/degree.h"
 #include "generator/fragments.h"
+#include "generator/index.h"
 #include "generator/online_warpgroups.h"
 #include "generator/starts.h"
 
@@ -61,20 +62,8 @@ uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    *size = found;
    if (found == UINT32_MAX)
       return 1;
-   for (uint32_t p = 0; p < RKB_PROBES; p++) {
-      const int64_t value = graph->sizes.list[found].at[p];
-      uint32_t at = 0;
-      while (at < count && heads[at] < value)
-         at++;
-      if (at < count && heads[at] == value)
-         continue;
-      if (count == RKB_ONLINE_HEADS || value > 256)
-         return 0;
-      memmove(heads + at + 1, heads + at, (count - at) * sizeof *heads);
-      heads[at] = value;
-      count++;
-   }
-   return count;
+   count = rkb_size_values(&graph->sizes.list[found], RKB_ONLINE_HEADS, heads);
+   return count && heads[count - 1] <= 256 ? count : 0;
 }
 
 double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {

@@ -101,15 +101,9 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    }
 }
 
-/* Whether a node is the exponential of how far something lies below a statistic. */
-static bool is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
-   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
-   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
-      return false;
-   uint32_t base = below->inputs[1];
-   while (rkb_node_is_view(&graph->nodes[base]))
-      base = graph->nodes[base].inputs[0];
-   return base == largest;
+/* What makes an exponent of two of a score. */
+static const char *exponent_text(const rkb_online_t *o) {
+   return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
 }
 
 /* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of
@@ -118,12 +112,12 @@ static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
    for (uint32_t n = number; n < graph->node_count; n++) {
-      if (!is_power(graph, n, from, number))
+      if (!rkb_online_is_power(graph, n, from, number))
          continue;
       const char *name = rkb_writer_name(writer, graph->nodes[n].name);
       const char *x = rkb_write_float(writer, from, o->from[r]).text;
       if (o->tensor->bytes == 2)
-         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, 1.44269504f, peak * -1.44269504f));", name, x);
+         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, %s, peak * -%s));", name, x, exponent_text(o), exponent_text(o));
       else
          rkb_write(writer, "const float %s = %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));
       struct rkb_local *local = rkb_writer_local(writer, n, name);
@@ -136,7 +130,7 @@ static void forget_powers(rkb_writer_t *writer, const rkb_online_t *o, uint32_t 
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r];
    for (uint32_t n = number; o->tensor && n < graph->node_count; n++)
-      if (is_power(graph, n, graph->nodes[number].inputs[0], number))
+      if (rkb_online_is_power(graph, n, graph->nodes[number].inputs[0], number))
          rkb_writer_forget_local(writer, n);
 }
 
@@ -225,12 +219,18 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
    }
 }
 
-/* The scores of a tile as the largest is taken of them: scaled, and hidden where a mask says so or where none is. */
+/* The scores of a tile as the largest is taken of them: scaled, unless exponents are, and hidden where a mask says so or where none is. */
 static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
    const uint32_t from = writer->graph->nodes[o->nodes.reduces[largest]].inputs[0];
    const char *score = rkb_online_score(writer, o, 0), *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[from].name));
    write_whole(writer, o);
-   for (uint32_t w = 0; w < 2; w++) {
+   if (o->scaled != RKB_NO_NODE) {
+      struct rkb_local *local = rkb_writer_local(writer, o->scaled, score);
+      const struct rkb_local *unscaled = rkb_writer_find_local(writer, o->nodes.scores[0]);
+      memcpy(local->at, unscaled->at, sizeof local->at);
+      local->placed = true;
+   }
+   for (uint32_t w = o->scaled != RKB_NO_NODE; w < 2; w++) {
       writer->shown = w == 0;
       rkb_write_open(writer, false, w == 0 ? "if (all_shown)" : "if (!all_shown)");
       rkb_online_open_own(writer, o);
@@ -248,6 +248,8 @@ static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest
          rkb_write_close(writer);
    }
    writer->shown = false;
+   if (o->scaled != RKB_NO_NODE)
+      rkb_writer_forget_local(writer, o->scaled);
 }
 
 /* The rows' largest scores so far, and what brings sums below the ones before to them. */
@@ -259,7 +261,7 @@ static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t l
    rkb_write(writer, "   next = larger(next, %s);", rkb_online_score(writer, o, 0));
    rkb_write(writer, "for (int distance = 1; distance < 4; distance *= 2)");
    rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
-   rkb_write(writer, "factor[i] = next == %s[i] ? 1.0f : %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+   rkb_write(writer, "factor[i] = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);", name, name, exponent_text(o));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
    write_rescale_sums(writer, o, o->nodes.reduces[largest], "factor[i]");

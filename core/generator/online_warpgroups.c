@@ -301,6 +301,10 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write(writer, "unsigned %s[%lld][4];", o->made_names[0], (long long)o->stream_tile / FRAGMENT_ROWS);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};", o->reduce_names[r]);
+   rkb_online_find_scale(writer, o);
+   if (o->scaled != RKB_NO_NODE)
+      rkb_write(writer, "const float in_twos = %s * 1.44269504f; /* 2 to the power of this times a score is e to the scaled score's */",
+                rkb_writer_real(writer, &writer->graph->nodes[o->scaled].reals[0]));
    rkb_write(writer, "float factor[2]; /* brings what was summed below the largest before */");
    write_multiply(writer, o);
    write_add(writer, o);

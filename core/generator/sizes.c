@@ -417,9 +417,11 @@ static uint32_t size_in(rkb_sizes_t *sizes, const form_t *form, const double at[
 
 bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t *real) {
    const rkb_definition_t *definition = sizes->probes[0]->definition;
-   *real = (rkb_real_t){.constant = true, .value = at[0], .root_of = UINT32_MAX};
-   for (uint32_t p = 1; p < RKB_PROBES; p++)
+   *real = (rkb_real_t){.constant = true, .value = at[0], .least = at[0], .root_of = UINT32_MAX};
+   for (uint32_t p = 1; p < RKB_PROBES; p++) {
       real->constant &= at[p] == at[0];
+      real->least = at[p] >= real->least ? real->least : at[p]; /* NaN is the least */
+   }
    if (real->constant)
       return true;
    for (uint32_t i = 0; i < definition->attribute_count && !real->text; i++) {

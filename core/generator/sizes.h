@@ -53,6 +53,7 @@ bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[R
 typedef struct rkb_real {
    bool constant;
    double value;     /* of a constant */
+   double least;     /* in all probes */
    const char *text; /* else an expression of the manifest, or NULL: */
    uint32_t root_of; /* 1 / sqrt of this size */
 } rkb_real_t;

@@ -7,6 +7,7 @@
 #include "generator/launch_text.h"
 #include "generator/online_start.h"
 #include "generator/partition.h"
+#include "generator/recompute.h"
 #include "generator/tensor_start.h"
 
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
@@ -336,8 +337,10 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
       if (8 * rows < (double)target->multiprocessors && length > 65536)
          rkb_partition_separate(schedule, graph, l);
    }
-   if (start != RKB_START_TOGETHER)
+   if (start != RKB_START_TOGETHER) {
       rkb_schedule_store_operands(graph, target, schedule);
+      rkb_schedule_recompute(graph, target, schedule);
+   }
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
          rkb_launch_suit(graph, target, &schedule->launches[l]);

@@ -8,6 +8,7 @@
 #include "generator/changes.h"
 #include "generator/generator.h"
 #include "generator/kernel_text.h"
+#include "generator/starts.h"
 
 static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723},
                                     .warpgroup = {0, 3748, 3748, 624, 7496, 7496}}; /* an H200 */
@@ -190,6 +191,36 @@ static void test_share(void **state) {
    rkb_task_free(task);
 }
 
+static bool stores(const rkb_graph_t *graph, const rkb_schedule_t *schedule, const char *name) {
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t r = 0; r < schedule->launches[l].root_count; r++)
+         if (strcmp(graph->nodes[schedule->launches[l].roots[r]].name, name) == 0)
+            return true;
+   return false;
+}
+
+/* The product of shares and their gradients is summed by a launch that reads both factors anyway: it is not stored, but factors of matrix
+ * products are. */
+static void test_recomputed(void **state) {
+   (void)state;
+   rkb_task_t *task = load(TASKS "/attention", "backward");
+   rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
+   rkb_target_t fast = target;
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   rkb_schedule_start(graph, &target, RKB_START_SUITED, schedule);
+   assert_true(stores(graph, schedule, "mul")); /* no bandwidth is known */
+   fast.bytes_a_second = 4e12;
+   rkb_schedule_start(graph, &fast, RKB_START_SUITED, schedule);
+   assert_false(stores(graph, schedule, "mul"));
+   assert_true(stores(graph, schedule, "share"));
+   assert_true(stores(graph, schedule, "mul_scalar"));
+   rkb_graph_close(graph);
+   free(schedule);
+   rkb_task_free(task);
+}
+
 /* Elements of `far` are found without a number that counts those of all rows: it would pass 2^31 where no tensor does. */
 static void test_reshape(void **state) {
    (void)state;
@@ -233,6 +264,6 @@ static void test_steps(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reshape), cmocka_unit_test(test_steps), cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
-                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share)};
+                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_recomputed)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,51 @@
+/* Values that launches compute again rather than read.  Owns nothing; one thread a graph. */
+#include "generator/recompute.h"
+
+#include "generator/kernel_text.h"
+#include "generator/schedule_least.h"
+
+static bool is_output(const rkb_graph_t *graph, uint32_t node) {
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (graph->outputs[o].node == node)
+         return true;
+   return false;
+}
+
+/* Whether a product has the value as a factor, perhaps under a view. */
+static bool is_factor(const rkb_graph_t *graph, uint32_t value) {
+   for (uint32_t n = value + 1; n < graph->node_count; n++)
+      for (uint32_t i = 0; i < graph->nodes[n].input_count && rkb_node_is_product(&graph->nodes[n]); i++) {
+         uint32_t from = graph->nodes[n].inputs[i];
+         while (from != value && rkb_node_is_view(&graph->nodes[from]))
+            from = graph->nodes[from].inputs[0];
+         if (from == value)
+            return true;
+      }
+   return false;
+}
+
+/* Takes a root away if the schedule is legal and faster without it. */
+static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t root) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const rkb_launch_t before = *launch;
+   const double with = rkb_schedule_least(graph, target, schedule);
+   for (uint32_t r = root; r + 1 < launch->root_count; r++)
+      launch->roots[r] = launch->roots[r + 1];
+   launch->root_count--;
+   if (rkb_schedule_least(graph, target, schedule) < with && rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      return true;
+   *launch = before;
+   return false;
+}
+
+void rkb_schedule_recompute(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
+   if (!(target->bytes_a_second > 0))
+      return;
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t r = 0; r < schedule->launches[l].root_count && schedule->launches[l].root_count > 1;) {
+         const uint32_t value = schedule->launches[l].roots[r];
+         const bool may = rkb_node_is_light(&graph->nodes[value]) && !is_output(graph, value) && !is_factor(graph, value);
+         if (!may || !drop(graph, target, schedule, l, r))
+            r++;
+      }
+}
