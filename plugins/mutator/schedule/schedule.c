@@ -7,6 +7,7 @@
 #include <rkb/ext/schedule.h>
 #include <rkb/items.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,23 @@ static int schedule_create(const rkb_host_t *host, const void *config, void **se
    return RKB_OK;
 }
 
+/* Of the measurements that the option names, the first that the candidate has: a profiler sees promoted candidates alone. */
+static bool first_measured(const mutator_t *me, rkb_job_t job, int64_t number, double *value) {
+   char name[96];
+   for (const char *at = me->config->limiter; *(at += strspn(at, ", ")); at += strcspn(at, ", ")) {
+      snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ", "), at);
+      if (me->archive->measurement(me->host, job, number, name, value, NULL, 0))
+         return true;
+   }
+   return false;
+}
+
 /* The numbers are those of rkb.profiler.model's measurement `limiter` (plugins/profiler/shared/launch_limiter.h). */
 static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *parent) {
    enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY };
    double value = -1;
    int64_t number = 0;
-   if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) ||
-       !me->archive->measurement(me->host, job, number, me->config->limiter, &value, NULL, 0) || value < 0)
+   if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) || !first_measured(me, job, number, &value) || value < 0)
       return RKB_LIMIT_UNKNOWN;
    switch ((int)value) {
    case MEMORY:
@@ -168,8 +179,8 @@ static const rkb_option_t options[] = {
    {.name = "limiter",
     .type = RKB_OPT_STRING,
     .offset = offsetof(schedule_config_t, limiter),
-    .fallback = "model.limiter",
-    .help = "The measurement that says what limits a parent."},
+    .fallback = "cupti.limiter, ncu.limiter, model.limiter",
+    .help = "The measurements that say what limits a parent; the first that it has counts."},
    {.name = "time",
     .type = RKB_OPT_STRING,
     .offset = offsetof(schedule_config_t, time),
