@@ -130,6 +130,20 @@ static inline float neighbour(uint64_t environment, float y) {
 }
 
 #define DEVICE(y) neighbour(warp->run->environment, y)
+
+/* rcp.approx may be 1 ulp off and sqrt.approx 2^-23 of the result (PTX ISA 9.0, 9.7.3.13 and .15), which not every neighbour keeps: in other
+ * environments some results are the other one of the two floats around the exact one. */
+static inline float either(uint64_t environment, double exact, float y) {
+   const uint32_t bits = float_to_bits(y), exponent = bits >> 23 & 0xff;
+   const uint32_t turn = (bits * 0x9e3779b1u + (uint32_t)environment) * 0x85ebca6bu >> 31;
+   const double distance = __builtin_fabs((double)y) - __builtin_fabs(exact);
+   const bool kept = turn || exponent < 2 || exponent > 0xfd || environment == 0;
+   return bits_to_float(kept ? bits : bits + (distance < 0) - (distance > 0));
+}
+
+FLOAT_UNARY(sqrt_near_f32, either(warp->run->environment, __builtin_sqrt((double)x), __builtin_sqrtf(x)))
+FLOAT_UNARY(rcp_near_f32, either(warp->run->environment, 1.0 / (double)x, 1.0f / x))
+FLOAT_BINARY(div_near_f32, DEVICE(x / y)) /* div.approx and div.full may be 2 ulp off (9.7.3.8) */
 FLOAT_UNARY(rsqrt_f32, DEVICE((float)(1.0 / __builtin_sqrt((double)x))))
 FLOAT_UNARY(ex2_f32, DEVICE((float)exp2_double(x)))
 FLOAT_UNARY(lg2_f32, DEVICE((float)log2_double(x)))
