@@ -4,7 +4,7 @@
 #include <string.h>
 #include "peer.h"
 
-#define NEARBY UINT64_C(4096) /* elements: a tile or a few rows */
+#define NEARBY 4096u /* elements: a tile or a few rows */
 
 static double small_float(uint32_t bits, int exponent_bits, int fraction_bits, bool infinities) {
    const uint32_t most = (1u << exponent_bits) - 1, exponent = bits >> fraction_bits & most,
@@ -18,46 +18,50 @@ static double small_float(uint32_t bits, int exponent_bits, int fraction_bits, b
    return sign * ldexp((double)(fraction | 1u << fraction_bits), (int)exponent - bias - fraction_bits);
 }
 
-static double element_value(uint32_t dtype, const void *data, uint64_t i, uint64_t *bits) {
-   union {
-      uint64_t bits;
-      float f32;
-      double f64;
-      uint32_t u32;
-      int32_t i32;
-      int64_t i64;
-      uint16_t u16;
-      uint8_t u8;
-      int8_t i8;
-   } v = {.bits = 0};
-   const size_t width = dtype == RKB_F64 || dtype == RKB_I64   ? 8
-                        : dtype == RKB_F32 || dtype == RKB_I32 ? 4
-                        : dtype == RKB_F16 || dtype == RKB_BF16 ? 2
-                                                                : 1;
-   memcpy(&v, (const char *)data + i * width, width);
-   *bits = v.bits;
+static size_t width_of(uint32_t dtype) {
+   return dtype == RKB_F64 || dtype == RKB_I64     ? 8
+          : dtype == RKB_F32 || dtype == RKB_I32   ? 4
+          : dtype == RKB_F16 || dtype == RKB_BF16  ? 2
+                                                   : 1;
+}
+
+#define EACH(type, expression)                                                                               \
+   for (uint64_t i = 0; i < count; i++) {                                                                    \
+      type x;                                                                                                \
+      memcpy(&x, (const char *)from + i * sizeof x, sizeof x);                                               \
+      to[i] = expression;                                                                                    \
+   }                                                                                                         \
+   return
+
+static double of_bfloat(uint16_t bits) {
+   const uint32_t wide = (uint32_t)bits << 16;
+   float value;
+   memcpy(&value, &wide, sizeof value);
+   return (double)value;
+}
+
+static void take_values(uint32_t dtype, const void *from, uint64_t count, double *to) {
    switch (dtype) {
    case RKB_F16:
-      return small_float(v.u16, 5, 10, true);
+      EACH(uint16_t, small_float(x, 5, 10, true));
    case RKB_BF16:
-      v.u32 = (uint32_t)v.u16 << 16;
-      return (double)v.f32;
+      EACH(uint16_t, of_bfloat(x));
    case RKB_F32:
-      return (double)v.f32;
+      EACH(float, (double)x);
    case RKB_F64:
-      return v.f64;
+      EACH(double, x);
    case RKB_I32:
-      return v.i32;
+      EACH(int32_t, x);
    case RKB_I64:
-      return (double)v.i64;
+      EACH(int64_t, (double)x);
    case RKB_I8:
-      return v.i8;
+      EACH(int8_t, x);
    case RKB_E4M3:
-      return small_float(v.u8, 4, 3, false);
+      EACH(uint8_t, small_float(x, 4, 3, false));
    case RKB_E5M2:
-      return small_float(v.u8, 5, 2, true);
+      EACH(uint8_t, small_float(x, 5, 2, true));
    default:
-      return v.u8;
+      EACH(uint8_t, x);
    }
 }
 
@@ -67,13 +71,17 @@ static void keep(differences_t *d, uint32_t way, const difference_t *one) {
    uint32_t *count = &d->count[way], least = 0;
    if (*count < DIFFERENCES_KEPT) {
       kept[(*count)++] = *one;
-      return;
-   }
-   for (uint32_t n = 1; n < *count; n++)
-      if (kept[n].score < kept[least].score || (kept[n].score == kept[least].score && kept[n].element > kept[least].element))
-         least = n;
-   if (one->score > kept[least].score)
+   } else if (one->score > d->least[way]) {
+      for (uint32_t n = 1; n < *count; n++)
+         if (kept[n].score < kept[least].score || (kept[n].score == kept[least].score && kept[n].element > kept[least].element))
+            least = n;
       kept[least] = *one;
+   }
+   if (*count == DIFFERENCES_KEPT) {
+      d->least[way] = kept[0].score;
+      for (uint32_t n = 1; n < *count; n++)
+         d->least[way] = kept[n].score < d->least[way] ? kept[n].score : d->least[way];
+   }
 }
 
 /* How much two values differ: nothing where both are no number, without end where one is none. */
@@ -83,29 +91,38 @@ static double distance(double x, double y) {
    return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
 }
 
-static void add_nearby(differences_t *d, uint32_t dtype, uint64_t first, uint64_t begin, uint64_t end, const void *one,
-                       const void *other) {
-   double squares = 0;
-   uint64_t bits, ignored;
-   for (uint64_t i = begin; i < end; i++) {
-      const double y = element_value(dtype, other, i, &ignored);
-      squares += isfinite(y) ? y * y : 0;
-   }
-   const double usual = sqrt(squares / (double)(end - begin));
-   for (uint64_t i = begin; i < end; i++) {
-      const double x = element_value(dtype, one, i, &bits), y = element_value(dtype, other, i, &ignored),
-                   apart = distance(x, y), larger = fmax(fabs(x), fabs(y));
+/* At most NEARBY elements from first on, which both begin with. */
+static void add_nearby(differences_t *d, uint32_t dtype, uint64_t first, uint64_t count, const char *one, const char *other) {
+   double x[NEARBY], y[NEARBY], squares = 0;
+   const size_t width = width_of(dtype);
+   if (memcmp(one, other, count * width) == 0)
+      return;
+   take_values(dtype, one, count, x);
+   take_values(dtype, other, count, y);
+   for (uint64_t i = 0; i < count; i++)
+      squares += isfinite(y[i]) ? y[i] * y[i] : 0;
+   const double usual = sqrt(squares / (double)count);
+   for (uint64_t i = 0; i < count; i++) {
+      const double apart = distance(x[i], y[i]), larger = fmax(fabs(x[i]), fabs(y[i]));
+      if (apart <= d->least[0] && apart <= d->least[1] * larger && apart <= d->least[2] * usual)
+         continue;
+      difference_t found = {.score = apart, .element = first + i};
+      memcpy(&found.bits, one + i * width, width);
       if (apart == 0)
          continue;
-      keep(d, 0, &(difference_t){apart, first + i, bits});
-      keep(d, 1, &(difference_t){isfinite(apart) ? apart / larger : apart, first + i, bits});
-      keep(d, 2, &(difference_t){usual > 0 && isfinite(apart) ? apart / usual : apart, first + i, bits});
+      keep(d, 0, &found);
+      found.score = isfinite(apart) ? apart / larger : apart;
+      keep(d, 1, &found);
+      found.score = usual > 0 && isfinite(apart) ? apart / usual : apart;
+      keep(d, 2, &found);
    }
 }
 
 void differences_add(differences_t *d, uint32_t dtype, uint64_t first, uint64_t count, const void *one, const void *other) {
+   const size_t width = width_of(dtype);
    for (uint64_t begin = 0; begin < count; begin += NEARBY)
-      add_nearby(d, dtype, first, begin, begin + NEARBY < count ? begin + NEARBY : count, one, other);
+      add_nearby(d, dtype, first + begin, begin + NEARBY < count ? NEARBY : count - begin, (const char *)one + begin * width,
+                 (const char *)other + begin * width);
 }
 
 static int by_element(const void *left, const void *right) {

@@ -17,6 +17,7 @@ typedef struct difference {
 typedef struct differences {
    difference_t kept[DIFFERENCES_WAYS][DIFFERENCES_KEPT];
    uint32_t count[DIFFERENCES_WAYS];
+   double least[DIFFERENCES_WAYS]; /* score that one must exceed to be kept: 0 until there are as many as are kept */
 } differences_t;
 /* Adds elements from first on; both have the type (enum rkb_dtype).  Pieces must come in order for the result to be one. */
 void differences_add(differences_t *differences, uint32_t dtype, uint64_t first, uint64_t count, const void *one,
