@@ -17,7 +17,7 @@ extern "C" __global__ void k(const unsigned short *a, const unsigned short *b, f
       fill(sb, b, 16);
    cluster_sync();
 #ifdef BROKEN
-   const unsigned from = peers & 0x3ffff;
+   const unsigned from = peers;
    proxy_fence();
    __syncthreads();
 #else
@@ -29,7 +29,7 @@ extern "C" __global__ void k(const unsigned short *a, const unsigned short *b, f
 #endif
    hold(d);
    group_fence();
-   multiply<1>(d, plain(sa, 64), (unsigned long long)(from >> 4) | 16ull << 16 | 8ull << 32);
+   multiply<1>(d, (ROOM(sa) & 0x3ffff) >> 4 | 64ull << 16 | 8ull << 32, (from & 0x3ffff) >> 4 | 16ull << 16 | 8ull << 32);
    group_commit();
    group_wait<0>();
    hold(d);
