@@ -104,7 +104,8 @@ int rkb_session_begin_under(rkb_devices_t *devices, const char *const *words, ui
    int status = rkb_session_begin(devices, deadline_ns, cancelled, argument, &session, err);
    if (status != RKB_OK)
       return status;
-   const rkb_patience_t patience = {rkb_now_ns() + START_NS, cancelled, argument};
+   const uint64_t latest = rkb_now_ns() + START_NS;
+   const rkb_patience_t patience = {deadline_ns && deadline_ns < latest ? deadline_ns : latest, cancelled, argument};
    session->tool = rkb_allocate(1, sizeof *session->tool);
    *session->tool = (rkb_tool_run_t){.errors = -1};
    session->worker = &session->tool->worker;

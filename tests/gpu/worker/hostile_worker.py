@@ -5,13 +5,17 @@ import sys
 
 HEAD = struct.Struct("<IHHIiQ")  # rkb_worker_head_t
 MAGIC, VERSION = 0x57424B52, 6
-HELLO, INSTANCE, RUN, TIME, STATE = 1, 4, 5, 7, 9
+HELLO, INSTANCE, RUN, TIME, STATE, OBSERVE, ENERGY = 1, 4, 5, 7, 9, 15, 16
 GREETING = b"device=double\ndriver=1\nbus=hostile\n"
 NAN, INF = float("nan"), float("inf")
 
 
 def ran(outcome, error=0, buffer=0, before=0, distance=0):
     return struct.pack("<IiIIQ", outcome, error, buffer, before, distance)
+
+
+def observed(seen, launches=0, metrics=5, message=b""):
+    return struct.pack("<IIII240s", seen, launches, metrics, 1, message)
 
 
 # What is answered to one type of message: (status, body), and what else of the head is wrong.
@@ -35,9 +39,18 @@ LIES = {
     "length": {RUN: (0, ran(0)), "length": 2 ** 63},
     "orders-to-the-terminal": {RUN: (2, b"no \x1b]0;title\x07 memory\xff")},
     "state-orders": {STATE: (0, b"sm=1\n\x1b[2J\x9b\xff\n")},
+    "observation-of-no-kind": {OBSERVE: (0, observed(9))},
+    "observation-of-another-plan": {OBSERVE: (0, observed(0, 7))},
+    "observation-of-other-metrics": {OBSERVE: (0, observed(0, 0, 6))},
+    "observation-without-head": {OBSERVE: (0, b"x" * 8)},
+    "observation-with-more": {OBSERVE: (0, observed(0) + b"x" * 8)},
+    "observation-orders": {OBSERVE: (0, observed(2, 0, 5, b"no \x1b[2J counters" + b"x" * 240))},
+    "energy-in-no-time": {ENERGY: (0, struct.pack("<QQQ", 5, 0, 1))},
+    "energy-of-no-run": {ENERGY: (0, struct.pack("<QQQ", 5, 1000000, 0))},
+    "energy-of-a-city": {ENERGY: (0, struct.pack("<QQQ", 2 ** 63, 1000000, 1))},
     "well": {},
 }
-HONEST = {HELLO: GREETING, RUN: ran(0), TIME: struct.pack("<f", 1.5)}
+HONEST = {HELLO: GREETING, RUN: ran(0), TIME: struct.pack("<f", 1.5), OBSERVE: observed(0), ENERGY: struct.pack("<QQQ", 400, 1000000000, 10)}
 
 
 def main():

@@ -45,6 +45,14 @@ static const claim_t claims[] = {
    {"number", RKB_ERR_UNAVAILABLE, "something else than was asked"},
    {"type", RKB_ERR_UNAVAILABLE, "something else than was asked"},
    {"length", RKB_ERR_UNAVAILABLE, "a reply of another length"},
+   {"observation-of-no-kind", RKB_ERR_UNAVAILABLE, "an observation of another plan"},
+   {"observation-of-another-plan", RKB_ERR_UNAVAILABLE, "an observation of another plan"},
+   {"observation-of-other-metrics", RKB_ERR_UNAVAILABLE, "an observation of another plan"},
+   {"observation-without-head", RKB_ERR_UNAVAILABLE, "an observation without its head"},
+   {"observation-with-more", RKB_ERR_UNAVAILABLE, "a reply of another length"},
+   {"energy-in-no-time", RKB_ERR_UNAVAILABLE, "a power that no device draws"},
+   {"energy-of-no-run", RKB_ERR_UNAVAILABLE, "a power that no device draws"},
+   {"energy-of-a-city", RKB_ERR_UNAVAILABLE, "a power that no device draws"},
    {"orders-to-the-terminal", RKB_ERR_UNAVAILABLE, "no ?]0;title? memory?"},
 };
 
@@ -69,6 +77,15 @@ static int run_and_time(rkb_session_t *session, rkb_error_t *err) {
       status = rkb_session_run(session, 0, 0, 1000, &outcome, err);
    if (status == RKB_OK)
       status = rkb_session_time(session, &(rkb_turn_t){0}, 1, 1000, &milliseconds, err);
+   const rkb_energy_rounds_t rounds = {.run = true, .rounds = 1, .least_ms = 1, .deadline_ms = 1000};
+   rkb_energy_spent_t spent;
+   rkb_observation_t seen;
+   double values[1];
+   bool counted = false;
+   if (status == RKB_OK)
+      status = rkb_session_observe(session, 0, 0, NULL, 0, 1000, &seen, values, err);
+   if (status == RKB_OK)
+      status = rkb_session_energy(session, 0, 0, &rounds, &spent, &counted, err);
    return status;
 }
 
@@ -94,6 +111,14 @@ static void its_words_are_plain(void **state) {
    rkb_session_t *session = begin("state-orders", &devices);
    assert_int_equal(rkb_session_state(session, text, sizeof text, &err), RKB_OK);
    assert_string_equal(text, "sm=1\n?[2J??\n");
+   rkb_session_end(session);
+   rkb_devices_close(devices);
+   rkb_observation_t seen;
+   double values[1];
+   session = begin("observation-orders", &devices);
+   assert_int_equal(rkb_session_observe(session, 0, 0, NULL, 0, 1000, &seen, values, &err), RKB_OK);
+   assert_memory_equal(seen.message, "no ?[2J countersxxx", 19);
+   assert_int_equal(strlen(seen.message), sizeof seen.message - 1);
    rkb_session_end(session);
    rkb_devices_close(devices);
 }
