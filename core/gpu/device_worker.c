@@ -1,7 +1,6 @@
 /* The caller's side of rkb-worker's protocol.  Owns the child process; one thread at a time. */
 #include "gpu/device_worker.h"
 #include <string.h>
-#include <unistd.h>
 #include "base/utf8.h"
 
 enum { SHORT_BYTES = 8192 };
@@ -140,11 +139,9 @@ void rkb_device_worker_stop(rkb_device_worker_t *w) {
 
 void rkb_device_worker_quit(rkb_device_worker_t *w) {
    static const rkb_patience_t at_once = {0};
-   if (!rkb_device_worker_alive(w) || w->child.in < 0)
+   if (!rkb_device_worker_alive(w))
       return;
    send_request(w, RKB_WORKER_QUIT, NULL, 0, &at_once);
-   close(w->child.in);
-   w->child.in = -1;
 }
 
 bool rkb_device_worker_alive(const rkb_device_worker_t *w) {

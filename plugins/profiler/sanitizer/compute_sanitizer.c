@@ -109,7 +109,7 @@ static int tell(checking_t *c, const char *tool, const char *report, size_t leng
 
 static int check_with(checking_t *c, const char *tool, rkb_error_t *err) {
    const profiler_t *p = &c->me->profiler;
-   const char *const words[] = {c->program, "--tool", tool, "--print-limit", "8", "--show-backtrace", "device", "--log-file", "/dev/stderr", NULL};
+   const char *const words[] = {c->program, "--tool", tool, "--print-limit", "8", "--show-backtrace", "no", "--log-file", "/dev/stderr", NULL};
    rkb_session_t *session = NULL;
    char *report = NULL;
    size_t length = 0;
