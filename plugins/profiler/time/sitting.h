@@ -9,7 +9,7 @@
 #include "device_values/element_ranges.h"
 #include "device_values/value_staging.h"
 #include "device_values/stopwatch.h"
-#include "peer/peer.h"
+#include "peer/seed_peer.h"
 
 struct time_config {
    const char *mode; /* "quick" or "full" */

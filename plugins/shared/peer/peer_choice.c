@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "peer.h"
+#include "seed_peer.h"
 #include "seed_files/seed_files.h"
 
 typedef struct line_set {

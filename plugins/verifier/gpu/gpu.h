@@ -10,7 +10,7 @@
 #include "device_values/element_ranges.h"
 #include "device_values/value_staging.h"
 #include "device_values/stopwatch.h"
-#include "peer/peer.h"
+#include "peer/seed_peer.h"
 
 struct gpu_config {
    int64_t families, bench_families; /* at most, of a check case; of a bench case or a drawn shape */

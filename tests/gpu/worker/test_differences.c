@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "peer/peer.h"
+#include "peer/seed_peer.h"
 #include "reference/dtype.h"
 
 enum { COUNT = 20000 };

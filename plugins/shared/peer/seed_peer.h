@@ -1,13 +1,13 @@
 /* A kernel of other structure that does the same task: the seed of the task that has least in common with the candidate.  At shapes too large to
  * evaluate whole, both outputs are compared whole, and where they differ most the reference decides.  So a peer that is wrong rejects
  * nothing, and one that is right shows a block that no sample hits.  Runs on a worker; who has one owns it. */
-#ifndef PEER_H
-#define PEER_H
+#ifndef SEED_PEER_H
+#define SEED_PEER_H
 
 #include <rkb/ext/device.h>
 #include <rkb/ext/task.h>
 
-/* differences.c: where two outputs differ most, in three ways of measuring: absolutely, relatively, and beside what is usual nearby. */
+/* output_differences.c: where two outputs differ most, in three ways of measuring: absolutely, relatively, and beside what is usual nearby. */
 enum { DIFFERENCES_KEPT = 16, DIFFERENCES_WAYS = 3, DIFFERENCES_MOST = DIFFERENCES_KEPT * DIFFERENCES_WAYS };
 typedef struct difference {
    double score;

@@ -1,5 +1,5 @@
-/* The peer's life on a device, and the comparison with it (peer.h). */
-#include "peer.h"
+/* The peer's life on a device, and the comparison with it (seed_peer.h). */
+#include "seed_peer.h"
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>

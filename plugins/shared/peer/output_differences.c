@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "peer.h"
+#include "seed_peer.h"
 
 #define NEARBY 4096u /* elements: a tile or a few rows */
 
