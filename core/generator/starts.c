@@ -13,6 +13,7 @@
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
+#define STEP_NANOSECONDS 150.0
 
 const char *rkb_start_name(enum rkb_start start) {
    static const char *const names[] = {"suited", "fused", "together", "apart"};
@@ -32,33 +33,57 @@ double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node) {
    return elements;
 }
 
-static rkb_extents_t extents_of(const rkb_graph_t *graph, uint32_t number) {
+#define MEAN UINT32_MAX /* instead of a bench case's number */
+
+static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
+   const rkb_size_t *s = &graph->sizes.list[size];
+   return bench == MEAN || s->constant ? rkb_bench_size(graph, size) : rkb_sizes_bench_at(&graph->sizes, s->text, bench);
+}
+
+static double elements_in(const rkb_graph_t *graph, uint32_t node, uint32_t bench) {
+   double elements = 1;
+   for (uint32_t d = 0; d < graph->nodes[node].rank; d++)
+      elements *= size_in(graph, graph->nodes[node].shape[d], bench);
+   return elements;
+}
+
+static rkb_extent_t extent_in(const rkb_graph_t *graph, uint32_t number, uint32_t bench) {
    const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
                     *right = &graph->nodes[node->inputs[1]];
    const uint32_t rank = node->rank;
-   rkb_extents_t e = {1, 1, 1, 1};
+   rkb_extent_t e = {1, 1, 1, 1};
    if (node->kind == RKB_NODE_MATMUL) {
       for (uint32_t d = 0; d + 2 < rank; d++)
-         e.groups *= rkb_bench_size(graph, node->shape[d]);
-      e.m = rkb_bench_size(graph, node->shape[rank - 2]);
-      e.n = rkb_bench_size(graph, node->shape[rank - 1]);
-      e.depth = rkb_bench_size(
-         graph, left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)]);
+         e.groups *= size_in(graph, node->shape[d], bench);
+      e.m = size_in(graph, node->shape[rank - 2], bench);
+      e.n = size_in(graph, node->shape[rank - 1], bench);
+      e.depth = size_in(graph, left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)], bench);
       return e;
    }
-   e.groups = rkb_bench_size(graph, node->integers[1]);
+   e.groups = size_in(graph, node->integers[1], bench);
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
-   const double all = rkb_bench_elements(graph, number);
-   e.m = rkb_bench_size(graph, node->shape[of_weight ? 0 : 1]) / e.groups;
+   const double all = elements_in(graph, number, bench);
+   e.m = size_in(graph, node->shape[of_weight ? 0 : 1], bench) / e.groups;
    e.n = all / (e.m * e.groups);
    if (of_weight)
-      e.depth = rkb_bench_elements(graph, node->inputs[1]) / rkb_bench_size(graph, right->shape[1]);
+      e.depth = elements_in(graph, node->inputs[1], bench) / size_in(graph, right->shape[1], bench);
    else {
-      e.depth = rkb_bench_size(graph, right->shape[node->kind == RKB_NODE_CONVOLUTION ? 1 : 0]) /
+      e.depth = size_in(graph, right->shape[node->kind == RKB_NODE_CONVOLUTION ? 1 : 0], bench) /
                 (node->kind == RKB_NODE_CONVOLUTION ? 1 : e.groups);
       for (uint32_t d = 2; d < right->rank; d++)
-         e.depth *= rkb_bench_size(graph, right->shape[d]);
+         e.depth *= size_in(graph, right->shape[d], bench);
    }
+   return e;
+}
+
+static rkb_extents_t extents_of(const rkb_graph_t *graph, uint32_t number) {
+   rkb_extents_t e = {.mean = extent_in(graph, number, MEAN)};
+   while (e.count < RKB_MOST_EXTENTS && rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, e.count)) {
+      e.cases[e.count] = extent_in(graph, number, e.count);
+      e.count++;
+   }
+   if (!e.count)
+      e.cases[e.count++] = e.mean;
    return e;
 }
 
@@ -72,14 +97,25 @@ static const struct {
              {16, 32, 32, 1, 2, 0.18},  {16, 16, 32, 1, 1, 0.12},  {8, 64, 32, 1, 2, 0.16},
              {8, 32, 32, 1, 1, 0.10}};
 
-static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, double m, double n, double share,
-                            double split) {
+static double tile_estimate_in(const rkb_target_t *target, const rkb_extent_t *e, double m, double n, double step, double share,
+                               double split) {
    const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
-   double time = waves * m * n * ceil(e->depth / split) / (FUSED_A_NANOSECOND * share);
+   /* Few threads hide little of what each step waits for memory. */
+   double time = LAUNCH_NANOSECONDS + waves * m * n * ceil(e->depth / split) / (FUSED_A_NANOSECOND * share) +
+                 STEP_NANOSECONDS * ceil(e->depth / split / step);
    if (split > 1)
       time += LAUNCH_NANOSECONDS + split * e->m * e->n * e->groups * 8 / BYTES_A_NANOSECOND;
    return time;
+}
+
+/* The geometric mean over the bench cases. */
+static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, double m, double n, double step,
+                            double share, double split) {
+   double sum = 0;
+   for (uint32_t i = 0; i < e->count; i++)
+      sum += log(tile_estimate_in(target, &e->cases[i], m, n, step, share, split));
+   return exp(sum / e->count);
 }
 
 /* Decisions of a tile of ordinary arithmetic.  Returns their estimate. */
@@ -91,8 +127,8 @@ static double suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rk
    for (uint32_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          const double time =
-            tile_estimate(target, &e, (double)tiles[t].m, (double)tiles[t].n, tiles[t].share, (double)*split);
-         if (time >= least * 0.97 || (*split > 1 && e.depth / (double)*split < 2 * (double)tiles[t].depth))
+            tile_estimate(target, &e, (double)tiles[t].m, (double)tiles[t].n, (double)tiles[t].depth, tiles[t].share, (double)*split);
+         if (time >= least * 0.97 || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)tiles[t].depth))
             continue;
          least = time;
          d[RKB_TILE_M] = tiles[t].m;
@@ -122,7 +158,7 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
    rkb_launch_t tensor = *launch;
    /* Channels that are convolved by themselves leave a tile nearly empty, and its place is found for each: a thread an element. */
-   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.groups > 1 && e.m < 4) {
+   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && e.mean.m < 4) {
       launch->mapping = RKB_MAP_ELEMENT;
       return;
    }
@@ -287,7 +323,7 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
             ? 0.1 * sqrt((double)(launch->decisions[RKB_THREAD_M] * launch->decisions[RKB_THREAD_N]))
             : 0.03;
       time += tile_estimate(target, &e, (double)launch->decisions[RKB_TILE_M],
-                            (double)launch->decisions[RKB_TILE_N], share < 0.75 ? share : 0.75,
+                            (double)launch->decisions[RKB_TILE_N], (double)launch->decisions[RKB_TILE_K], share < 0.75 ? share : 0.75,
                             (double)launch->decisions[RKB_SPLIT]);
    }
    return time;

@@ -9,6 +9,7 @@
 
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
+#define COMPUTED_A_NANOSECOND 20.0 /* elements of a factor that a block computes: ten instructions each */
 
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product) {
    int64_t best = 0;
@@ -59,20 +60,28 @@ bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch) {
    return target->tensor[d[RKB_TENSOR]] > 0 && (d[RKB_COPY] != RKB_COPY_TENSOR || target->warpgroup[d[RKB_TENSOR]] > 0);
 }
 
-double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, const int64_t *d) {
+/* At this rate in one case. */
+static double estimate_in(const rkb_target_t *target, const rkb_extents_t *extents, uint32_t number, const int64_t *d, double rate) {
+   const rkb_extent_t *e = &extents->cases[number];
    const double m = (double)d[RKB_TILE_M], n = (double)d[RKB_TILE_N], split = (double)d[RKB_SPLIT];
    const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
    const bool warpgroups = d[RKB_COPY] == RKB_COPY_TENSOR;
-   const double rate = warpgroups ? target->warpgroup[d[RKB_TENSOR]] * warpgroup_share(d) : target->tensor[d[RKB_TENSOR]] * share_of(d);
-   if (!(rate > 0))
-      return HUGE_VAL;
    /* A block waits for memory before its first step, and for its barriers at each. */
    const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
-   double time = waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
+   double time = LAUNCH_NANOSECONDS + waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
+   time += waves * (extents->computed[0] * m + extents->computed[1] * n) * ceil(e->depth / split) / COMPUTED_A_NANOSECOND;
    if (split > 1)
       time += LAUNCH_NANOSECONDS + split * e->m * e->n * e->groups * 8 / BYTES_A_NANOSECOND;
    return time;
+}
+
+double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, const int64_t *d) {
+   const double rate = d[RKB_COPY] == RKB_COPY_TENSOR ? target->warpgroup[d[RKB_TENSOR]] * warpgroup_share(d) : target->tensor[d[RKB_TENSOR]] * share_of(d);
+   double sum = 0;
+   for (uint32_t i = 0; i < e->count && rate > 0; i++)
+      sum += log(estimate_in(target, e, i, d, rate));
+   return rate > 0 ? exp(sum / e->count) : HUGE_VAL;
 }
 
 /* Whether steps of one tap each are nearly full of channels. */
@@ -124,9 +133,9 @@ bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *ta
          d[RKB_PERSISTENT] = 1;
          rkb_tensor_settle(graph, target->shared_bytes, &tried);
          d[RKB_GROUPS] = warpgroup_tiles[t].groups;
-         d[RKB_ORDER] = ceil(e->m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
+         d[RKB_ORDER] = ceil(e->mean.m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
          const double time = rkb_tensor_estimate(target, e, d);
-         if (time >= least * 0.97 || (*split > 1 && e->depth / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
+         if (time >= least * 0.97 || (*split > 1 && e->mean.depth / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
@@ -156,14 +165,17 @@ static bool is_computed(const rkb_graph_t *graph, uint32_t node) {
    return graph->nodes[behind].kind != RKB_NODE_INPUT && needs_inputs_alone(graph, node);
 }
 
-double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents,
                        rkb_launch_t *launch) {
    rkb_launch_t tried = *launch;
    double least = HUGE_VAL;
    const int64_t best = rkb_tensor_best(graph, target, launch->anchors[0]);
    /* A factor that is computed takes registers and waits for its own loads: small tiles leave room for many warps. */
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
-   const bool computed = is_computed(graph, node->inputs[0]) || is_computed(graph, node->inputs[1]);
+   rkb_extents_t e = *extents;
+   for (uint32_t i = 0; i < 2; i++)
+      e.computed[i] = is_computed(graph, node->inputs[i]);
+   const bool computed = e.computed[0] || e.computed[1];
    int64_t *d = tried.decisions;
    tried.mapping = RKB_MAP_TENSOR;
    d[RKB_TENSOR] = best;
@@ -176,12 +188,12 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
          d[RKB_WARP_N] = tiles[t].warp_n;
          d[RKB_SPLIT] = *split;
          suit_depth(graph, target, &tried);
-         const double time = rkb_tensor_estimate(target, e, d);
-         if (time >= least * 0.97 || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e->depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
+         const double time = rkb_tensor_estimate(target, &e, d);
+         if (time >= least * 0.97 || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
-         d[RKB_ORDER] = ceil(e->m / (double)tiles[t].m) > 8 ? 8 : 0;
+         d[RKB_ORDER] = ceil(e.mean.m / (double)tiles[t].m) > 8 ? 8 : 0;
          *launch = tried;
       }
    return least;

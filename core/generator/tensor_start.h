@@ -6,8 +6,18 @@
 #include "generator/target.h"
 
 /* Rows and columns of the output's tiles, terms of a sum, and products side by side, in the bench cases. */
-typedef struct rkb_extents {
+#define RKB_MOST_EXTENTS 8u
+
+/* Rows, columns and terms of a product, and how many there are side by side. */
+typedef struct rkb_extent {
    double m, n, depth, groups;
+} rkb_extent_t;
+
+/* The same as geometric means over the bench cases, and in each of them (the first RKB_MOST_EXTENTS): a tile that suits the means may suit none. */
+typedef struct rkb_extents {
+   rkb_extent_t mean, cases[RKB_MOST_EXTENTS];
+   uint32_t count;
+   bool computed[2]; /* a factor that is computed wherever it is read */
 } rkb_extents_t;
 
 /* Whether the target has what a launch of mapping TENSOR multiplies and copies with. */
@@ -18,7 +28,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
 /* Gives a launch of mapping TENSOR the products of warpgroups where they are faster by estimate.  False: left alone.  Whether tensor maps
  * describe the factors is not known here. */
 bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents, rkb_launch_t *launch);
-/* About how long a launch of mapping TENSOR takes, in nanoseconds. */
+/* About how long a launch of mapping TENSOR takes, in nanoseconds: the geometric mean over the bench cases. */
 double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *extents, const int64_t *decisions);
 /* Gives the launch the mapping TENSOR and decisions that suit.  Returns their estimate; HUGE_VAL, and leaves the launch alone: no
  * tensor core of the target may multiply this. */
