@@ -245,6 +245,10 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    const rkb_index_t *packs =
       rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width * places));
    const char *name = width > 1 ? "pack" : "i";
+   if (launch->decisions[RKB_WINDOW]) {
+      rkb_write_window_kernel(writer, launch, shape);
+      return;
+   }
    if (places > 1 && (node->rank == 0 || !rkb_index_divides(rkb_index_size(indices, node->shape[node->rank - 1]), places))) {
       rkb_writer_fail(writer, "the last dim of %s has no %u equal parts", node->name, places);
       return;

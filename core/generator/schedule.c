@@ -6,6 +6,7 @@
 #include "base/yaml.h"
 #include "generator/fragments.h"
 #include "generator/online_nodes.h"
+#include "generator/pool_window.h"
 #include "generator/product.h"
 #include "generator/tensor_tile.h"
 
@@ -58,6 +59,7 @@ static const struct {
    [RKB_PERSISTENT] = {"persistent", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PLACES] = {"places", 1u << RKB_MAP_ELEMENT, {1, 2, 3, 4, -1}},
+   [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
@@ -94,10 +96,22 @@ bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
+static bool has_windows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *node = launch->anchor_count == 1 ? &graph->nodes[launch->anchors[0]] : NULL;
+   int64_t places = 1;
+   if (!node || node->kind != RKB_NODE_POOL || strcmp(node->operation, "max_pool_gradient") != 0 || rkb_windows_meet(graph, node))
+      return false;
+   for (uint32_t d = 0; d + 2 < node->rank; d++)
+      places *= rkb_window_side(graph, node, d);
+   return places <= 16;
+}
+
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
    if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
+      return false;
+   if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
@@ -137,6 +151,8 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
 
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && (d[RKB_VECTOR] > 1 || !has_windows(graph, launch)))
+      return "a thread owns a window of a largest pool's gradient, without vectors";
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)
@@ -188,7 +204,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && (d != RKB_PLACES || launch->decisions[d] > 1)) {
+         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

@@ -339,6 +339,16 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
       *launch = before;
 }
 
+/* A thread for each window of a pool's gradient looks for the largest once. */
+static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number], before = *launch;
+   if (!rkb_decision_applies(graph, launch, RKB_WINDOW))
+      return;
+   launch->decisions[RKB_WINDOW] = launch->decisions[RKB_VECTOR] = 1;
+   if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      *launch = before;
+}
+
 /* The same place of each part that a row is joined of, where there are equal parts: they need no guards then, and share what they load. */
 static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
@@ -382,7 +392,9 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
          rkb_launch_suit(graph, target, &schedule->launches[l]);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       suit_warpgroups(graph, target, schedule, l);
-   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
+   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++) {
       suit_places(graph, target, schedule, l);
+      suit_window(graph, target, schedule, l);
+   }
    return own;
 }

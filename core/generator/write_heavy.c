@@ -1,5 +1,6 @@
 /* One element of a heavy node, by loops of one thread.  One thread writes them. */
 #include <string.h>
+#include "generator/pool_window.h"
 #include "generator/product.h"
 #include "reference/operations/resample.h"
 
@@ -177,19 +178,6 @@ static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const
    return (rkb_term_t){name, depth, 0};
 }
 
-/* Whether windows lie side by side, so that a place is in one window at most. */
-static bool windows_meet(const rkb_writer_t *writer, const rkb_node_t *node) {
-   for (uint32_t d = 0; d + 2 < node->rank; d++) {
-      const uint32_t *numbers = node->integers + POOL_HEAD + 4 * d;
-      const rkb_size_t *sizes = writer->graph->sizes.list;
-      if (!sizes[numbers[KERNEL]].constant || numbers[KERNEL] != numbers[STRIDE] ||
-          !sizes[numbers[PADDING]].constant || sizes[numbers[PADDING]].at[0] != 0 ||
-          !sizes[numbers[DILATION]].constant || sizes[numbers[DILATION]].at[0] != 1)
-         return true;
-   }
-   return false;
-}
-
 /* The one window of a place, where windows lie side by side. */
 static const char *own_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
                               const rkb_index_t *const *place, const rkb_index_t **at) {
@@ -213,7 +201,7 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
    const char *counted, *found = rkb_writer_name(writer, largest ? "is_largest" : "count");
    const char *best = largest ? rkb_writer_name(writer, "largest") : NULL;
    rkb_write(writer, "float %s = 0.0f;", name);
-   const bool apart = !windows_meet(writer, node);
+   const bool apart = !rkb_windows_meet(writer->graph, node);
    if (!apart)
       open_taps(writer, node, "u", tap);
    memcpy(pixel, at, 2 * sizeof *at);
