@@ -27,6 +27,7 @@ LOSSES = {"mse_loss": "(a - b) * (a - b)", "l1_loss": "fabsf(a - b)",
           "binary_cross_entropy_with_logits": "fmaxf(a, 0.0f) - a * b + log1pf(expf(-fabsf(a)))"}  # fmt: skip
 
 
+NORMS = ("batch_norm", "instance_norm", "group_norm")
 RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # op -> gates
 
 
@@ -252,8 +253,57 @@ def joined(node):
 
 def rows_total(node):
     node.add("float s = 0.0f;")
-    node.add("for (long long k = 0; k < d0_0; k++) s += p0[k];")
-    put(node, "s / (float)(%s)" % node.integer("divisor"))
+    node.add("for (long long k = 0; k < %s; k++) s += p0[k];" % " * ".join(node.size(0, d) for d in range(node.rank(0))))
+    put(node, "sqrtf(s)" if node.true("root") else "s / (float)(%s)" % node.integer("divisor"))
+
+
+def row_sums(node):
+    node.add("float s = 0.0f;")
+    node.add("for (long long k = 0; k < %s; k++) { const float x = %s; s += %s; }" % (
+        node.size(0, -1), node.at(0, node.coordinates() + ["k"]), "x * x" if node.true("squares") else "x"))
+    put(node, "s")
+
+
+def row_statistics(node):
+    """The mean of a row, and the sum of squared distances from it."""
+    length, element = node.size(0, -1), node.at(0, node.coordinates() + ["k"])
+    node.add("float m = 0.0f, v = 0.0f;")
+    node.add("for (long long k = 0; k < %s; k++) m += %s;" % (length, element))
+    node.add("m /= (float)%s;" % length)
+    node.add("for (long long k = 0; k < %s; k++) { const float x = %s - m; v += x * x; }" % (length, element))
+    node.add("q1[i] = v;")
+    put(node, "m")
+
+
+def joined_statistics(node):
+    """Mean and variance of what a norm takes together, from those of its rows, one after the other (Chan, Golub, LeVeque 1983)."""
+    norm, rank, length = node.attributes["norm"], node.rank(0), node.integer("length")
+    places = ["c0"] + ["k%d" % d for d in range(1, rank)]
+    looped = list(range(2, rank))
+    if norm == "batch_norm":
+        places, looped = ["k0", "c0"] + ["k%d" % d for d in range(2, rank)], [0] + looped
+    elif norm == "instance_norm":
+        places[1] = "c1"
+    node.add("float m = 0.0f, v = 0.0f, n = 0.0f;")
+    if norm == "group_norm":
+        node.add("const long long each = d0_1 / e1;")
+        node.add("for (long long k1 = c1 * each; k1 < (c1 + 1) * each; k1++)")
+    for d in looped:
+        node.add("for (long long k%d = 0; k%d < d0_%d; k%d++)" % (d, d, d, d))
+    node.add("{ const float t = n + (float)%s, far = %s - m; m += far * (float)%s / t; v += %s + far * far * n * (float)%s / t; n = t; }" % (
+        length, node.at(0, places), length, node.at(1, places), length))
+    node.add("q1[i] = v / n;")
+    put(node, "m")
+
+
+def normalised_by(node):
+    """A norm whose statistics are operands 1 and 2."""
+    norm, c = node.attributes["norm"], node.coordinates()
+    place = {"batch_norm": ["c1"], "instance_norm": ["c0", "c1"]}.get(norm) or ["c0", "c1 / (e1 / d1_1)"]
+    value = "(%s - %s) / sqrtf(%s + %s)" % (node.at(0, c), node.at(1, place), node.at(2, place), node.real("eps", "1e-5"))
+    weights = [node.at(k, ["c1"]) for k in range(3, len(node.operands))]
+    value += " * %s" % weights[0] if weights else ""
+    put(node, value + (" + %s" % weights[1] if len(weights) > 1 else ""))
 
 
 def joined_part(node):
@@ -564,13 +614,13 @@ def cross_entropy(node):
 
 
 def triplet(node):
+    """The loss of one row; the rows are added up by a launch of their own."""
     eps, margin = node.real("eps", "1e-6"), node.real("margin", "1")
-    node.add("float whole = 0.0f;")
-    node.add("for (long long b = 0; b < d0_0; b++) { float near = 0.0f, far = 0.0f; for (long long k = 0; k < d0_1; k++) {")
-    node.add("   const float x = p0[b * d0_1 + k], y = x - p1[b * d0_1 + k] + %s, z = x - p2[b * d0_1 + k] + %s;" % (eps, eps))
+    node.add("float near = 0.0f, far = 0.0f;")
+    node.add("for (long long k = 0; k < d0_1; k++) {")
+    node.add("   const float x = p0[i * d0_1 + k], y = x - p1[i * d0_1 + k] + %s, z = x - p2[i * d0_1 + k] + %s;" % (eps, eps))
     node.add("   near += y * y; far += z * z; }")
-    node.add("   whole += fmaxf(sqrtf(near) - sqrtf(far) + %s, 0.0f); }" % margin)
-    put(node, "whole / (float)d0_0" if str(node.attributes.get("reduction", "mean")) == "mean" else "whole")
+    put(node, "fmaxf(sqrtf(near) - sqrtf(far) + %s, 0.0f)" % margin)
 
 
 def similarity(node):
@@ -593,6 +643,10 @@ BODIES = [
     (("cat",), joined),
     (("cat_part",), joined_part),
     (("rows_total",), rows_total),
+    (("row_sums",), row_sums),
+    (("row_statistics",), row_statistics),
+    (("joined_statistics",), joined_statistics),
+    (("normalised",), normalised_by),
     (("pad",), padded),
     (("full", "arange"), made),
     (("gather", "embedding"), picked),

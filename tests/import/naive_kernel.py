@@ -63,6 +63,7 @@ class Node:
         self.outputs = outputs
         self.lines = []
         self.threads = None  # how many, where it is not one an output element
+        self.read = set()  # parameters for sizes that the text reads
         self.wanted = []  # attributes that became parameters: (name, is real, expression)
 
     def rank(self, which):
@@ -101,7 +102,7 @@ class Node:
         texts = parts_of(given)
         text = texts[part if len(texts) > 1 and part is not None else 0]
         label = "a_%s%s" % (name, "" if part is None else part)
-        if re.fullmatch(r"-?\d+", text):
+        if name != "start" and re.fullmatch(r"-?\d+", text):  # where a part starts differs from node to node
             return "(%sll)" % text
         if not any(label == known for known, _, _ in self.wanted):
             self.wanted.append((label, False, text))
@@ -141,14 +142,6 @@ class Node:
         lines = list(self.lines)
         if fault:
             lines = break_body(self, lines, fault)
-        parameters = []
-        for k, operand in enumerate(self.operands):
-            parameters.append("const %s *p%d" % (operand.ctype, k))
-            parameters += ["long long d%d_%d" % (k, d) for d in range(len(operand.shape))]
-        for k, output in enumerate(self.outputs):
-            parameters.append("%s *q%d" % (output.ctype, k))
-        parameters += ["long long e%d" % d for d in range(self.out_rank)]
-        parameters += ["%s %s" % ("float" if real else "long long", label) for label, real, _ in self.wanted]
         total = "e0" if self.threads else " * ".join("e%d" % d for d in range(self.out_rank)) or "1"
         body = ["   const long long total = %s;" % total,
                 "   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;", "   if (i >= total)", "      return;"]  # fmt: skip
@@ -156,17 +149,31 @@ class Node:
             body.append("   long long rest = i;")
         for d in reversed(range(self.out_rank if not self.threads else 0)):
             body.append("   const long long c%d = rest %% e%d; rest /= e%d;" % (d, d, d))
-        return "extern \"C\" __global__ void NAME(%s) { // %s\n%s\n%s\n}\n" % (
-            ", ".join(parameters), self.op, "\n".join(body), "\n".join("   " + line for line in lines))
+        body += ["   " + line for line in lines]
+        self.read = set(re.findall(r"\b[de]\d+(?:_\d+)?\b", "\n".join(body)))
+        parameters = []
+        for k, operand in enumerate(self.operands):
+            parameters.append("const %s *p%d" % (operand.ctype, k))
+            parameters += ["long long %s" % label for label, _ in self.sizes(operand.shape, "d%d_%%d" % k)]
+        parameters += ["%s *q%d" % (output.ctype, k) for k, output in enumerate(self.outputs)]
+        parameters += ["long long %s" % label for label, _ in self.sizes(self.outputs[0].shape, "e%d")]
+        parameters += ["%s %s" % ("float" if real else "long long", label) for label, real, _ in self.wanted]
+        return "extern \"C\" __global__ void NAME(%s) { // %s\n%s\n}\n" % (", ".join(parameters), self.op, "\n".join(body))
+
+    def sizes(self, shape, label):
+        """[(parameter, expression)] of the sizes that the text reads, for a source may have only so many bytes."""
+        return [(label % d, size) for d, size in enumerate(shape) if label % d in self.read]
 
     def launch(self):
         arguments = []
-        for operand in self.operands:
+        for k, operand in enumerate(self.operands):
             arguments.append(operand.name)
-            arguments += operand.shape
-        arguments += [output.name for output in self.outputs] + self.outputs[0].shape
+            arguments += [size for _, size in self.sizes(operand.shape, "d%d_%%d" % k)]
+        arguments += [output.name for output in self.outputs]
+        arguments += [size for _, size in self.sizes(self.outputs[0].shape, "e%d")]
         arguments += [text for _, _, text in self.wanted]
-        count = self.threads or " * ".join("(%s)" % size for size in self.outputs[0].shape) or "1"
+        sizes = [size if re.fullmatch(r"\w+", size) else "(%s)" % size for size in self.outputs[0].shape]
+        count = self.threads or " * ".join(sizes) or "1"
         return '  - {kernel: %s, grid: "ceildiv(%s, %d)", block: %d, args: "%s"}' % (
             self.name, count, BLOCK, BLOCK, ", ".join(arguments))
 
@@ -222,6 +229,10 @@ class Graph:
             return self.recurrent(entry, operands, outputs)
         if self.sums_all(entry, operands):
             return self.in_rows(entry, operands, outputs)
+        if entry["op"] in ("sum", "mean", "norm") and self.reduces_all(entry, operands):
+            return self.in_sums(entry, operands, outputs)
+        if entry["op"] in naive_bodies.NORMS and len(operands[0].shape) > 2 and not self.given_statistics(entry, operands):
+            return self.in_statistics(entry, operands, outputs)
         if entry["op"] == "cat" and len(operands) > MOST_JOINED:
             return self.joined(entry, operands, outputs)
         return [Node(len(self.values), entry, operands, outputs)]
@@ -230,7 +241,7 @@ class Graph:
         """Whether the node adds up a whole tensor, which one thread would not do in a lifetime at published sizes."""
         reduced = (entry.get("attr") or {}).get("reduction", "mean") != "none"
         rank = len(operands[0].shape) if operands else 0
-        return reduced and (entry["op"] in naive_bodies.LOSSES and rank > 1 or entry["op"] in ("cross_entropy", "nll_loss") and rank == 2)
+        return reduced and (entry["op"] in naive_bodies.LOSSES and rank > 1 or entry["op"] in ("cross_entropy", "nll_loss", "triplet_margin_loss") and rank == 2)
 
     def in_rows(self, entry, operands, outputs):
         """The sum of each row by a thread of its own, then the sum of the rows."""
@@ -244,6 +255,34 @@ class Graph:
         total = {"op": "rows_total", "attr": {"divisor": "1" if kind == "sum" else count}}
         return [Node("%d_rows" % len(self.values), dict(entry, attr=attributes), operands, [rows]),
                 Node(len(self.values), total, [rows], outputs)]  # fmt: skip
+
+    def reduces_all(self, entry, operands):
+        dims, rank = parts_of((entry.get("attr") or {}).get("dim", "")), len(operands[0].shape)
+        return rank > 1 and len({int(dim) % rank for dim in dims} or range(rank)) == rank and operands[0].dtype == "float32"
+
+    def in_sums(self, entry, operands, outputs):
+        """The sums of rows along the last dim, then the sum of those."""
+        shape, out = operands[0].shape, entry["out"][0]["name"]
+        rows = Value("t_" + out, "float32", shape[:-1])
+        self.scratch.append(rows)
+        count = " * ".join("(%s)" % size for size in shape) if entry["op"] == "mean" else "1"
+        squares = entry["op"] == "norm"
+        return [Node("%d_rows" % len(self.values), {"op": "row_sums", "attr": {"squares": squares}}, operands, [rows]),
+                Node(len(self.values), {"op": "rows_total", "attr": {"divisor": count, "root": squares}}, [rows], outputs)]  # fmt: skip
+
+    def given_statistics(self, entry, operands):
+        return entry["op"] == "batch_norm" and len(operands) >= 3 and str((entry.get("attr") or {}).get("training", "")).lower() != "true"
+
+    def in_statistics(self, entry, operands, outputs):
+        """Mean and variance of rows along the last dim, then of what a norm takes together, then the norm."""
+        x, out, attributes = operands[0], entry["out"][0]["name"], entry.get("attr") or {}
+        kept = {"batch_norm": [x.shape[1]], "instance_norm": x.shape[:2]}.get(entry["op"]) or [x.shape[0], str(attributes["num_groups"])]
+        values = [Value(letter + out, "float32", shape) for letter, shape in (("a_", x.shape[:-1]), ("b_", x.shape[:-1]), ("m_", kept), ("w_", kept))]
+        self.scratch += values
+        joined = {"op": "joined_statistics", "attr": {"length": x.shape[-1], "norm": entry["op"]}}
+        return [Node("%d_rows" % len(self.values), {"op": "row_statistics"}, [x], values[:2]),
+                Node("%d_joined" % len(self.values), joined, values[:2], values[2:]),
+                Node(len(self.values), {"op": "normalised", "attr": dict(attributes, norm=entry["op"])}, [x] + values[2:] + operands[1:], outputs)]  # fmt: skip
 
     def joined(self, entry, operands, outputs):
         """One launch an operand, for a launch takes only so many arguments."""
@@ -275,6 +314,9 @@ class Graph:
         for value in {id(value): value for node in self.nodes for value in node.operands + node.outputs}.values():
             value.name = shared.get(value.name, value.name)
         self.scratch = kept
+        short = {value.name: "z%d" % i for i, value in enumerate(kept)}
+        for value in {id(value): value for node in self.nodes for value in node.operands + node.outputs}.values():
+            value.name = short.get(value.name, value.name)
 
     def recurrent(self, entry, operands, outputs):
         """One thread a sequence computes all states, which the gates read back; the last states are copied from what it wrote."""

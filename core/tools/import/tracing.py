@@ -19,6 +19,7 @@ from refusal import Refused
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
+RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # gates
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -273,6 +274,8 @@ class ShapedTracer(torch.fx.Tracer):
                 return repeated_shape(*args, **kwargs)
             if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
                 return pooled_shape(*args, **kwargs)
+            if getattr(target, "__name__", "") in RECURRENT and len(args) == 9:
+                return recurrent_shapes(target.__name__, *args)
             if kind == "call_method":
                 return getattr(args[0], target)(*args[1:], **kwargs)
             if getattr(target, "__name__", "") in MAKERS:
@@ -289,6 +292,23 @@ def batch_norm_shape(module, value):
     if value.numel() == value.shape[1]:
         raise ValueError("Expected more than 1 value per channel when training, got input size %s" % (tuple(value.shape),))
     return value.new_empty(value.shape)
+
+
+def recurrent_shapes(name, x, states, weights, biased, layers, dropout, training, both_ways, batch_first):
+    """What a recurrent layer gives; PyTorch 2 goes through every step for that, a minute for some hundreds."""
+    given = list(states) if name == "lstm" else [states]
+    ways, hidden = 2 if both_ways else 1, given[0].shape[-1]
+    batch = x.shape[0 if batch_first else 1]
+    each, wide = 4 if biased else 2, RECURRENT[name] * hidden
+    for turn in range(layers * ways):
+        inputs = x.shape[2] if turn < ways else ways * hidden
+        held = [tuple(weight.shape) for weight in weights[turn * each : turn * each + each]]
+        if held != [(wide, inputs), (wide, hidden), (wide,), (wide,)][:each]:
+            raise RuntimeError("%s: weights of the shapes %s do not fit %d inputs and %d hidden units" % (name, held, inputs, hidden))
+    for state in given:
+        if tuple(state.shape) != (layers * ways, batch, hidden):
+            raise RuntimeError("%s: a state has the shape %s, not %s" % (name, tuple(state.shape), (layers * ways, batch, hidden)))
+    return (x.new_empty(tuple(x.shape[:2]) + (ways * hidden,)), *[state.new_empty(state.shape) for state in given])
 
 
 def pooled_shape(value, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
