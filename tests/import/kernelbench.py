@@ -1,11 +1,12 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
     kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
+                             [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
-check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  kernelbench_table.py makes
-the table of what this wrote.
+check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
+writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
 """
 
@@ -158,6 +159,8 @@ def main():
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
+    parser.add_argument("--table", help="needs --out")
+    parser.add_argument("--beside", action="append", default=[])
     options = parser.parse_args()
     import torch
 
@@ -177,6 +180,11 @@ def main():
     if options.out:
         out.close()
         print("\n".join(summary(rows)))
+    if options.table and options.out:
+        import kernelbench_table
+
+        with open(options.table, "w") as file:
+            file.write(kernelbench_table.table([options.out] + options.beside))
     return 0
 
 
