@@ -134,10 +134,10 @@ def predict(given):
     with tempfile.TemporaryDirectory() as scratch:
         task = os.path.join(scratch, given.task)
         shutil.copytree(os.path.join(given.out, "tasks", given.task), task)
-        shutil.copytree(os.path.join(given.out, "kernels", given.task), os.path.join(task, "seeds"))
+        shutil.copytree(os.path.join(given.out, "kernels", given.task), os.path.join(task, "seeds", "forward"))
         archive = run(given.build, task, HEAD.format(seed=given.seed) + "propose:\n  - use: rkb.translator.seed\n" + SCREEN, scratch)
         labels = {}
-        for entry in os.scandir(os.path.join(task, "seeds")):
+        for entry in os.scandir(os.path.join(task, "seeds", "forward")):
             with open(entry.path, encoding="utf-8") as file:
                 labels[file.read()] = entry.name[:-3]
         rows = [(labels[text], note, cases) for text, note, cases in accepted(archive)]

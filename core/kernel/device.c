@@ -68,7 +68,9 @@ static const field_t fields[] = {INTEGER(multiprocessors),
                                  REAL(tensor_fp8),
                                  REAL(tensor_int8),
                                  REAL(tensor_mma_share),
-                                 REAL(tensor_latency_clocks)};
+                                 REAL(tensor_latency_clocks),
+                                 REAL(l2_copy_bandwidth),
+                                 REAL(tensor_group_share)};
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 typedef struct reader {

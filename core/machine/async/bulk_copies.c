@@ -174,6 +174,10 @@ void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, ui
 }
 
 void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool store) {
+   rkb_launch_counters_t *c = &warp->run->measured;
+   const uint64_t sectors = c->load_sectors;
+   const uint32_t loads = warp->loads;
+   const bool open = warp->loads_open;
    if (!warp->block->measured)
       return;
    for (uint32_t at = 0; at < row->bytes; at += 16 * LANES) {
@@ -185,4 +189,7 @@ void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool sto
       }
       machine_count_request(warp, address, lanes, 16, store);
    }
+   c->bulk_sectors += c->load_sectors - sectors;
+   warp->loads = loads; /* the warp does not wait for it as for a load */
+   warp->loads_open = open;
 }

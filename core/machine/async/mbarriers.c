@@ -211,6 +211,11 @@ bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarri
    mbarrier->arrived = arrived;
    memset(arrived, 0, mbarriers->threads);
    mbarrier->pending = mbarrier->expected;
+   if (mbarrier->copies && block->measured) {
+      block->run->measured.bulk_phases++;
+      block->run->measured.bulk_barriers += !mbarrier->counted;
+      mbarrier->counted = true;
+   }
    mbarrier->copies = 0;
    mbarrier->expect_bytes = 0;
    machine_mbarriers_wake(block);

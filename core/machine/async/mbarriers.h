@@ -45,6 +45,7 @@ typedef struct machine_mbarrier {
    uint32_t expected, pending; /* arrivals, of each phase and still missing in this one */
    int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
    uint32_t copies;            /* complete_tx operations of this phase */
+   bool counted;               /* among those that copies completed a phase of, for speed models */
    uint32_t init_thread, init_clock, init_pc;
    uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
    uint64_t expect_bytes;             /* all of them */

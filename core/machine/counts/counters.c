@@ -136,6 +136,9 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    SCALE(distinct_store_sectors);
    SCALE(shared_requests);
    SCALE(shared_wavefronts);
+   SCALE(bulk_sectors);
+   SCALE(bulk_phases);
+   SCALE(bulk_barriers);
 #undef SCALE
    struct machine_sectors *all = run->sectors;
    qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);

@@ -13,19 +13,21 @@ static double pipe_seconds(const rkb_device_t *d, double warps, double rate, dou
    return rate > 0 ? warps * 32.0 * imbalance / (rate * (double)d->multiprocessors * d->clock_hz) : 0;
 }
 
-/* Seconds of the tensor cores of the busiest multiprocessor.  Their rates are warpgroup instructions'; those of single warps reach a
- * share. */
+/* Seconds of the tensor cores of the busiest multiprocessor, of whose rates single warps and warpgroups reach a share each. */
 static double tensor_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double scale,
                              double imbalance) {
-   const double rates[RKB_TENSOR_TYPE_COUNT] = {
-      [RKB_TENSOR_F16] = d->tensor_fp16, [RKB_TENSOR_BF16] = d->tensor_bf16,
-      [RKB_TENSOR_TF32] = d->tensor_tf32, [RKB_TENSOR_F8] = d->tensor_fp8,
-      [RKB_TENSOR_INT8] = d->tensor_int8};
+   const double rates[RKB_TENSOR_TYPE_COUNT] = {[RKB_TENSOR_F16] = d->tensor_fp16,
+                                                [RKB_TENSOR_BF16] = d->tensor_bf16,
+                                                [RKB_TENSOR_TF32] = d->tensor_tf32,
+                                                [RKB_TENSOR_F8] = d->tensor_fp8,
+                                                [RKB_TENSOR_INT8] = d->tensor_int8};
    double seconds = 0;
    for (int t = 0; t < RKB_TENSOR_TYPE_COUNT; t++) {
       const double of_warps = (double)(c->tensor_products[t] - c->warpgroup_products[t]);
       if (rates[t] > 0)
-         seconds += 2 * (of_warps / d->tensor_mma_share + (double)c->warpgroup_products[t]) / rates[t];
+         seconds +=
+            2 * (of_warps / d->tensor_mma_share + (double)c->warpgroup_products[t] / d->tensor_group_share) /
+            rates[t];
    }
    return seconds * scale * imbalance;
 }
@@ -54,14 +56,27 @@ static double first_touched_share(const rkb_launch_counters_t *c, double scale, 
    return fmin(1, distinct / ((double)c->load_sectors * scale));
 }
 
+/* What a block waits for the copies of its pipeline when nothing else is in their way: with n stages n - 1 are on their way together, and each
+ * takes a load's time and its bytes' share of the second-level cache. */
+static double pipeline_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double resident,
+                               double load) {
+   if (!c->bulk_barriers)
+      return 0;
+   const double executed = (double)c->executed, stages = fmax(1, (double)c->bulk_barriers / executed),
+                steps = (double)c->bulk_phases / executed,
+                bytes = (double)c->bulk_sectors * SECTOR_BYTES / executed;
+   return (steps * load + bytes * resident * (double)d->multiprocessors / d->l2_copy_bandwidth) /
+          fmax(1, stages - 1);
+}
+
 /* The time nothing hides: whole waves of resident blocks, each as long as its longest warp's chain of loads, dependent
  * instructions and barriers.  A last, half-empty wave takes as long as a full one. */
 static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves,
-                              double first_touched) {
+                              double resident, double first_touched) {
    double barriers = (double)c->barriers / (double)c->executed;
    double load = first_touched * d->memory_latency_s + (1 - first_touched) * d->l2_latency_s;
-   return ceil(waves) *
-          ((double)c->longest_loads * load + warp_seconds(d, c) + barriers * d->barrier_clocks / d->clock_hz);
+   return ceil(waves) * ((double)c->longest_loads * load + warp_seconds(d, c) +
+                         barriers * d->barrier_clocks / d->clock_hz + pipeline_seconds(d, c, resident, load));
 }
 
 static double smooth_maximum(const double *part, enum limiter *largest) {
@@ -104,7 +119,9 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
 
    double *part = t.part;
    part[LIMIT_MEMORY] = t.memory_bytes / d->memory_sustained;
-   part[LIMIT_L2] = (double)(c->load_sectors + c->store_sectors) * SECTOR_BYTES * scale / d->l2_bandwidth;
+   part[LIMIT_L2] = ((double)(c->load_sectors - c->bulk_sectors + c->store_sectors) / d->l2_bandwidth +
+                     (double)c->bulk_sectors / d->l2_copy_bandwidth) *
+                    SECTOR_BYTES * scale;
    /* One wavefront (128 bytes) a clock a multiprocessor: shared_bandwidth is that for the whole device. */
    part[LIMIT_SHARED] = (double)c->shared_wavefronts * 128.0 * scale * imbalance / d->shared_bandwidth;
    part[LIMIT_LOAD_STORE] = pipe_seconds(d,
@@ -126,7 +143,9 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    /* The L2 slice that owns an address takes one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
    part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
-   part[LIMIT_LATENCY] = latency_seconds(d, c, t.waves, first_touched_share(c, scale, referenced_bytes));
+   part[LIMIT_LATENCY] =
+      latency_seconds(d, c, t.waves, fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors)),
+                      first_touched_share(c, scale, referenced_bytes));
 
    t.seconds = t.floor + smooth_maximum(part, &t.limiter);
    t.memory_share = t.memory_bytes / t.seconds / d->memory_sustained;

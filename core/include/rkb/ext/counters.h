@@ -103,6 +103,9 @@ typedef struct rkb_launch_counters {
    uint64_t tensor_products[RKB_TENSOR_TYPE_COUNT]; /* multiply-adds of matrix instructions, by type */
    uint64_t warpgroup_products[RKB_TENSOR_TYPE_COUNT]; /* those of them that warpgroups make (wgmma) */
    uint64_t chain_tensor;       /* the matrix instructions of the longest chain, which are not in chain_instructions */
+   uint64_t bulk_sectors;       /* of load_sectors, those that bulk and tensor copies read: no load waits for them */
+   uint64_t bulk_phases;        /* phases of mbarriers that such copies completed bytes in: steps of a pipeline */
+   uint64_t bulk_barriers;      /* mbarriers that had such phases: of a block about as many as its pipeline has stages */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {

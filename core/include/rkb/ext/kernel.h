@@ -226,8 +226,10 @@ typedef struct rkb_device {
    double issue_latency_clocks;                  /* between dependent arithmetic instructions of one warp */
    double barrier_clocks;                        /* of a block-wide barrier, nobody late */
    double tensor_fp8, tensor_int8;               /* dense operations/s; 0: the tensor cores do not take the type */
-   double tensor_mma_share;                      /* the share of these rates that mma.sync reaches; warpgroup instructions reach all */
+   double tensor_mma_share;                      /* the share of these rates that mma.sync reaches */
    double tensor_latency_clocks;                 /* between dependent mma.sync of one warp */
+   double l2_copy_bandwidth;                     /* bytes/s that bulk and tensor copies bring from the second-level cache */
+   double tensor_group_share;                    /* the share of the tensor rates that warpgroup instructions hold under load */
 } rkb_device_t;
 
 /* How much of a multiprocessor a launch fills (CUDA C++ Programming Guide, 'Multiprocessor Level'). */
