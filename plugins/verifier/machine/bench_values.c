@@ -217,9 +217,9 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    rkb_machine_report(s->machine, &report);
    if (status == RKB_OK && s->judged)
       sample_describe(s, &report);
-   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN && !s->lone)
       status = sample_judge_slices(s, options, err);
-   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN && !s->lone)
       status = sample_judge_links(s, options, err);
    if (status == RKB_OK && (s->judged || s->linked))
       s->outcome->bench_judged++;
@@ -317,7 +317,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       s->instructions = sample_whole_instructions(&report);
       status = judge_run(s, &options, err);
    }
-   if (status == RKB_OK)
+   if (status == RKB_OK && !s->lone)
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_ERR_LIMIT) {
       sample_leave_out(s, err->message);

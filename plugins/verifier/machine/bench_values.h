@@ -37,6 +37,7 @@ struct sample {
    const uint64_t *known_stores;
    const struct link *as; /* the buffer being judged holds this intermediate; NULL: a tensor */
    uint32_t linked;       /* outputs that were judged launch by launch */
+   bool lone;             /* nothing is followed back to other launches, and no output is looked for that nobody writes */
    double instructions;   /* of the whole plan, as the executed blocks tell */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */

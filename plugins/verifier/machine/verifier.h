@@ -42,7 +42,8 @@ enum {
    STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
-   STREAM_REDUCED       /* reduced_shapes.c, with the case's turn above bit 8 */
+   STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 */
+   STREAM_FAR           /* far_ends.c */
 };
 
 struct verifier {
@@ -78,6 +79,7 @@ struct outcome {
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
    json_t *sampled;                    /* facets: blocks executed and judged at bench shapes */
    uint32_t bench_cases, bench_judged; /* and those of them where some result was judged */
+   char far[64];                       /* corner of the domain beyond 2^31 of which something was judged; empty: none */
    json_t *reduced;                    /* of the certificate: bench cases whose outputs were judged at smaller shapes */
    uint32_t bench_linked;              /* outputs that were judged there launch by launch, on made-up intermediates */
    double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
@@ -235,5 +237,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
  * wrote. */
 int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
                  rkb_error_t *err);
+
+/* far_ends.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote. */
+int far_ends_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
 
 #endif

@@ -1,0 +1,108 @@
+/* Tensors beyond 2^31: offsets of 32 bits overflow only in the last blocks of the largest shapes of a domain, which no case executes whole.  A corner
+ * of the domain with a tensor of at least 2^31 elements, or where there is none of at least 2^31 bytes, is drawn among those that the device holds;
+ * blocks of it are sampled as at a bench shape (bench_values.c), with inputs made where they are read, and elements of what they wrote are judged.
+ * What they cost is bounded: blocks that loop over such a tensor are left out.  docs/verdicts.md.  One worker thread a candidate. */
+#include "bench_values.h"
+
+#include <string.h>
+
+#define FAR (UINT64_C(1) << 31)
+#define FAR_BUDGET 60000000u  /* thread-instructions, of the sampled blocks */
+#define MOST_INTENSITY 256.0  /* operations for an element of the tensors: more has blocks and intermediates that are too large */
+#define FAR_INDEX 0xffu       /* beside the numbers of bench cases, for streams */
+
+/* 2: a tensor has so many elements; 1: so many bytes; 0: neither. */
+static uint32_t reach_of(const rkb_case_t *corner) {
+   uint32_t reach = 0;
+   double elements = 0;
+   for (uint32_t n = 0; n < corner->tensor_count; n++) {
+      const uint32_t own = corner->tensors[n].elements >= FAR ? 2 : corner->tensors[n].bytes >= FAR ? 1 : 0;
+      reach = own > reach ? own : reach;
+      elements += (double)corner->tensors[n].elements;
+   }
+   return corner->operations <= MOST_INTENSITY * elements ? reach : 0;
+}
+
+/* Each of those that reach farthest is as likely; NULL: the domain does not reach so far. */
+static int draw_corner(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn, rkb_error_t *err) {
+   const rkb_device_t *device = me->kernel->device(me->host);
+   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_FAR);
+   uint32_t farthest = 1, count = 0;
+   int status = device ? RKB_OK : RKB_ERR_LIMIT;
+   *drawn = NULL;
+   for (uint32_t n = 0; status == RKB_OK; n++) {
+      rkb_case_t *corner = NULL;
+      status = me->task->case_corner(me->host, n, &corner, err);
+      const uint32_t reach = status == RKB_OK && corner && corner->bytes <= device->memory_bytes ? reach_of(corner) : 0;
+      if (reach > farthest) {
+         farthest = reach;
+         count = 0;
+      }
+      if (reach == farthest && me->random->below(&stream, ++count) == 0) {
+         rkb_case_t *other = *drawn;
+         *drawn = corner;
+         corner = other;
+      }
+      if (corner)
+         me->task->case_free(corner);
+   }
+   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
+}
+
+static int sample_corner(struct sample *s, rkb_error_t *err) {
+   const struct verifier *me = s->verifier;
+   int status = block_sample_draw(me, s->candidate, s->plan, FAR_INDEX, &s->blocks, err);
+   if (status == RKB_OK)
+      status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
+   if (status == RKB_OK)
+      status = sample_judge(s, err);
+   if (s->inputs)
+      me->task->inputs_free(s->inputs);
+   block_sample_free(&s->blocks);
+   return status == RKB_ERR_LIMIT || status == RKB_ERR_NOMEM ? RKB_OK : status; /* too much memory or work: it is left out */
+}
+
+/* Only what is wrong decides: what the sample leaves out there says nothing of the shapes that the task is used with. */
+static void take_outcome(struct outcome *to, struct outcome *own, const rkb_case_t *corner, uint64_t judged) {
+   if (judged)
+      snprintf(to->far, sizeof to->far, "%s", corner->name);
+   json_array_extend(to->sampled, own->sampled);
+   if (own->rank == RKB_MACHINE_REJECT)
+      outcome_note(to, own->rank, own->reason, json_incref(own->evidence), "%s", own->message);
+}
+
+int far_ends_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
+   struct candidate own = *candidate;
+   struct outcome found;
+   rkb_case_t *corner = NULL;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   int status = draw_corner(me, candidate, &corner, err);
+   if (status == RKB_OK && corner && candidate->budget)
+      status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, corner, &plan, &finding, err);
+   if (status == RKB_OK && plan) {
+      outcome_init(&found, outcome->debug);
+      found.stored_count = outcome->stored_count;
+      memcpy(found.stored, outcome->stored, sizeof found.stored);
+      own.budget = own.budget < FAR_BUDGET ? own.budget : FAR_BUDGET;
+      struct sample s = {.verifier = me,
+                         .candidate = &own,
+                         .the_case = corner,
+                         .case_index = FAR_INDEX,
+                         .plan = plan,
+                         .outcome = &found,
+                         .lone = true,
+                         .family = me->task->family_at(me->host, corner, 0),
+                         .seed = verifier_seed(me, candidate, 0)};
+      const uint64_t before = own.budget;
+      status = s.family ? sample_corner(&s, err) : RKB_OK;
+      candidate->budget -= before - own.budget;
+      take_outcome(outcome, &found, corner, s.judged);
+      outcome_free(&found);
+   }
+   if (plan)
+      me->kernel->plan_free(plan);
+   if (corner)
+      me->task->case_free(corner);
+   return status;
+}
