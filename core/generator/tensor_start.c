@@ -21,11 +21,12 @@ int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, ui
 }
 
 /* Tiles of blocks and warps that people use, with the share of mma.sync's rate that they tend to reach: larger warp tiles read shared
- * memory less often. */
+ * memory less often, and two blocks a multiprocessor wait by turns.  Of the first three, the first was fastest on an H200
+ * (docs/results/2026-11-23-tensor); convolutions, whose threads find a place for each row that they bring, were not timed with it. */
 static const struct {
    int64_t m, n, warp_m, warp_n;
    double share;
-} tiles[] = {{128, 256, 64, 64, 0.80}, {256, 128, 64, 64, 0.80}, {128, 128, 64, 32, 0.72}, {128, 64, 32, 32, 0.60},
+} tiles[] = {{128, 128, 64, 64, 0.82}, {128, 256, 64, 64, 0.80}, {256, 128, 64, 64, 0.80}, {128, 128, 64, 32, 0.72}, {128, 64, 32, 32, 0.60},
              {64, 128, 32, 32, 0.60},  {64, 64, 32, 32, 0.50},   {64, 64, 32, 16, 0.45},   {32, 128, 16, 32, 0.42}, {128, 32, 32, 16, 0.42},
              {32, 64, 16, 32, 0.38},   {64, 32, 32, 16, 0.38},   {32, 32, 16, 16, 0.28},   {16, 128, 16, 32, 0.34},
              {16, 64, 16, 16, 0.28},   {64, 16, 16, 16, 0.24},   {16, 32, 16, 16, 0.18},   {16, 16, 16, 16, 0.10}};
@@ -60,6 +61,15 @@ bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch) {
    return target->tensor[d[RKB_TENSOR]] > 0 && (d[RKB_COPY] != RKB_COPY_TENSOR || target->warpgroup[d[RKB_TENSOR]] > 0);
 }
 
+static int64_t warps_of(const int64_t *d) {
+   return d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]);
+}
+
+/* Whether a block's sums leave no registers for another one beside it. */
+static bool is_alone(const int64_t *d) {
+   return 32 * warps_of(d) * (d[RKB_WARP_M] * d[RKB_WARP_N] / 32 + 64) > 65536 / 2;
+}
+
 /* At this rate in one case. */
 static double estimate_in(const rkb_target_t *target, const rkb_extents_t *extents, uint32_t number, const int64_t *d, double rate) {
    const rkb_extent_t *e = &extents->cases[number];
@@ -71,6 +81,9 @@ static double estimate_in(const rkb_target_t *target, const rkb_extents_t *exten
    const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
    double time = LAUNCH_NANOSECONDS + waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
    time += waves * (extents->computed[0] * m + extents->computed[1] * n) * ceil(e->depth / split) / COMPUTED_A_NANOSECOND;
+   /* While warps store, nobody multiplies, but another block does that runs beside. */
+   if (!warpgroups)
+      time += waves * 4 * m * n * (double)target->multiprocessors / BYTES_A_NANOSECOND * (is_alone(d) ? 1 : 0.5);
    if (split > 1)
       time += LAUNCH_NANOSECONDS + split * e->m * e->n * e->groups * 8 / BYTES_A_NANOSECOND;
    return time;
@@ -101,7 +114,11 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
    d[RKB_TILE_K] = (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 ? 128 : 64) / bytes;
    d[RKB_COPY] = RKB_COPY_ASYNC;
    d[RKB_TAPS] = suits_taps(graph, launch);
-   for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 1 && rkb_launch_refused(graph, launch, target->shared_bytes);)
+   /* Two blocks of four warps beside each other are worth more than a fourth stage. */
+   const int64_t bytes_a_block = warps_of(d) > 4 ? target->shared_bytes : target->shared_bytes / 2;
+   for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, bytes_a_block);)
+      d[RKB_STAGES]--;
+   while (d[RKB_STAGES] > 1 && rkb_launch_refused(graph, launch, target->shared_bytes))
       d[RKB_STAGES]--;
 }
 
@@ -189,7 +206,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
          d[RKB_SPLIT] = *split;
          suit_depth(graph, target, &tried);
          const double time = rkb_tensor_estimate(target, &e, d);
-         if (time >= least * 0.97 || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
+         if (time >= least * 0.97 || (!t && node->kind != RKB_NODE_MATMUL) || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;

@@ -201,7 +201,7 @@ static bool stores(const rkb_graph_t *graph, const rkb_schedule_t *schedule, con
 
 /* The product of shares and their gradients is summed by a launch that reads both factors anyway: it is not stored, but factors of matrix
  * products are. */
-static void test_recomputed(void **state) {
+static void test_gradients(void **state) {
    (void)state;
    rkb_task_t *task = load(TASKS "/attention", "backward");
    rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
@@ -216,6 +216,9 @@ static void test_recomputed(void **state) {
    assert_false(stores(graph, schedule, "mul"));
    assert_true(stores(graph, schedule, "share"));
    assert_true(stores(graph, schedule, "mul_scalar"));
+   /* A product of few terms waits for its own stores, unless other blocks, or copies for the next tile, run meanwhile. */
+   assert_int_equal(schedule->launches[0].decisions[RKB_COPY], RKB_COPY_TENSOR);
+   assert_int_equal(schedule->launches[0].decisions[RKB_PERSISTENT], 1);
    rkb_graph_close(graph);
    free(schedule);
    rkb_task_free(task);
@@ -264,6 +267,6 @@ static void test_steps(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reshape), cmocka_unit_test(test_steps), cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
-                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_recomputed)};
+                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_gradients)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
