@@ -3,6 +3,8 @@
 the first 1, 2, ... cores of this machine.  Prints a line a run, tab-separated: cores; candidates; seconds; candidates a second; the share of
 linear from the first number of cores on; milliseconds of processor time a candidate of rkb-run with all its threads, of its loop's thread alone,
 and of its children.
+CORES is a number, or OWN+WORKERS: so many threads of the program's own, and so many screening workers (docs/workers.md).  Workers end by a signal,
+and what they spent is not in the last column.
 usage: cores.py RKB_RUN PIPELINE CORES[,CORES...] CANDIDATES [OPTION of rkb-run...]"""
 import json
 import os
@@ -39,14 +41,17 @@ class Watch(threading.Thread):
                 return
 
 
-def run(program, pipeline, cores, candidates, options, folder):
+def run(program, pipeline, own, workers, candidates, options, folder):
     allowed = sorted(os.sched_getaffinity(0))
+    cores = own + workers
     if cores > len(allowed):
         return None
-    directory = os.path.join(folder, f"run-{cores}")
-    environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, f"cache-{cores}"))
-    words = [program, pipeline, "--out", directory, "--jobs", str(cores), "--secret", "07" * 32, "--json", "--set", f"limits.candidates={candidates}",
+    directory = os.path.join(folder, f"run-{own}-{workers}")
+    environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, f"cache-{own}-{workers}"))
+    words = [program, pipeline, "--out", directory, "--jobs", str(own), "--secret", "07" * 32, "--json", "--set", f"limits.candidates={candidates}",
              *options]
+    if workers:
+        words += ["--workers", f"[{{device: none, count: {workers}}}]"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment,
                                preexec_fn=lambda: os.sched_setaffinity(0, allowed[:cores]))
@@ -69,15 +74,17 @@ def main():
     first = None
     print("cores\tcandidates\tseconds\ta second\tof linear\trkb-run ms\tloop ms\tchildren ms")
     with tempfile.TemporaryDirectory() as folder:
-        for cores in (int(number) for number in numbers.split(",")):
-            found = run(program, pipeline, cores, int(candidates), options, folder)
+        for number in numbers.split(","):
+            own, _, workers = number.partition("+")
+            cores = int(own) + int(workers or 0)
+            found = run(program, pipeline, int(own), int(workers or 0), int(candidates), options, folder)
             if not found:
-                print(f"{cores}\tthis machine has fewer cores")
+                print(f"{number}\tthis machine has fewer cores")
                 continue
             count, seconds, whole, loop, children = found
             first = first or (cores, count / seconds)
             share = count / seconds / first[1] * first[0] / cores
-            print(f"{cores}\t{count}\t{seconds:.1f}\t{count / seconds:.2f}\t{share:.2f}\t{whole / count * 1e3:.2f}\t{loop / count * 1e3:.3f}\t"
+            print(f"{number}\t{count}\t{seconds:.1f}\t{count / seconds:.2f}\t{share:.2f}\t{whole / count * 1e3:.2f}\t{loop / count * 1e3:.3f}\t"
                   f"{children / count * 1e3:.0f}", flush=True)
 
 

@@ -263,7 +263,7 @@ static const rkb_cli_option_t options[] = {
    {"detach", NULL, "With --on slurm: return when everything is in the queue; --resume gathers the results.", false},
    {"cell", "N", "With --resume: only this cell of a sweep, in this process.", false},
    RKB_SECRET_OPTION,
-   {"workers", "LIST", "Machines whose GPUs to measure on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
+   {"workers", "LIST", "Machines to measure on and to screen on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
    {"jobs", "N", "Worker threads (default: one a core; in a sweep, the cores divided among its runs).", false},
    {"until-input-ends", NULL, "End as by ^C when standard input ends, for programs that start runs.", false},
    {"dry-run", NULL, "Show what a run would do, what is missing, and what it can cost at most.", false},

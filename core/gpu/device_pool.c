@@ -6,15 +6,15 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "gpu/device_lock.h"
 #include "system/loop.h"
+#include "system/timed_wait.h"
 
-enum { MAX_COMMAND = 32, MAX_TOOL_WORDS = 32, MAX_PASSED = 16, WAIT_MS = 20, MAX_CLASS = 128 };
+enum { MAX_TOOL_WORDS = 32, WAIT_MS = 20, MAX_CLASS = 128 };
 
 /* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
@@ -23,11 +23,9 @@ enum { MAX_COMMAND = 32, MAX_TOOL_WORDS = 32, MAX_PASSED = 16, WAIT_MS = 20, MAX
 
 /* One address, resolved: how the workers of its machine are started. */
 typedef struct rkb_worker_route {
-   char *command[MAX_COMMAND + 1]; /* NULL-terminated, without the device's number */
-   uint32_t words;
-   char *passed[MAX_PASSED + 1]; /* "NAME=value" of the environment */
-   uint32_t passed_count;
-   char place[17]; /* sets its locks apart from those of other machines; "" for this machine */
+   rkb_peer_command_t command; /* without the device's number */
+   const char *device;         /* the class that is wanted, or NULL; lent by who opened the pool */
+   char place[17];             /* sets its locks apart from those of other machines; "" for this machine */
 } rkb_worker_route_t;
 
 struct rkb_devices {
@@ -59,18 +57,13 @@ static void note(rkb_devices_t *devices, const char *fmt, ...) {
 
 /* The command of this machine: RKB_WORKER's words, or the program beside this one. */
 static bool find_command(rkb_worker_route_t *route) {
-   const char *at = getenv("RKB_WORKER");
-   if (!at || !*at) {
-      route->command[0] = rkb_find_program("rkb-worker");
-      route->words = 1;
-      return route->command[0] != NULL;
-   }
-   while (*(at += strspn(at, " ")) && route->words < MAX_COMMAND - 1) {
-      const size_t length = strcspn(at, " ");
-      route->command[route->words++] = rkb_duplicate_part(at, length);
-      at += length;
-   }
-   return route->words > 0 && !*at;
+   const char *given = getenv("RKB_WORKER");
+   if (given && *given)
+      return rkb_peer_command_add_split(&route->command, given);
+   char *found = rkb_find_program("rkb-worker");
+   const bool there = found && rkb_peer_command_add_words(&route->command, (const char *const[]){found, NULL});
+   free(found);
+   return there;
 }
 
 static bool copy_command(rkb_worker_route_t *route, const char *const *command) {
@@ -79,29 +72,11 @@ static bool copy_command(rkb_worker_route_t *route, const char *const *command) 
    if (!command)
       return find_command(route);
    hasher = rkb_hasher_new();
-   while (command[route->words] && route->words < MAX_COMMAND - 1) {
-      rkb_hasher_add_text(hasher, command[route->words]);
-      route->command[route->words] = rkb_duplicate(command[route->words]);
-      route->words++;
-   }
+   for (const char *const *word = command; *word; word++)
+      rkb_hasher_add_text(hasher, *word);
    rkb_hasher_finish(hasher, hash);
    snprintf(route->place, sizeof route->place, "%.16s", hash);
-   return route->words > 0 && !command[route->words];
-}
-
-/* A variable that is not set is not passed on. */
-static bool pass_variables(rkb_worker_route_t *route, const char *const *names) {
-   for (; names && *names && route->passed_count < MAX_PASSED; names++)
-      if (getenv(*names))
-         route->passed[route->passed_count++] = rkb_format("%s=%s", *names, getenv(*names));
-   return !names || !*names;
-}
-
-static void route_free(rkb_worker_route_t *route) {
-   for (uint32_t i = 0; i < route->words; i++)
-      free(route->command[i]);
-   for (uint32_t i = 0; i < route->passed_count; i++)
-      free(route->passed[i]);
+   return rkb_peer_command_add_words(&route->command, command);
 }
 
 /* --- workers ----------------------------------------------------------------------------------------------------------- */
@@ -110,26 +85,22 @@ static void route_free(rkb_worker_route_t *route) {
 static int launch_words(const rkb_pooled_device_t *device, const char *const *words, int errors, rkb_device_worker_t *worker,
                         rkb_error_t *err) {
    static const char *const none[] = {NULL};
-   const rkb_worker_route_t *route = device->route;
-   const char *command[MAX_COMMAND + MAX_TOOL_WORDS + 3],
-      *environment[MAX_PASSED + 3] = {"CUDA_MODULE_LOADING=EAGER", "PATH=/usr/local/bin:/usr/bin:/bin"};
+   const rkb_peer_command_t *own = &device->route->command;
+   const char *command[RKB_PEER_COMMAND_WORDS + MAX_TOOL_WORDS + 3];
    const bool under = words != NULL;
    uint32_t count = 0;
-   for (uint32_t i = 0; i + 1 < route->words; i++)
-      command[count++] = route->command[i];
-   for (words = words ? words : none; *words && count < MAX_COMMAND + MAX_TOOL_WORDS - 1; words++)
+   for (uint32_t i = 0; i + 1 < own->word_count; i++)
+      command[count++] = own->words[i];
+   for (words = words ? words : none; *words && count < RKB_PEER_COMMAND_WORDS + MAX_TOOL_WORDS - 1; words++)
       command[count++] = *words;
    if (*words)
       return rkb_fail(err, RKB_ERR_INVALID, "a tool's command has more than %d words", MAX_TOOL_WORDS);
-   command[count++] = route->command[route->words - 1];
+   command[count++] = own->words[own->word_count - 1];
    command[count++] = device->number;
    if (under)
       command[count++] = RKB_WORKER_UNDER_TOOL;
    command[count] = NULL;
-   for (uint32_t i = 0; i < route->passed_count; i++)
-      environment[2 + i] = route->passed[i];
-   environment[2 + route->passed_count] = NULL;
-   return rkb_device_worker_launch(worker, command, environment, errors, err);
+   return rkb_device_worker_launch(worker, command, (const char *const *)own->environment, errors, err);
 }
 
 static int launch_worker(const rkb_pooled_device_t *device, rkb_device_worker_t *worker, rkb_error_t *err) {
@@ -159,21 +130,27 @@ static void greeting_value(const char *greeting, const char *name, char *out, si
       }
 }
 
+static int refuse_class(rkb_pooled_device_t *device, const char *class, const char *wanted, const char *by, rkb_error_t *err) {
+   device->refused = true;
+   rkb_device_worker_stop(&device->worker);
+   rkb_device_worker_stop(&device->spare);
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "it is of class %.100s, and %s %.100s", class, by, wanted);
+}
+
 /* The first device that answers says of which class all have to be: times of different devices cannot be compared. */
 static int check_class(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err) {
    char class[MAX_CLASS];
+   const char *wanted = device->route->device;
    greeting_value(device->worker.greeting, "device", class, sizeof class);
+   if (wanted && strcmp(wanted, class) != 0)
+      return refuse_class(device, class, wanted, "workers: says", err);
    if (!devices->class[0]) {
       snprintf(devices->class, sizeof devices->class, "%s", class);
       snprintf(devices->greeting, sizeof devices->greeting, "%s", device->worker.greeting);
    }
    if (strcmp(devices->class, class) == 0)
       return RKB_OK;
-   device->refused = true;
-   rkb_device_worker_stop(&device->worker);
-   rkb_device_worker_stop(&device->spare);
-   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "it is of class %.100s, and this run measures on %.100s", class,
-                   devices->class);
+   return refuse_class(device, class, devices->class, "this run measures on", err);
 }
 
 int rkb_device_ready(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err) {
@@ -234,12 +211,7 @@ static rkb_pooled_device_t *wait_for_device(rkb_devices_t *devices, const rkb_pa
       if (taken || (patience->cancelled && patience->cancelled(patience->argument)) ||
           (patience->deadline_ns && now > patience->deadline_ns))
          break;
-      struct timespec until;
-      clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += WAIT_MS * 1000000;
-      until.tv_sec += until.tv_nsec / 1000000000;
-      until.tv_nsec %= 1000000000;
-      pthread_cond_timedwait(&devices->freed, &devices->mutex, &until);
+      rkb_timed_wait(&devices->freed, &devices->mutex, WAIT_MS);
    }
    if (taken)
       taken->busy = true;
@@ -266,7 +238,7 @@ static bool lose_device(rkb_devices_t *devices, rkb_pooled_device_t *device, con
    for (uint32_t i = 0; i < devices->count; i++)
       others = others || (!devices->list[i].refused && devices->list[i].lost_until_ns <= now);
    pthread_mutex_unlock(&devices->mutex);
-   note(devices, "device %s of '%s' is left out%s: %s", device->number, device->route->command[0],
+   note(devices, "device %s of '%s' is left out%s: %s", device->number, device->route->command.words[0],
         device->refused ? "" : " for 30 s", why->message);
    rkb_device_give(devices, device);
    return others;
@@ -323,7 +295,7 @@ static void add_others(rkb_devices_t *devices, const rkb_pooled_device_t *first,
 static void tell_command(const rkb_worker_route_t *route, rkb_error_t *err) {
    const rkb_error_t why = *err;
    rkb_fail(err, why.status, "%s; RKB_WORKER starts it with '%s', by hand it may say more", why.message,
-            route->command[0]);
+            route->command.words[0]);
 }
 
 /* Starts the first worker of every address before it waits for one of them: machines come up side by side. */
@@ -350,7 +322,7 @@ static int open_addresses(rkb_devices_t *devices, const rkb_worker_address_t *ad
       }
       device->lost_until_ns = rkb_now_ns() + LOST_NS;
       if (count > 1)
-         note(devices, "workers[%u], '%s', is left out: %s", i, devices->routes[i].command[0],
+         note(devices, "workers[%u], '%s', is left out: %s", i, devices->routes[i].command.words[0],
               errors[i].message);
    }
    if (open == 0)
@@ -359,8 +331,7 @@ static int open_addresses(rkb_devices_t *devices, const rkb_worker_address_t *ad
 }
 
 int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **out, rkb_error_t *err) {
-   static const char *const usual[] = {"CUDA_VISIBLE_DEVICES",
-                                       NULL}; /* the user decides which GPU is the first */
+   static const char *const usual[] = {"CUDA_VISIBLE_DEVICES", NULL}; /* the user decides which GPU is the first */
    rkb_devices_t *devices = rkb_allocate(1, sizeof *devices);
    int status = RKB_OK;
    pthread_mutex_init(&devices->mutex, NULL);
@@ -370,16 +341,20 @@ int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **o
    for (uint32_t i = 0; status == RKB_OK && i < options->count; i++) {
       rkb_worker_route_t *route = &devices->routes[devices->route_count++];
       const rkb_worker_address_t *address = &options->addresses[i];
+      route->device = address->device;
       if (!copy_command(route, address->command))
          status = rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
-      else if (!pass_variables(route, usual) || !pass_variables(route, address->environment))
-         status =
-            rkb_fail(err, RKB_ERR_INVALID, "at most %d variables can be passed to a worker", MAX_PASSED - 1);
+      else if (!rkb_peer_command_add_setting(&route->command, "CUDA_MODULE_LOADING=EAGER") ||
+               !rkb_peer_command_add_setting(&route->command, "PATH=/usr/local/bin:/usr/bin:/bin") ||
+               !rkb_peer_command_pass(&route->command, usual) ||
+               !rkb_peer_command_pass(&route->command, address->environment))
+         status = rkb_fail(err, RKB_ERR_INVALID, "at most %d variables can be passed to a worker",
+                           RKB_PEER_COMMAND_VARIABLES - 3);
    }
    if (status == RKB_OK)
       status = open_addresses(devices, options->addresses, options->count, err);
    if (status != RKB_OK) {
-      if (options->count == 1 && !options->addresses[0].command && devices->routes[0].words > 1)
+      if (options->count == 1 && !options->addresses[0].command && devices->routes[0].command.word_count > 1)
          tell_command(&devices->routes[0], err);
       rkb_devices_close(devices);
       return status;
@@ -404,7 +379,7 @@ void rkb_devices_close(rkb_devices_t *devices) {
          close(devices->list[i].lock);
    }
    for (uint32_t i = 0; i < devices->route_count; i++)
-      route_free(&devices->routes[i]);
+      rkb_peer_command_clear(&devices->routes[i].command);
    pthread_cond_destroy(&devices->freed);
    pthread_mutex_destroy(&devices->mutex);
    free(devices);

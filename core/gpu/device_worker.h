@@ -4,7 +4,7 @@
 #define RKB_GPU_DEVICE_WORKER_H
 
 #include <rkb/ext/device.h>
-#include "system/peer.h"
+#include "system/peer_command.h"
 #include "gpu/protocol.h"
 
 typedef struct rkb_device_worker {

@@ -18,6 +18,7 @@ typedef struct rkb_worker_address {
    uint32_t count; /* use devices 0 .. count-1; 0: all that the machine has */
    const char *const
       *environment; /* names of variables that its command gets besides the few of every worker, or NULL */
+   const char *device; /* the class that its devices must be of ("NVIDIA H200"); NULL: that of the first device that answers */
 } rkb_worker_address_t;
 
 typedef struct rkb_devices_options {

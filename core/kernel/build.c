@@ -1,6 +1,7 @@
 /* The build of a candidate: policy on its text, the compile (or the cache), and what its kernels are.  Owns
  * nothing but what it returns; any worker thread. */
 #include "kernel/compilers.h"
+#include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/diagnostics.h"
 #include "kernel/finding.h"
@@ -96,24 +97,14 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
    rkb_hasher_finish(hasher, key);
 }
 
-/* What a compile left, in the form the cache keeps: finding, what it cost, log, PTX, cubin, lowered names. */
+/* What a compile left, in the form the cache keeps. */
 static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
    rkb_text_init(&entry, COMPILER_MAX_ANSWER);
-   record_put_text(&entry, finding->reason);
-   record_put_text(&entry, finding->message);
-   record_put_u32(&entry, finding->line);
-   record_put_u32(&entry, finding->column);
-   record_put_u64(&entry, output->cpu_ns);
-   record_put_u64(&entry, output->memory_bytes);
-   record_put_bytes(&entry, output->log, output->log_bytes);
-   record_put_bytes(&entry, output->ptx, output->ptx_bytes);
-   record_put_bytes(&entry, output->cubin, output->cubin_bytes);
-   record_put_u32(&entry, recipe->expression_count);
-   for (uint32_t i = 0; i < recipe->expression_count; i++)
-      record_put_bytes(&entry, output->lowered[i], output->lowered_bytes[i]);
-   if (!entry.cut)
+   if (recipe->expression_count <= COMPILER_MAX_NAMES) /* no compiler takes more */
+      compile_output_write(output, recipe->expression_count, finding, &entry);
+   if (!entry.cut && entry.length)
       build_cache_put(cache, key, entry.data, entry.length);
    rkb_text_free(&entry);
 }
@@ -121,38 +112,10 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
 /* False for a miss, and for an entry that cannot be read. */
 static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output,
                    rkb_finding_t *finding) {
-   size_t length, reason_bytes, message_bytes;
    record_reader_t in = {.data = NULL};
-   const char *reason, *message;
-   memset(output, 0, sizeof *output);
-   output->answer = build_cache_get(cache, key, &length);
-   if (!output->answer)
-      return false;
-   in.data = output->answer;
-   in.size = length;
-   reason = record_bytes(&in, &reason_bytes, sizeof finding->reason - 1);
-   message = record_bytes(&in, &message_bytes, sizeof finding->message - 1);
-   rkb_finding_clear(finding);
-   if (reason && message && reason_bytes) {
-      memcpy(finding->reason, reason, reason_bytes);
-      memcpy(finding->message, message, message_bytes);
-   }
-   finding->line = record_u32(&in);
-   finding->column = record_u32(&in);
-   output->cpu_ns = record_u64(&in);
-   output->memory_bytes = record_u64(&in);
-   output->log = record_bytes(&in, &output->log_bytes, COMPILER_MAX_LOG);
-   output->ptx = record_bytes(&in, &output->ptx_bytes, COMPILER_MAX_PTX);
-   output->cubin = record_bytes(&in, &output->cubin_bytes, COMPILER_MAX_CUBIN);
-   if (record_count(&in, RKB_MANIFEST_MAX_LAUNCHES, 8) != recipe->expression_count)
-      in.bad = true;
-   for (uint32_t i = 0; i < recipe->expression_count; i++)
-      output->lowered[i] = record_bytes(&in, &output->lowered_bytes[i], COMPILER_MAX_NAME);
-   if (!in.bad)
-      return true;
-   rkb_finding_clear(finding);
-   compile_output_free(output);
-   return false;
+   void *payload = build_cache_get(cache, key, &in.size);
+   in.data = payload;
+   return payload && compile_output_read(payload, &in, recipe->expression_count, output, finding);
 }
 
 /* A copy, NUL-terminated; NULL when there is no room for it. */

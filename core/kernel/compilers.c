@@ -2,6 +2,7 @@
  * or are killed. Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots'
  * busy flags and the toolkit's description, never a compile. */
 #include "kernel/compilers.h"
+#include "kernel/compile_record.h"
 #include "kernel/compiler_process.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/finding.h"
@@ -44,6 +45,10 @@ struct rkb_compilers {
    bool known; /* the rest is valid */
    int major, minor;
    char library[1024], layers[64];
+   /* Of a view (rkb_compilers_view): whose cache, limits and toolkit these are, and who compiles. */
+   struct rkb_compilers *of;
+   compile_t *elsewhere;
+   void *argument;
 };
 
 static char *find_program(void) {
@@ -99,9 +104,25 @@ int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **c
    return RKB_OK;
 }
 
+rkb_compilers_t *rkb_compilers_view(rkb_compilers_t *of, compile_t *elsewhere, void *argument) {
+   rkb_compilers_t *view = rkb_allocate(1, sizeof *view);
+   *view = (rkb_compilers_t){.of = of,
+                             .elsewhere = elsewhere,
+                             .argument = argument,
+                             .cache = of->cache,
+                             .cpu_ns = of->cpu_ns,
+                             .memory = of->memory};
+   memcpy(view->limits, of->limits, sizeof view->limits);
+   return view;
+}
+
 void rkb_compilers_close(rkb_compilers_t *compilers) {
    if (!compilers)
       return;
+   if (compilers->of) {
+      free(compilers);
+      return;
+   }
    for (uint32_t i = 0; i < compilers->count; i++)
       compiler_process_kill(&compilers->slots[i].process);
    build_cache_close(compilers->cache);
@@ -231,6 +252,8 @@ int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_er
    slot_t *slot;
    bool known;
    int status = RKB_OK;
+   if (compilers->of)
+      return compilers_version(compilers->of, major, minor, err);
    pthread_mutex_lock(&compilers->mutex);
    known = compilers->known;
    pthread_mutex_unlock(&compilers->mutex);
@@ -255,18 +278,6 @@ int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t vers
    snprintf(version, version_size, "%d.%d", major, minor);
    snprintf(path, path_size, "%s", compilers->library);
    return RKB_OK;
-}
-
-static void put_request(const compile_input_t *input, rkb_text_t *request) {
-   record_put_text(request, input->name);
-   record_put_bytes(request, input->source, input->source_bytes);
-   record_put_u32(request, input->option_count);
-   for (uint32_t i = 0; i < input->option_count; i++)
-      record_put_text(request, input->options[i]);
-   record_put_u32(request, input->expression_count);
-   for (uint32_t i = 0; i < input->expression_count; i++)
-      record_put_text(request, input->expressions[i]);
-   record_put_u32(request, input->want_cubin);
 }
 
 static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_end end, int signal_number,
@@ -394,8 +405,10 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
    slot_t *slot;
    int status;
    memset(output, 0, sizeof *output);
+   if (compilers->elsewhere)
+      return compilers->elsewhere(compilers->argument, input, cancelled, argument, output, finding, err);
    rkb_text_init(&request, COMPILER_MAX_REQUEST);
-   put_request(input, &request);
+   compile_input_write(input, &request);
    if (request.cut) {
       rkb_text_free(&request);
       *err = (rkb_error_t){.status = RKB_ERR_LIMIT,

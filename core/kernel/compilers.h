@@ -36,6 +36,12 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output);
 
+/* As compilers_compile, somewhere else. */
+typedef int compile_t(void *elsewhere, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
+                      compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
+/* Compilers with the cache, limits and toolkit of `of`, whose compiles go to elsewhere(argument, ...).  Closed before `of`. */
+rkb_compilers_t *rkb_compilers_view(rkb_compilers_t *of, compile_t *elsewhere, void *argument);
+
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
 const char *
 compilers_limits(rkb_compilers_t *compilers); /* what belongs into a key: limits decide verdicts */

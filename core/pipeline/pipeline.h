@@ -37,11 +37,13 @@ const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
 /* 64 hex digits of SHA-256 over the resolved form without what may change on resume (limits). */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
 
-/* A machine whose GPUs a run measures on.  Lists are NULL-terminated and live as long as the pipeline. */
+/* A machine whose GPUs a run measures on, or whose cores it screens on.  Lists are NULL-terminated and live as long as the pipeline. */
 typedef struct rkb_pipeline_worker {
    const char *const *command;     /* starts rkb-worker there; NULL: this machine */
    const char *const *environment; /* names of variables that the command gets; NULL: none */
-   uint32_t count;                 /* devices; 0: all */
+   uint32_t count;                 /* devices, or workers that screen; 0: all devices, or one worker */
+   const char *device;             /* the class that its devices must be of; NULL: that of the first device that answers */
+   bool screens;                   /* "device: none": it builds and judges, and measures nothing */
 } rkb_pipeline_worker_t;
 
 /* Whether the file describes a sweep (seeds:, arms:, matrix:) and not one run. */

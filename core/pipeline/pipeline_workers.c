@@ -1,4 +1,4 @@
-/* Reads workers: the machines whose GPUs a run measures on (pipeline.h).  Loop thread. */
+/* Reads workers: the machines whose GPUs a run measures on, and those whose cores it screens on (pipeline.h).  Loop thread. */
 #include "pipeline/pipeline_parts.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void read_worker(const rkb_pipeline_t *pipeline, const rkb_yaml_t *yaml, 
    const rkb_yaml_t *command = yaml;
    *worker = (rkb_pipeline_worker_t){.count = 0};
    if (yaml->kind != RKB_YAML_LIST) {
-      const rkb_yaml_t *count, *environment;
+      const rkb_yaml_t *count, *environment, *device;
       int64_t value;
       if (!rkb_yaml_expect(yaml, RKB_YAML_MAP, "workers", problems))
          return;
@@ -36,6 +36,7 @@ static void read_worker(const rkb_pipeline_t *pipeline, const rkb_yaml_t *yaml, 
       command = rkb_yaml_get(yaml, "command");
       count = rkb_yaml_get(yaml, "count");
       environment = rkb_yaml_get(yaml, "environment");
+      device = rkb_yaml_get(yaml, "device");
       if (!rkb_yaml_is_null(count) && rkb_yaml_int(count, "count", &value, problems)) {
          if (value < 1 || value > MAX_DEVICES)
             rkb_problem(problems, count->place, "count must be from 1 to %d", MAX_DEVICES);
@@ -44,6 +45,11 @@ static void read_worker(const rkb_pipeline_t *pipeline, const rkb_yaml_t *yaml, 
       }
       if (!rkb_yaml_is_null(environment))
          worker->environment = read_words(pipeline, environment, "environment", MAX_VARIABLES, problems);
+      if (!rkb_yaml_is_null(device) && rkb_yaml_scalar(device, "device", &worker->device, problems) &&
+          strcmp(worker->device, "none") == 0) {
+         worker->device = NULL;
+         worker->screens = true;
+      }
    }
    if (!rkb_yaml_is_null(command))
       worker->command = read_words(pipeline, command, "command", MAX_WORDS, problems);

@@ -9,7 +9,10 @@
 #include "stage/item.h"
 #include "kernel/kernel.h"
 #include "kernel/build_report.h"
+#include "stage/screen/screen_workers.h"
 #include "task/task.h"
+
+enum { MOST_LOST = 2 /* workers that one compile may cost; then it is done here */ };
 
 typedef struct step {
    rkb_runtime_t *runtime;
@@ -86,11 +89,23 @@ static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
    return status;
 }
 
+/* On a screening worker or here.  A worker that is lost by it costs nothing but its time. */
 static int compile(step_t *step) {
    rkb_runtime_t *runtime = step->runtime;
    const rkb_source_t *source = rkb_candidate_read(step->candidate);
-   return rkb_build_source(runtime->compilers, runtime->pipeline->device, source, step->candidate->tune, 0, ending,
-                           runtime, &step->build, &step->cost, &step->finding, &step->error);
+   int status = RKB_ERR_CANCELLED;
+   bool lost = true;
+   for (int tries = 0; lost; tries++) {
+      rkb_screen_slot_t *slot;
+      if (!rkb_screen_take(runtime->screen, tries == MOST_LOST, ending, runtime, &slot))
+         return rkb_fail(&step->error, RKB_ERR_CANCELLED, "the run is ending");
+      status = rkb_build_source(slot ? rkb_screen_compilers(slot) : runtime->compilers, runtime->pipeline->device, source,
+                                step->candidate->tune, 0, ending, runtime, &step->build, &step->cost, &step->finding,
+                                &step->error);
+      lost = slot && status == RKB_ERR_UNAVAILABLE && rkb_screen_lost(slot);
+      rkb_screen_give(runtime->screen, slot);
+   }
+   return status;
 }
 
 static void make(step_t *step) {

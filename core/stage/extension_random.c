@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "base/secret.h"
 #include "stage/candidate.h"
+#include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 
@@ -10,6 +11,8 @@ static rkb_random_t for_job(const rkb_host_t *host, rkb_job_t job, uint32_t chil
    const rkb_owner_t *owner = rkb_owner_of(host);
    rkb_scope_t scope = {.section = RKB_SECTION_SEARCH, .request = -1};
    rkb_jobs_scope(owner->runtime->jobs, job, &scope);
+   if (owner->runtime->confined_job) /* it never holds the secret */
+      return rkb_confined_stream(owner->runtime->confined_job, child);
    if (scope.candidate)
       return rkb_secret_stream(&owner->runtime->secret, child & RKB_RANDOM_OF_RUN ? "" : scope.candidate->hash,
                                owner->entry->node.id, child);

@@ -8,6 +8,7 @@
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
+#include "stage/screen/screen_workers.h"
 #include "gpu/devices.h"
 #include "llm/llm.h"
 
@@ -44,8 +45,10 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    int status = rkb_confined_open(runtime, &runtime->confined, err); /* before there are threads, and before keys are read */
    if (status == RKB_OK)
       status = rkb_loop_new(&runtime->loop, err);
+   const uint32_t screening = rkb_screen_count(pipeline), most = RKB_WORKERS_MOST - runtime->worker_count;
    if (status == RKB_OK)
-      status = rkb_workers_open(runtime->worker_count, QUEUE_LIMIT, &runtime->workers, err);
+      status = rkb_workers_open(runtime->worker_count + (screening < most ? screening : most), QUEUE_LIMIT,
+                                &runtime->workers, err);
    if (status != RKB_OK) {
       rkb_confined_close(runtime->confined);
       if (runtime->loop)
@@ -63,19 +66,43 @@ static void note_worker(void *argument, const char *text) {
    rkb_log_printf(runtime->log, RKB_LOG_WARN, "workers", "%s", text);
 }
 
-/* The machines of workers:, or this one. */
+static void note_screening(void *argument, int level, const char *text) {
+   const rkb_runtime_t *runtime = argument;
+   rkb_log_printf(runtime->log, level, "workers", "%s", text);
+}
+
+/* The machines of workers: that measure, or this one. */
 static int open_workers(rkb_runtime_t *runtime, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = runtime->pipeline;
    rkb_worker_address_t addresses[RKB_MAX_WORKER_ADDRESSES] = {{.command = NULL}};
-   const rkb_devices_options_t options = {.addresses = addresses,
-                                          .count = pipeline->worker_count ? pipeline->worker_count : 1,
-                                          .note = note_worker,
-                                          .argument = runtime};
-   for (uint32_t i = 0; i < pipeline->worker_count && i < RKB_MAX_WORKER_ADDRESSES; i++)
-      addresses[i] = (rkb_worker_address_t){.command = pipeline->workers[i].command,
-                                            .count = pipeline->workers[i].count,
-                                            .environment = pipeline->workers[i].environment};
+   rkb_devices_options_t options = {.addresses = addresses, .note = note_worker, .argument = runtime};
+   for (uint32_t i = 0; i < pipeline->worker_count && options.count < RKB_MAX_WORKER_ADDRESSES; i++)
+      if (!pipeline->workers[i].screens)
+         addresses[options.count++] = (rkb_worker_address_t){.command = pipeline->workers[i].command,
+                                                             .count = pipeline->workers[i].count,
+                                                             .environment = pipeline->workers[i].environment,
+                                                             .device = pipeline->workers[i].device};
+   options.count = options.count ? options.count : 1;
    return rkb_devices_open_all(&options, &runtime->devices, err);
+}
+
+static void close_screening(rkb_runtime_t *runtime) {
+   uint64_t there, here;
+   rkb_screen_tally(runtime->screen, &there, &here);
+   if (runtime->screen)
+      rkb_log_printf(runtime->log, RKB_LOG_INFO, "workers", "screening workers took %llu builds and checks, this machine %llu",
+                     (unsigned long long)there, (unsigned long long)here);
+   rkb_screen_close(runtime->screen);
+}
+
+/* Only when something is built or judged in a process of its own: nothing else is done there. */
+static void open_screening(rkb_runtime_t *runtime) {
+   if (rkb_screen_count(runtime->pipeline) && (runtime->compilers || runtime->confined))
+      runtime->screen = rkb_screen_open(&(rkb_screen_options_t){.pipeline = runtime->pipeline,
+                                                                .compilers = runtime->compilers,
+                                                                .here = runtime->worker_count,
+                                                                .note = note_screening,
+                                                                .argument = runtime});
 }
 
 /* A GPU is looked for only when a stage asks for one; that stage says what its absence means. */
@@ -133,6 +160,7 @@ static int open_models(rkb_runtime_t *runtime, rkb_error_t *err) {
 
 int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err) {
    open_devices(runtime, entries);
+   open_screening(runtime);
    int opened = open_models(runtime, err);
    if (opened != RKB_OK)
       return opened;
@@ -315,6 +343,7 @@ void rkb_runtime_close(rkb_runtime_t *runtime) {
    rkb_timer_stop(runtime->clock);
    rkb_workers_close(runtime->workers);
    rkb_workers_close(runtime->waiters);
+   close_screening(runtime);
    rkb_confined_close(runtime->confined);
    rkb_llm_close(runtime->llm);
    rkb_http_free(runtime->http);
@@ -323,6 +352,7 @@ void rkb_runtime_close(rkb_runtime_t *runtime) {
    rkb_loop_free(runtime->loop);
    rkb_jobs_free(runtime->jobs);
    runtime->confined = NULL;
+   runtime->screen = NULL;
    runtime->devices = NULL;
    runtime->llm = NULL;
    runtime->http = NULL;

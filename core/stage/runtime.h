@@ -22,6 +22,7 @@ struct rkb_confined_job;
 struct rkb_devices;
 struct rkb_http;
 struct rkb_llm;
+struct rkb_screen_workers;
 
 typedef struct rkb_runtime {
    rkb_pipeline_t *pipeline;
@@ -31,6 +32,7 @@ typedef struct rkb_runtime {
    struct rkb_confined *confined;         /* or NULL: no stage's jobs run in processes of their own; [any] */
    struct rkb_confined_job *confined_job; /* in such a process: what it has; NULL in the program; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
+   struct rkb_screen_workers *screen; /* or NULL: all is built and judged on this machine; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
    bool devices_lent;               /* they are the owner's, who closes them */
    struct rkb_http *http;           /* or NULL: this build has none; the loop's */
@@ -41,7 +43,7 @@ typedef struct rkb_runtime {
    rkb_jobs_t *jobs;       /* [any] */
    rkb_timer_t *clock;     /* the nearest deadline, or NULL */
    uint64_t clock_due_ns;
-   uint32_t worker_count;
+   uint32_t worker_count; /* threads; what screening workers need comes on top */
    uint32_t device_leases;                        /* free ones, for RKB_STAGE_EXCLUSIVE_GPU */
    struct rkb_instance *current[RKB_MAX_ENTRIES]; /* by entry; NULL: none, or written off for good */
    struct rkb_instance *instances;                /* all there ever were */

@@ -101,10 +101,16 @@ int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used) {
    return status;
 }
 
+/* A socket's reader may be gone without a signal.  Who speaks over a pipe that it was given, as a worker does, ignores SIGPIPE. */
+static ssize_t put(int fd, const char *at, size_t bytes) {
+   const ssize_t moved = send(fd, at, bytes, MSG_NOSIGNAL);
+   return moved < 0 && errno == ENOTSOCK ? write(fd, at, bytes) : moved;
+}
+
 static enum rkb_transfer transfer(int fd, bool sending, char *at, size_t bytes, uint64_t deadline_ns,
                                   bool (*cancelled)(void *), void *argument) {
    while (bytes > 0) {
-      ssize_t moved = sending ? send(fd, at, bytes, MSG_NOSIGNAL) : read(fd, at, bytes);
+      ssize_t moved = sending ? put(fd, at, bytes) : read(fd, at, bytes);
       if (moved > 0) {
          at += moved;
          bytes -= (size_t)moved;

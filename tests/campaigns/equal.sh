@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs of stock.yaml with one seed: one and four workers, each on a cold cache of its own, the four beside a busy process; and
+# Runs of stock.yaml with one seed: one and four threads, each on a cold cache of its own, the four beside a busy process; and
 # both again on the warm cache, where "cold" does not leave them out.  rkb diff finds them equal.
 # Few candidates of one task, one family of inputs and no drawn shapes: stock_claims.sh does it whole, everywhere.
-# usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES [cold]
+# With "workers" a run besides whose builds and checks two screening workers make, one of which is killed in the middle.
+# usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES [cold|workers]
 set -euo pipefail
 source=$1 task=$3 candidates=$4 caches=${5:-both}
 export PATH=$2/bin:$PATH
@@ -14,9 +15,9 @@ work=$(mktemp -d)
 trap 'kill "${busy-}" 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 
-# run NAME CACHE JOBS
+# run NAME CACHE JOBS [OPTION]...
 run() {
-  XDG_CACHE_HOME=$work/$2 rkb-run "$source/pipelines/stock.yaml" --task "$source/tasks/$task" --out "$1" --jobs "$3" --secret "$secret" "${options[@]}" \
+  XDG_CACHE_HOME=$work/$2 rkb-run "$source/pipelines/stock.yaml" --task "$source/tasks/$task" --out "$1" --jobs "$3" --secret "$secret" "${options[@]}" "${@:4}" \
     >"$1.txt" || { cat "$1.txt" >&2; exit 1; }
 }
 
@@ -30,6 +31,15 @@ fi
 (while kill -0 $$; do :; done) 2>/dev/null & # ends with this script, however that ends
 busy=$!
 run cold-4 second 4
+if [[ $caches == workers ]]; then
+  others+=(screened)
+  run screened third 1 --workers '[{device: none, count: 2}]' &
+  run=$!
+  until grep -q 'it screens' screened/log.jsonl 2>/dev/null; do kill -0 "$run"; sleep 0.05; done
+  kill -9 "$(pgrep -o -P "$(pgrep -P "$run" -x rkb-run)" -f rkb-screen-worker)"
+  wait "$run"
+  grep -q 'one of its workers is left out' screened/log.jsonl
+fi
 for other in "${others[@]}"; do
   rkb diff cold-1 "$other"
 done

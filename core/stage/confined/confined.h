@@ -8,7 +8,9 @@
 #ifndef RKB_STAGE_CONFINED_CONFINED_H
 #define RKB_STAGE_CONFINED_CONFINED_H
 
+#include <pthread.h>
 #include <rkb/ext/kernel.h>
+#include <rkb/ext/random.h>
 #include "stage/instance.h"
 
 typedef struct rkb_confined rkb_confined_t;
@@ -22,22 +24,27 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
 /* Ends all of them.  NULL is accepted.  [loop] */
 void rkb_confined_close(rkb_confined_t *confined);
 
+int confined_control(const rkb_confined_t *confined); /* the socket to the server */
+
 /* Which layers hold a job's process here, found by a process that gives up the same: "capabilities landlock seccomp", each with "no-" before
  * it where the kernel does not give it.  False when no process could be made.  [before there are other threads] */
 bool rkb_confined_layers(rkb_text_t *layers);
 
-/* As the stage's run, in a process of its own.  [worker] */
+/* As the stage's run, in a process of its own, of this machine or of a screening worker's.  [worker] */
 int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 
 /* What a job's process has beside its copy of the runtime; NULL in the program. */
 typedef struct rkb_confined_job {
    int channel;
    uint32_t threads; /* that may compute */
+   pthread_mutex_t asking; /* held from a question to its answer */
 } rkb_confined_job_t;
 
 /* In a job's process: asks the program for a build with these flags (enum rkb_build_flags).  As rkb_build_candidate.  */
-int rkb_confined_build(const rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build,
+int rkb_confined_build(rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build,
                        rkb_finding_t *finding, rkb_error_t *err);
+/* In a job's process: as for_job of rkb/ext/random.h.  When the program does not answer, the process ends. */
+rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child);
 /* In a job's process: as rkb_workers_share, on threads that begin and end here. */
 void rkb_confined_share(const rkb_confined_job_t *own, uint32_t count, void (*part)(void *argument, uint32_t n),
                         void *argument);

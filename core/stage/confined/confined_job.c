@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "kernel/build_record.h"
 #include "kernel/kernel.h"
 #include "stage/candidate.h"
@@ -18,7 +19,6 @@ static void nobody(void *argument) {
 
 void confined_job_open(rkb_runtime_t *runtime) {
    runtime->jobs = rkb_jobs_new(nobody, NULL);
-   rkb_secret_stream(&runtime->secret, "", "", 0); /* its library sets itself up at the first use, which would be every fork's */
 }
 
 void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry) {
@@ -51,15 +51,38 @@ static struct rkb_build *read_build(record_reader_t *in) {
    return record_u32(in) ? rkb_build_read(in) : NULL;
 }
 
-int rkb_confined_build(const rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build, rkb_finding_t *finding,
-                       rkb_error_t *err) {
+/* Asks the program for something by a number; false when it gives something else. */
+static bool ask(rkb_confined_job_t *own, uint32_t question, uint32_t number, uint32_t answer, record_reader_t *in) {
    rkb_text_t asked;
-   record_reader_t in;
    rkb_text_init(&asked, 64);
-   record_put_u32(&asked, CONFINED_BUILD);
-   record_put_u32(&asked, flags);
+   record_put_u32(&asked, question);
+   record_put_u32(&asked, number);
+   pthread_mutex_lock(&own->asking);
+   const bool answered = send_frame(own->channel, &asked) && receive_frame(own->channel, in) && record_u32(in) == answer;
+   pthread_mutex_unlock(&own->asking);
+   rkb_text_free(&asked);
+   return answered;
+}
+
+rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child) {
+   record_reader_t in;
+   rkb_random_t stream = {.position = 0};
+   if (!ask(own, CONFINED_STREAM, child, CONFINED_STREAMED, &in))
+      _exit(1); /* the program is gone, or of another mind: nothing that follows would be worth anything */
+   for (int i = 0; i < 2; i++)
+      stream.key[i] = record_u32(&in);
+   for (int i = 0; i < 2; i++)
+      stream.stream[i] = record_u32(&in);
+   if (in.bad)
+      _exit(1);
+   return stream;
+}
+
+int rkb_confined_build(rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build, rkb_finding_t *finding,
+                       rkb_error_t *err) {
+   record_reader_t in;
    *build = NULL;
-   if (!send_frame(own->channel, &asked) || !receive_frame(own->channel, &in) || record_u32(&in) != CONFINED_BUILT)
+   if (!ask(own, CONFINED_BUILD, flags, CONFINED_BUILT, &in))
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the program gives no build");
    const int status = (int)record_u32(&in);
    const char *message = record_text(&in, sizeof err->message), *reason = record_text(&in, sizeof finding->reason),
@@ -80,13 +103,10 @@ static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_cand
    const int64_t request = (int64_t)record_u64(in);
    const uint32_t child = record_u32(in);
    const char *hash = record_text(in, RKB_HASH_TEXT);
-   size_t bytes;
-   const void *secret = record_bytes(in, &bytes, sizeof runtime->secret.bytes);
    rkb_item_t *item = rkb_item_read(in);
-   if (!item || !hash || bytes != sizeof runtime->secret.bytes || kind != CONFINED_JOB || !rkb_item_text(item, "source"))
+   if (!item || !hash || kind != CONFINED_JOB || !rkb_item_text(item, "source"))
       return false;
    rkb_candidate_t *candidate = *out = rkb_candidate_new(runtime->pipeline, item);
-   memcpy(runtime->secret.bytes, secret, bytes);
    snprintf(candidate->hash, sizeof candidate->hash, "%s", hash);
    candidate->item = item;
    candidate->section = section;
@@ -115,7 +135,7 @@ static void write_answer(const rkb_ended_t *ended, const rkb_candidate_t *candid
 }
 
 bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads, int channel) {
-   rkb_confined_job_t own = {.channel = channel, .threads = threads};
+   rkb_confined_job_t own = {.channel = channel, .threads = threads, .asking = PTHREAD_MUTEX_INITIALIZER};
    rkb_instance_t *instance = runtime->current[entry];
    rkb_candidate_t *candidate = NULL;
    rkb_text_t answer;

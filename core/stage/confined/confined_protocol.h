@@ -5,9 +5,12 @@
  *    watch     server: confined_told_t: TOLD_STARTED with the fork's number, later TOLD_ENDED with its wait status.  When the program
  *              closes its end, the server ends the fork.
  *    channel   frames of kernel/byte_record.h, each beginning with u32 kind:
- *              program: CONFINED_JOB: u32 section, u64 request, u32 child, text hash of the candidate, bytes secret of the run, item, u32 has a build, build
+ *              program: CONFINED_JOB: u32 section, u64 request, u32 child, text hash of the candidate, item, u32 has a build, build
  *              fork:    CONFINED_BUILD: u32 flags;  program: CONFINED_BUILT: u32 status, text message, finding, u32 has a build, build
+ *              fork:    CONFINED_STREAM: u32 child;  program: CONFINED_STREAMED: u32 key, u32 key, u32 stream, u32 stream (rkb_random_t)
  *              fork:    CONFINED_DONE: u32 status, text message, text option, u32 count + items, u32 count + notes (text key, bytes)
+ * A screening worker that stands between passes frames on as they are, and says CONFINED_FAILED, which is read as CONFINED_DONE, for a fork that
+ * ended without an answer.
  * Program and server are one program; what the fork says may come from anywhere. */
 #ifndef RKB_STAGE_CONFINED_CONFINED_PROTOCOL_H
 #define RKB_STAGE_CONFINED_CONFINED_PROTOCOL_H
@@ -30,7 +33,7 @@ typedef struct confined_told {
    int32_t number; /* of the process, or its wait status */
 } confined_told_t;
 
-enum confined_kind { CONFINED_JOB = 1, CONFINED_BUILD, CONFINED_BUILT, CONFINED_DONE };
+enum confined_kind { CONFINED_JOB = 1, CONFINED_BUILD, CONFINED_BUILT, CONFINED_DONE, CONFINED_STREAM, CONFINED_STREAMED, CONFINED_FAILED };
 
 enum {
    CONFINED_MAX_REQUEST = 128 << 20, /* a build of the most that a compiler gives */

@@ -1,0 +1,63 @@
+/* The keeper's start and end (confined.h).  Loop thread; the socket to the server belongs to all. */
+#include "stage/confined/confined.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <rkb/ext/confined.h>
+#include "base/memory.h"
+#include "stage/confined/keeper.h"
+
+struct rkb_confined {
+   pid_t keeper;
+   int control;
+};
+
+bool rkb_confined_wanted(const rkb_stage_t *stage) {
+   const char *const *needs = stage ? RKB_NEEDS(stage) : NULL;
+   for (; needs && *needs; needs++)
+      if (strcmp(*needs, RKB_EXT_CONFINED) == 0)
+         return true;
+   return false;
+}
+
+int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err) {
+   bool wanted = false;
+   int ends[2];
+   *confined = NULL;
+   for (uint32_t i = 0; i < runtime->pipeline->entry_count; i++)
+      wanted |= rkb_confined_wanted(runtime->pipeline->entries[i].stage);
+   if (!wanted)
+      return RKB_OK;
+   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+      return rkb_fail(err, RKB_ERR_IO, "no socket for the processes of jobs: %s", strerror(errno));
+   const pid_t keeper = fork();
+   if (keeper == 0) {
+      close(ends[0]);
+      confined_keep(runtime, ends[1]);
+   }
+   close(ends[1]);
+   if (keeper < 0) {
+      close(ends[0]);
+      return rkb_fail(err, RKB_ERR_IO, "no process for jobs: %s", strerror(errno));
+   }
+   *confined = rkb_allocate(1, sizeof **confined);
+   **confined = (rkb_confined_t){keeper, ends[0]};
+   return RKB_OK;
+}
+
+void rkb_confined_close(rkb_confined_t *confined) {
+   if (!confined)
+      return;
+   close(confined->control); /* the server ends with it, and the keeper with the server */
+   while (waitpid(confined->keeper, NULL, 0) < 0 && errno == EINTR)
+      continue;
+   free(confined);
+}
+
+int confined_control(const rkb_confined_t *confined) {
+   return confined->control;
+}

@@ -1,0 +1,58 @@
+/* A compile on a screening worker (screen_slot.h).  The thread that has the slot. */
+#include <stdlib.h>
+#include <string.h>
+#include "kernel/compile_record.h"
+#include "kernel/compiler_protocol.h"
+#include "stage/confined/confined_fork.h"
+#include "stage/screen/screen_protocol.h"
+#include "stage/screen/screen_slot.h"
+
+/* Takes over payload.  False when it is no answer to the slot's last request. */
+static bool read_answer(const rkb_screen_slot_t *slot, char *payload, record_reader_t *in, uint32_t expressions, int *status,
+                        compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   const bool ours = record_u32(in) == SCREEN_COMPILED && record_u64(in) == slot->number;
+   const int said = (int)record_u32(in);
+   char *message = record_text(in, sizeof err->message - 1);
+   const bool uncertain = record_u32(in) != 0;
+   bool good = ours && !in->bad && said <= RKB_OK && said >= RKB_ERR_LIMIT;
+   if (good && said == RKB_OK) {
+      good = compile_output_read(payload, in, expressions, output, finding);
+      output->uncertain = uncertain;
+   } else {
+      free(payload);
+   }
+   *status = good && said != RKB_OK ? rkb_fail(err, said, "%s", message) : RKB_OK;
+   free(message);
+   return good;
+}
+
+int screen_slot_compile(void *argument, const compile_input_t *input, bool (*cancelled)(void *), void *cancel_argument,
+                        compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
+   rkb_screen_slot_t *slot = argument;
+   rkb_text_t request;
+   char *payload = NULL;
+   record_reader_t in;
+   int status = RKB_OK;
+   rkb_text_init(&request, COMPILER_MAX_REQUEST);
+   record_put_u32(&request, SCREEN_COMPILE);
+   record_put_u64(&request, ++slot->number);
+   compile_input_write(input, &request);
+   if (request.cut) {
+      rkb_text_free(&request);
+      return rkb_fail(err, RKB_ERR_LIMIT, "the source and its options are larger than 2 MiB");
+   }
+   const bool answered =
+      confined_send(&slot->peer, request.data, request.length, cancelled, cancel_argument) &&
+      confined_receive(&slot->peer, SCREEN_MAX_COMPILED, &payload, &in, cancelled, cancel_argument);
+   rkb_text_free(&request);
+   if (answered && read_answer(slot, payload, &in, input->expression_count, &status, output, finding, err))
+      return status;
+   if (!answered)
+      free(payload);
+   if (cancelled && cancelled(cancel_argument)) {
+      rkb_screen_drop(slot, NULL);
+      return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
+   }
+   rkb_screen_drop(slot, "it ended, or did not keep the protocol, in the middle of a compile");
+   return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the screening worker was lost");
+}

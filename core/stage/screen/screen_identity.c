@@ -1,0 +1,22 @@
+/* What the program and its screening workers must have alike (screen_protocol.h). */
+#include "pipeline/pipeline_subject.h"
+#include "stage/screen/screen_protocol.h"
+
+/* The plugin that an entry of the pipeline comes from; NULL for a build. */
+static const rkb_registry_object_t *plugin_of(const rkb_pipeline_t *pipeline, uint32_t entry) {
+   const rkb_registry_object_t *object = NULL;
+   const char *use = pipeline->entries[entry].node.use;
+   if (!rkb_registry_stage(pipeline->registry, use, &object))
+      rkb_registry_strategy(pipeline->registry, use, &object);
+   return object;
+}
+
+void screen_identity_write(const rkb_pipeline_t *pipeline, rkb_text_t *out) {
+   rkb_text_format(out, "interface %d.%d\npipeline %s\ntask %s\n", RKB_ABI_MAJOR, RKB_ABI_MINOR, pipeline->hash,
+                   pipeline->task ? rkb_subject_task_hash(pipeline) : "");
+   for (uint32_t i = 0; i < pipeline->entry_count; i++) {
+      const rkb_registry_object_t *object = plugin_of(pipeline, i);
+      if (object)
+         rkb_text_format(out, "plugin %s %s\n", pipeline->entries[i].node.use, object->hash);
+   }
+}

@@ -1,0 +1,28 @@
+/* How a worker of this machine or of another is started: words, and the environment that they get.  A value: filled once, then read by any
+ * thread. */
+#ifndef RKB_SYSTEM_PEER_COMMAND_H
+#define RKB_SYSTEM_PEER_COMMAND_H
+
+#include "system/peer.h"
+
+enum { RKB_PEER_COMMAND_WORDS = 32, RKB_PEER_COMMAND_VARIABLES = 24 };
+
+typedef struct rkb_peer_command {
+   char *words[RKB_PEER_COMMAND_WORDS + 1]; /* NULL-terminated */
+   uint32_t word_count;
+   char *environment[RKB_PEER_COMMAND_VARIABLES + 1]; /* "NAME=value", NULL-terminated */
+   uint32_t variable_count;
+} rkb_peer_command_t;
+
+/* Each appends; false when there is no room, or nothing to append.  NULL lists are empty. */
+bool rkb_peer_command_add_words(rkb_peer_command_t *command, const char *const *words);
+bool rkb_peer_command_add_split(rkb_peer_command_t *command, const char *text); /* at its spaces */
+bool rkb_peer_command_add_setting(rkb_peer_command_t *command, const char *setting); /* "NAME=value" */
+/* Variables of this process by name; those that are not set are left out. */
+bool rkb_peer_command_pass(rkb_peer_command_t *command, const char *const *names);
+void rkb_peer_command_clear(rkb_peer_command_t *command);
+
+/* Starts it, with one word more unless that is NULL.  As rkb_peer_start. */
+int rkb_peer_command_start(const rkb_peer_command_t *command, const char *last, rkb_peer_t *peer, rkb_error_t *err);
+
+#endif
