@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/confined.h"
+#include "cli/crash_report.h"
 #include "cli/dry_run.h"
 #include "cli/run_result.h"
 #include "cli/pipeline_file.h"
@@ -31,6 +32,7 @@ typedef struct command_line {
    int64_t jobs;
    rkb_secret_t secret;
    const rkb_secret_t *given_secret; /* or NULL */
+   const char *const *skip; /* NULL-terminated, or NULL */
    bool quiet, json, until_input_ends;
 } command_line_t;
 
@@ -52,6 +54,7 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    const char *jobs = rkb_argument(arguments, "jobs");
    const char *pipeline = rkb_positional(arguments, 0);
    *line = (command_line_t){.resume = rkb_argument(arguments, "resume"),
+                            .skip = rkb_argument_list(arguments, "skip-stage"),
                             .quiet = rkb_argument_given(arguments, "quiet"),
                             .json = rkb_argument_given(arguments, "json"),
                             .until_input_ends = rkb_argument_given(arguments, "until-input-ends")};
@@ -65,6 +68,10 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    }
    if (line->resume && rkb_argument_given(arguments, "out")) {
       fprintf(stderr, "--resume continues in the run's own directory; leave out --out\n");
+      return RKB_EXIT_USAGE;
+   }
+   if (rkb_argument_given(arguments, "skip-stage") && (!line->resume || rkb_is_sweep(line->resume))) {
+      fprintf(stderr, "--skip-stage goes with --resume DIR of one run; for a new run take the stage out of the pipeline\n");
       return RKB_EXIT_USAGE;
    }
    if (rkb_argument_given(arguments, "cell") && (!line->resume || !rkb_is_sweep(line->resume))) {
@@ -146,11 +153,13 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
                                       .resume = line->resume != NULL,
                                       .jobs = (uint32_t)line->jobs,
                                       .secret = line->given_secret,
+                                      .skip = line->skip,
                                       .log = log,
                                       .catch_signals = true,
                                       .until_input_ends = line->until_input_ends,
                                       .observe = progress ? rkb_progress_observe : NULL,
                                       .argument = progress};
+   rkb_crash_report_open(directory->path);
    status = rkb_run(pipeline, &options, &outcome, &err);
    rkb_progress_free(progress);
    if (status == RKB_OK) {
@@ -262,6 +271,7 @@ static const rkb_cli_option_t options[] = {
    {"sbatch", "OPTION", "With --on slurm: an option for sbatch, e.g. --sbatch=--partition=gpu.", true},
    {"detach", NULL, "With --on slurm: return when everything is in the queue; --resume gathers the results.", false},
    {"cell", "N", "With --resume: only this cell of a sweep, in this process.", false},
+   {"skip-stage", "NAME", "With --resume: go on without this stage, for one that crashes. Repeatable.", true},
    RKB_SECRET_OPTION,
    {"workers", "LIST", "Machines to measure on and to screen on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
    {"jobs", "N", "Worker threads (default: one a core; in a sweep, the cores divided among its runs).", false},

@@ -121,6 +121,30 @@ static int check_device(rkb_run_t *run, rkb_error_t *err) {
    return status;
 }
 
+/* Marks the entries that the options leave out, and keeps their names with the run. */
+static int skip_stages(rkb_run_t *run, rkb_error_t *err) {
+   const rkb_pipeline_t *pipeline = run->pipeline;
+   rkb_text_t names;
+   rkb_text_init(&names, 4096);
+   int status = RKB_OK;
+   for (const char *const *id = run->options.skip; status == RKB_OK && id && *id; id++) {
+      const int32_t at = rkb_pipeline_find(pipeline, *id);
+      if (at < 0 || !pipeline->entries[at].stage)
+         status = rkb_fail(err, RKB_ERR_INVALID, "--skip-stage %.100s: %s", *id,
+                           at < 0 ? "the pipeline has no stage of this name; rkb-run --dry-run lists them"
+                                  : "a run cannot do without it");
+      else
+         run->runtime.skipped |= 1ull << at;
+      rkb_text_format(&names, "%s%s", names.length ? " " : "", *id);
+   }
+   if (status == RKB_OK && run->runtime.skipped && run->archive)
+      status = rkb_archive_set_fact(run->archive, "skipped_stages", rkb_text_get(&names), err);
+   if (status == RKB_OK && run->runtime.skipped)
+      rkb_log_printf(run->options.log, RKB_LOG_WARN, "engine", "left out by --skip-stage: %s", rkb_text_get(&names));
+   rkb_text_free(&names);
+   return status;
+}
+
 static int run_open(rkb_run_t *run, rkb_error_t *err) {
    rkb_numbered_open(&run->numbered);
    int status = rkb_runtime_open(&run->runtime, run->pipeline, run->options.log, run->options.jobs, err);
@@ -141,6 +165,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
          rkb_times_load(run);
       run->runtime.archive = run->archive;
    }
+   if (status == RKB_OK)
+      status = skip_stages(run, err);
    if (status == RKB_OK)
       status = rkb_strategy_record_open(run, err);
    if (status == RKB_OK)

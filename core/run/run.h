@@ -51,6 +51,7 @@ typedef struct rkb_run_options {
    bool resume;           /* directory holds a run to go on with */
    uint32_t jobs;         /* worker threads; 0: one a core */
    const rkb_secret_t *secret; /* NULL: the archive's on resume, else drawn */
+   const char *const *skip; /* ids of stages that run no more, NULL-terminated; NULL: none.  With resume alone */
    rkb_log_t *log;        /* not NULL */
    bool catch_signals;    /* SIGINT and SIGTERM end the run cleanly; a second one kills it at once */
    bool until_input_ends; /* the end of standard input, which must be a pipe or a terminal, ends the run as SIGINT does */

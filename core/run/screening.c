@@ -85,6 +85,21 @@ static void build_done(void *argument, rkb_candidate_t *candidate) {
    screening->built(screening->owner, candidate);
 }
 
+/* A verifier that a person left out has said nothing, and the candidate's standing says so; a profiler has nothing to say of it. */
+static void skip(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
+   const bool verifies = entry->stage && entry->stage->kind == RKB_VERIFIER;
+   if (verifies)
+      candidate->results[entry->index].verdict =
+         rkb_verdict_new(RKB_UNKNOWN, "tool.skipped", "left out by --skip-stage; nothing is known of the kernel");
+   candidate->results[entry->index].attempts = verifies;
+   candidate->results[entry->index].seconds = -1;
+   if (screening->added && verifies)
+      screening->added(screening->owner, entry);
+   settle(candidate, entry, verifies ? RKB_RAN : RKB_SKIPPED);
+   if (screening->ended && verifies)
+      screening->ended(screening->owner, candidate, entry);
+}
+
 static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_runtime_t *runtime = screening->runtime;
    rkb_stage_result_t *result = &candidate->results[entry->index];
@@ -177,6 +192,8 @@ static bool consider(rkb_screening_t *screening, rkb_candidate_t *candidate, con
       settle(candidate, entry, RKB_BLOCKED);
    else if (lacks_build(candidate, entry) || !wanted(screening->runtime, candidate, entry))
       settle(candidate, entry, RKB_SKIPPED);
+   else if (screening->runtime->skipped & bit(entry))
+      skip(screening, candidate, entry);
    else
       run_entry(screening, candidate, entry);
    return true;

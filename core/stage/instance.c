@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "stage/at_work.h"
+#include "stage/candidate.h"
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
@@ -20,16 +22,26 @@ static uint32_t limit_of(const rkb_instance_t *instance) {
    return instance->asynchronous.submit ? SUBMITTED_AT_ONCE : RKB_MAX_JOBS / 2;
 }
 
+/* The candidate that a job is about; 0 for one that has no number yet. */
+static rkb_at_work_t at_work(const rkb_instance_t *instance, const rkb_scope_t *scope) {
+   const bool judges = scope && scope->candidate;
+   return (rkb_at_work_t){.stage = &instance->owner.entry->node,
+                          .candidate = judges ? scope->candidate->number : 0,
+                          .doing = judges ? "at work on candidate" : scope ? "proposing" : "starting or ending"};
+}
+
 int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
    rkb_instance_t *instance = rkb_allocate(1, sizeof *instance);
    instance->stage = entry->stage;
    rkb_owner_init(&instance->owner, runtime, entry, instance);
    rkb_error_t own = {0};
    instance->creating = true;
+   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
    int status = rkb_extensions_check(runtime, entry->stage->id, RKB_NEEDS(entry->stage), &own);
    if (status == RKB_OK)
       status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
    instance->creating = false;
+   rkb_at_work_set(before);
    if (status != RKB_OK) {
       own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';
       rkb_place_t place = entry->node.place;
@@ -62,7 +74,9 @@ static void start_ended(void *argument) {
 
 static void start_on_worker(void *argument) {
    rkb_instance_t *instance = argument;
+   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
    instance->start_status = instance->asynchronous.start(instance->self, &instance->start_error);
+   rkb_at_work_set(before);
    rkb_loop_post(instance->owner.runtime->loop, start_ended, instance);
 }
 
@@ -87,11 +101,13 @@ static void run_on_worker(void *argument) {
    rkb_item_t *in = work->in;
    rkb_error_t err = {0};
    int status = RKB_ERR_CANCELLED;
+   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, &work->scope));
    if (rkb_jobs_start(instance->owner.runtime->jobs, job))
       status = instance->confined ? rkb_confined_run(instance, job, in, &err)
                                   : instance->stage->run(instance->self, job, in, &err);
    else
       rkb_fail(&err, status, "cancelled before it began");
+   rkb_at_work_set(before);
    rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
    rkb_item_unref(in);
 }
@@ -100,7 +116,9 @@ static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
    rkb_job_t job = work->job;
    rkb_error_t err = {0};
    rkb_jobs_start(instance->owner.runtime->jobs, job);
+   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, &work->scope));
    int status = instance->asynchronous.submit(instance->self, job, work->in, &err);
+   rkb_at_work_set(before);
    if (status != RKB_OK)
       rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
 }
@@ -126,7 +144,7 @@ static void tell_undone(void *argument) {
    free(undone);
 }
 
-static void end_undone(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why) {
+void rkb_work_end(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why) {
    undone_t *undone = rkb_allocate(1, sizeof *undone);
    undone->work = work;
    undone->ended.work = work;
@@ -142,7 +160,7 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
    work->job =
       rkb_jobs_open(runtime->jobs, work, instance, &work->scope, instance->owner.entry->node.deadline_ns);
    if (!work->job) {
-      end_undone(runtime, work, RKB_ERR_LIMIT, "too many jobs are open");
+      rkb_work_end(runtime, work, RKB_ERR_LIMIT, "too many jobs are open");
       return;
    }
    instance->running++;
@@ -201,7 +219,7 @@ void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why) {
    instance->waiting = 0;
    while (work) {
       rkb_work_t *next = work->next;
-      end_undone(instance->owner.runtime, work, status, why);
+      rkb_work_end(instance->owner.runtime, work, status, why);
       work = next;
    }
 }
@@ -299,6 +317,8 @@ void rkb_instance_stop(rkb_instance_t *instance) {
 void rkb_instance_free(rkb_instance_t *instance) {
    if (!instance)
       return;
+   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
    instance->stage->destroy(instance->self);
+   rkb_at_work_set(before);
    free(instance);
 }

@@ -58,6 +58,8 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err);
 void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work);
 void rkb_instance_pump(rkb_instance_t *instance);
 void rkb_instance_ended(rkb_ended_t *ended); /* frees ended */
+/* Ends work that no stage has in hand, from the loop's queue: callers are not prepared for done while they add. */
+void rkb_work_end(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why);
 /* Ends all that waits with RKB_ERR_CANCELLED. */
 void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why);
 /* A job of it does not end: no more jobs for it, never destroyed; a fresh instance takes the queue. */

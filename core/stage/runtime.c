@@ -111,7 +111,7 @@ static void open_devices(rkb_runtime_t *runtime, uint64_t entries) {
    bool wanted = false;
    for (uint32_t i = 0; i < runtime->pipeline->entry_count; i++) {
       const rkb_stage_t *stage = runtime->pipeline->entries[i].stage;
-      wanted |= (entries & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
+      wanted |= (entries & ~runtime->skipped & (1ull << i)) && stage && (stage->flags & RKB_STAGE_EXCLUSIVE_GPU);
    }
    if (!wanted || runtime->devices)
       return;
@@ -166,7 +166,7 @@ int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err
       return opened;
    for (uint32_t i = 0; i < runtime->pipeline->entry_count; i++) {
       rkb_instance_t *instance;
-      if (!(entries & (1ull << i)) || !runtime->pipeline->entries[i].stage)
+      if (!(entries & ~runtime->skipped & (1ull << i)) || !runtime->pipeline->entries[i].stage)
          continue;
       int status = rkb_instance_new(runtime, &runtime->pipeline->entries[i], &instance, err);
       if (status == RKB_OK)
@@ -187,6 +187,10 @@ int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err
 
 void rkb_runtime_add(rkb_runtime_t *runtime, uint32_t entry, rkb_work_t *work) {
    rkb_instance_t *instance = runtime->current[entry];
+   if (runtime->skipped & (1ull << entry)) {
+      rkb_work_end(runtime, work, RKB_ERR_UNAVAILABLE, "left out by --skip-stage");
+      return;
+   }
    if (instance) {
       rkb_instance_add(instance, work);
       return;

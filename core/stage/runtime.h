@@ -51,6 +51,7 @@ typedef struct rkb_runtime {
    struct rkb_child *children;          /* processes that jobs started asynchronously */
    struct rkb_lent_transfer *transfers; /* that jobs started through rkb.draft.http */
    uint32_t away;                       /* own work on workers */
+   uint64_t skipped; /* set of entries that run no more: their work ends at once; set before the start */
    uint64_t jobs_ended;
    bool stopping;         /* no job is started any more; read by workers, atomically */
    char over_budget[320]; /* what is said once, when the money is over */

@@ -253,7 +253,7 @@ static int gather_cost(gathering_t *all, rkb_error_t *err) {
 
 static void gather_facts(gathering_t *all) {
    static const char *const keys[] = {"name", "task",   "direction",  "target", "objective",
-                                      "seed", "secret", "created_ms", "ended",  "ended_because"};
+                                      "seed", "secret", "created_ms", "ended",  "ended_because", "skipped_stages"};
    json_t *facts = json_object();
    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
       char *value = rkb_archive_get_fact(all->archive, keys[i]);

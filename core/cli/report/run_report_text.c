@@ -57,6 +57,8 @@ static void print_head(const json_t *report) {
              spell_seconds(real_of(report, "elapsed"), elapsed, sizeof elapsed));
    }
    printf("\n");
+   if (text_of(run, "skipped_stages")[0])
+      printf("left out by --skip-stage since it was resumed: %s\n", text_of(run, "skipped_stages"));
    printf(
       "%lld requests gave %lld candidates and %lld duplicates: %lld accepted, %lld suspect, %lld unknown, %lld rejected",
       int_of(counts, "requests"), int_of(counts, "candidates"),

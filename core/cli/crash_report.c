@@ -1,0 +1,67 @@
+/* A signal handler that writes two lines (crash_report.h).  It uses write and nothing that might wait. */
+#include "cli/crash_report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "stage/at_work.h"
+
+/* A handler is given nothing, so what it says of the run lies here: written once, before there are threads. */
+static char run_directory[4096];
+
+static void say(const char *text) {
+   const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+   (void)ignored;
+}
+
+static void say_number(int64_t number) {
+   char digits[24];
+   size_t at = sizeof digits - 1;
+   digits[at] = '\0';
+   for (uint64_t left = (uint64_t)number; at > 0 && (left || !digits[at]); left /= 10)
+      digits[--at] = (char)('0' + left % 10);
+   say(&digits[at]);
+}
+
+static void tell(int number) {
+   const rkb_at_work_t work = rkb_at_work();
+   if (!work.stage)
+      return;
+   say("\nrkb-run: the stage ");
+   say(work.stage->id);
+   say(" (");
+   say(work.stage->use);
+   say(") crashed with signal ");
+   say_number(number);
+   say(", ");
+   say(work.doing);
+   if (work.candidate > 0) {
+      say(" ");
+      say_number(work.candidate);
+   }
+   say("\nfinished results are stored; go on without this stage: rkb-run --resume ");
+   say(run_directory);
+   say(" --skip-stage ");
+   say(work.stage->id);
+   say("\n");
+}
+
+static void crashed(int number) {
+   tell(number);
+   raise(number); /* SA_RESETHAND: this time it ends the program */
+}
+
+/* A sanitizer's own report says more. */
+void rkb_crash_report_open(const char *directory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+   const int faults[] = {0};
+#else
+   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
+#endif
+   struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_RESETHAND | SA_NODEFER};
+   snprintf(run_directory, sizeof run_directory, "%s", directory);
+   for (const int *fault = faults; *fault; fault++)
+      sigaction(*fault, &action, NULL);
+}

@@ -1,0 +1,19 @@
+/* Which stage this thread is in, and with which candidate: what a person needs to know when a plugin crashes the program.  Each thread has its
+ * own; rkb_at_work may be called in a signal handler. */
+#ifndef RKB_STAGE_AT_WORK_H
+#define RKB_STAGE_AT_WORK_H
+
+#include <stdint.h>
+#include "pipeline/pipeline.h"
+
+typedef struct rkb_at_work {
+   const rkb_graph_node_t *stage; /* NULL: in none */
+   int64_t candidate;             /* 0: none yet */
+   const char *doing;             /* "at work on a candidate" */
+} rkb_at_work_t;
+
+/* From before a plugin is called until after it returned; returns what was there before, to be given back. */
+rkb_at_work_t rkb_at_work_set(rkb_at_work_t now);
+rkb_at_work_t rkb_at_work(void);
+
+#endif
