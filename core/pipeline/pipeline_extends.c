@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/shipped_files.h"
 
 #define MAX_DEPTH 8
@@ -160,7 +161,9 @@ static rkb_yaml_t *load(rkb_arena_t *arena, const char *path, chain_t *chain, rk
    rkb_yaml_t *merged = NULL;
    rkb_yaml_t *child = rkb_yaml_load(arena, path, problems);
    char *real = realpath(path, NULL);
-   if (!child || !real || !rkb_yaml_expect(child, RKB_YAML_MAP, "a pipeline", problems))
+   if (child && !real)
+      real = rkb_duplicate(path); /* an open file without a name */
+   if (!child || !rkb_yaml_expect(child, RKB_YAML_MAP, "a pipeline", problems))
       goto done;
    chain->paths[chain->count++] = real;
    const rkb_yaml_t *extends = rkb_yaml_get(child, "extends");

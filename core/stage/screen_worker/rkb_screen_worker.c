@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -39,27 +40,25 @@ static bool hear(worker_t *worker, size_t most, char **payload, record_reader_t 
 
 /* Setup ------------------------------------------------------------------------------------------------------------------ */
 
-/* The pipeline opens from a file, as everywhere; nobody else reads it. */
+/* The pipeline opens from a file, as everywhere; this one has no name. */
 static rkb_pipeline_t *open_pipeline(const char *text, const char *const *plugins, rkb_error_t *err) {
-   const char *folder = getenv("TMPDIR");
-   char path[512];
+   char path[64];
    rkb_problems_t problems;
-   snprintf(path, sizeof path, "%.400s/rkb-screen-XXXXXX", folder && *folder ? folder : "/tmp");
-   const int file = mkstemp(path);
+   rkb_pipeline_t *pipeline = NULL;
+   const int file = memfd_create("pipeline", MFD_CLOEXEC);
    if (file < 0 || !record_write_all(file, text, strlen(text))) {
-      rkb_fail(err, RKB_ERR_IO, "it cannot write to %.400s", path);
-      if (file >= 0)
-         close(file);
-      return NULL;
+      rkb_fail(err, RKB_ERR_IO, "it has no memory for the pipeline");
+   } else {
+      snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+      rkb_problems_init(&problems);
+      const rkb_pipeline_options_t options = {.path = path, .plugin_paths = plugins};
+      pipeline = rkb_pipeline_open(&options, &problems);
+      if (!pipeline)
+         rkb_problems_error(&problems, err);
+      rkb_problems_free(&problems);
    }
-   close(file);
-   rkb_problems_init(&problems);
-   const rkb_pipeline_options_t options = {.path = path, .plugin_paths = plugins};
-   rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
-   if (!pipeline)
-      rkb_problems_error(&problems, err);
-   rkb_problems_free(&problems);
-   unlink(path);
+   if (file >= 0)
+      close(file);
    return pipeline;
 }
 
@@ -252,9 +251,9 @@ int main(void) {
       return 2;
    }
    signal(SIGPIPE, SIG_IGN);
-   prctl(PR_SET_DUMPABLE, 0);
    worker.setup = rkb_arena_new(0);
    bool serves = take_descriptors(&worker.program) && set_up(&worker);
+   prctl(PR_SET_DUMPABLE, 0); /* after the pipeline: /proc/self/fd is closed from here on */
    while (serves)
       serves = serve_one(&worker);
    rkb_confined_close(worker.runtime.confined);

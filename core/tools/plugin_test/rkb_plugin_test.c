@@ -12,7 +12,7 @@
 #include "tools/plugin_test/trial.h"
 #include "plugin/registry.h"
 
-enum { TRIAL_SECONDS = 20, BROKEN_BIT = 1, UNTRIED_BIT = 2 };
+enum { TRIAL_SECONDS = 20, TASK_SECONDS = 600, BROKEN_BIT = 1, UNTRIED_BIT = 2 };
 
 /* The registry's sentences about this object: magic, ABI, sizes, ids, tables. */
 static const rkb_plugin_t *load(const char *path, report_t *report) {
@@ -40,9 +40,10 @@ static const rkb_plugin_t *load(const char *path, report_t *report) {
 }
 
 /* Runs one trial in a child, so that a crash or a hang is a sentence. */
-static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const char *with,
+static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const char *with, const task_trial_t *task,
                 report_t *report) {
    const char *id = stage ? stage->id : strategy->id;
+   const int seconds = task ? TASK_SECONDS : TRIAL_SECONDS;
    int outcome = 0;
    pid_t child;
    fflush(NULL);
@@ -53,8 +54,10 @@ static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const 
    }
    if (child == 0) {
       report_t own = {.kept = 0};
-      alarm(TRIAL_SECONDS);
-      if (stage)
+      alarm((unsigned)seconds);
+      if (task)
+         task_trial(stage, with, task, &own);
+      else if (stage)
          stage_trial(stage, with, &own);
       else
          strategy_trial(strategy, with, &own);
@@ -64,7 +67,7 @@ static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const 
    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
       ;
    if (WIFSIGNALED(outcome) && WTERMSIG(outcome) == SIGALRM)
-      report_broken(report, "%s: it did not return within %d s", id, TRIAL_SECONDS);
+      report_broken(report, "%s: it did not return within %d s", id, seconds);
    else if (WIFSIGNALED(outcome))
       report_broken(report, "%s: it crashed with signal %d (%s)", id, WTERMSIG(outcome),
                     strsignal(WTERMSIG(outcome)));
@@ -74,8 +77,15 @@ static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const 
    report->untried += WIFEXITED(outcome) && (WEXITSTATUS(outcome) & UNTRIED_BIT) != 0;
 }
 
+/* Stages that need a task, a build or real kernels, in runs of the engine itself. */
+static void try_with_task(const rkb_plugin_t *plugin, const char *with, const task_trial_t *task, report_t *report) {
+   for (const rkb_stage_t *const *stage = plugin->stages; stage && *stage; stage++)
+      try(*stage, NULL, with, task, report);
+}
+
 static int run(const rkb_arguments_t *arguments) {
    const char *path = rkb_positional(arguments, 0), *with = rkb_argument(arguments, "with");
+   const task_trial_t task = {.plugin = path, .task = rkb_argument(arguments, "task"), .direction = rkb_argument(arguments, "direction")};
    const rkb_plugin_t *plugin;
    report_t report = {.kept = 0};
    if (access(path, R_OK) != 0) {
@@ -85,10 +95,12 @@ static int run(const rkb_arguments_t *arguments) {
    symbols_check(path, &report);
    plugin = load(path, &report);
    for (const rkb_stage_t *const *stage = plugin ? plugin->stages : NULL; stage && *stage; stage++)
-      try(*stage, NULL, with, &report);
+      try(*stage, NULL, with, NULL, &report);
    for (const rkb_strategy_t *const *strategy = plugin ? plugin->strategies : NULL; strategy && *strategy;
         strategy++)
-      try(NULL, *strategy, with, &report);
+      try(NULL, *strategy, with, NULL, &report);
+   if (plugin && task.task && !report.broken)
+      try_with_task(plugin, with, &task, &report);
    if (report.broken > 0)
       printf("%s breaks the contract\n", path);
    else
@@ -98,6 +110,8 @@ static int run(const rkb_arguments_t *arguments) {
 
 static const rkb_cli_option_t options[] = {
    {"with", "YAML", "The stage's options, as after with: in a pipeline, e.g. '{byte: x}'.", false},
+   {"task", "DIR", "Try each stage with this task's seed kernels too, a directory or the name of one that ships: real builds, real candidates.", false},
+   {"direction", "NAME", "With --task: the task's direction, forward or backward.", false},
    {NULL, NULL, NULL, false},
 };
 
@@ -108,7 +122,7 @@ static const rkb_command_t command = {
    .details =
       "Looks at the object's exports, loads it, checks its tables, and uses each stage and strategy in a process of its\n"
       "own: two instances, one job on a small sample, stop, destroy.  What needs a task, a build or a device is told\n"
-      "as untried.\n"
+      "as untried.  With --task each stage also runs in the engine, on the task's seed kernels and on what comes of them.\n"
       "Exit: 0 it keeps the contract, 1 it breaks it, 2 usage.\n",
    .options = options,
    .least = 1,

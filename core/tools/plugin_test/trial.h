@@ -9,6 +9,15 @@
 void stage_trial(const rkb_stage_t *stage, const char *with, report_t *report);
 void strategy_trial(const rkb_strategy_t *strategy, const char *with, report_t *report);
 
+/* task_trial.c: the stage in a run of the engine, with real kernels of a task.  Every broken contract is one of the report's, and a job that
+ * cannot be done is untried. */
+typedef struct task_trial {
+   const char *plugin;    /* the shared object */
+   const char *task;      /* directory, or the name of one that ships */
+   const char *direction; /* NULL: the task's first */
+} task_trial_t;
+void task_trial(const rkb_stage_t *stage, const char *with, const task_trial_t *task, report_t *report);
+
 /* trial_config.c: a config struct filled from with, followed by guard bytes.  NULL when it cannot be made, after reporting
  * why; *required tells that it is for options that have no default. */
 typedef struct trial_config {
