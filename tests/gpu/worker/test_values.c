@@ -303,6 +303,7 @@ static void a_worker_ends_with_its_program(void **state) {
          _exit(1);
       raise(SIGKILL);
    }
+   close(told[1]); /* or a program that could not start its worker, and tells nothing, would be waited for without end */
    assert_int_equal(read(told[0], &worker, sizeof worker), sizeof worker);
    waitpid(program, NULL, 0);
    for (int i = 0; i < 6000 && kill(worker, 0) == 0; i++) {
@@ -319,7 +320,6 @@ static void a_worker_ends_with_its_program(void **state) {
    }
    assert_int_not_equal(kill(worker, 0), 0);
    close(told[0]);
-   close(told[1]);
 }
 
 /* CUDA_VISIBLE_DEVICES chooses for this program too; a device number is one of those. */

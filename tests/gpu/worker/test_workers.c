@@ -81,13 +81,15 @@ static void as_many_as_are_wanted(void **state) {
 /* A machine that cannot be reached, one that speaks another version, and one with another device are named and left out. */
 static void what_cannot_be_used_is_left_out(void **state) {
    const rkb_worker_address_t addresses[] = {
-      {.command = one_machine}, {.command = nowhere}, {.command = other_version}, {.command = other_class}};
+      {.command = one_machine}, {.command = nowhere}, {.command = other_version}, {.command = other_class},
+      {.command = other_machine, .device = "wanted device"}};
    rkb_devices_t *devices = NULL;
    rkb_session_t *sessions[3];
    rkb_error_t err = {0};
    (void)state;
-   assert_int_equal(open_all(addresses, 4, &devices, &err), RKB_OK);
+   assert_int_equal(open_all(addresses, 5, &devices, &err), RKB_OK);
    if (
+      !told("workers[4], '/usr/bin/env', is left out: it is of class no device, and workers: says wanted device") ||
       !told("workers[1], '/nowhere/ssh', is left out") ||
       !told("workers[2], '/bin/sh', is left out") || !told("is it of this version of rkb?") ||
       !told(
