@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import looks
 import made_run
 from browser import Browser, find
 
@@ -190,6 +191,9 @@ def check_sweep(browser, folder, charts):
         assert pixels(browser, "figure[data-arm=plain]", "--series-5") > 100
         check_themes(browser, charts, series=5)
     shoot(browser, "sweep.png")
+    if charts:
+        browser.open(page)
+        looks.compare(browser, "sweep")
     assert browser.complaints() == [], browser.complaints()
 
 
@@ -207,6 +211,10 @@ with tempfile.TemporaryDirectory() as work, Browser() as browser:
     browser.open(page)
     winner = check_top(browser, best, bests, charts)
     shoot(browser, "run.png")
+    if charts:
+        browser.open(page)
+        looks.compare(browser, "run")
+        browser.open(page)
     check_candidate(browser, check_list(browser), winner)
     shoot(browser, "candidate.png")
     check_hostile(browser)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import urllib.parse
 
+import looks
 import made_run
 from browser import Browser, find
 
@@ -89,10 +90,16 @@ def check_in_a_browser(folder, run):
         assert browser.text("h1") == "Runs" and browser.count("tbody a") == 3
         browser.visit(f"{server.address}run/first/")
         few = browser.text("#candidates .controls")
+        browser.visit(server.address)
+        looks.compare(browser, "served-list")
+        browser.visit(f"{server.address}run/first/")
         browser.events.clear()
         made_run.make(run, COUNT)
         browser.loaded()  # by itself: nobody has pressed anything
         assert browser.text("#candidates .controls") != few and f"of {COUNT}" in browser.text("#candidates .controls")
+        if browser.count("canvas"):
+            looks.compare(browser, "served-run")
+            browser.visit(f"{server.address}run/first/")
         # A reader who has pressed something is asked.
         browser.press("#theme")
         os.utime(os.path.join(run, "run.sqlite"))

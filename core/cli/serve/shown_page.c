@@ -33,7 +33,7 @@ static void add_encoded(rkb_text_t *text, const char *name) {
 void shown_list(const shown_runs_t *runs, rkb_text_t *text) {
    rkb_text_init(text, MOST_LIST);
    rkb_text_add(text, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rkb: runs</title>\n"
-                      "<style>body { font: 16px sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; color-scheme: light dark; }\n"
+                      "<style>:root { color-scheme: light dark; } body { font: 16px sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; }\n"
                       "table { border-collapse: collapse; } td, th { text-align: left; padding: 0.3em 1.5em 0.3em 0; }</style></head>\n"
                       "<body><h1>Runs</h1>\n");
    if (!runs->count)
