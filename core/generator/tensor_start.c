@@ -22,7 +22,7 @@ int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, ui
 
 /* Tiles of blocks and warps that people use, with the share of mma.sync's rate that they tend to reach: larger warp tiles read shared
  * memory less often, and two blocks a multiprocessor wait by turns.  Of the first three, the first was fastest on an H200
- * (docs/results/2026-11-23-tensor); convolutions, whose threads find a place for each row that they bring, were not timed with it. */
+ * (docs/results/2026-11-23-tensor); convolutions, whose threads find a place for each row that they bring, were slower with it. */
 static const struct {
    int64_t m, n, warp_m, warp_n;
    double share;
