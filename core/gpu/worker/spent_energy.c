@@ -8,8 +8,9 @@
 
 /* A step that does not come within a second will not come: the counter stands still. */
 #define MOST_STEP_NS 1000000000ull
-/* Runs are in flight together for about so long: the device hardly ever waits for the next, and the counter is read often enough. */
-#define BATCH_NS 2000000ull
+/* Runs are in flight together for at least so long.  Reading the counter takes some milliseconds (4 on an H200, seen), and happens while a
+ * batch runs: the device does not wait meanwhile. */
+#define BATCH_NS 20000000ull
 #define MOST_IN_FLIGHT 4096u
 
 typedef struct meter {
@@ -41,29 +42,32 @@ static CUresult run_once(const rkb_driver_t *d, const rkb_instance_t *in, rkb_va
 /* Keeps the device at work until the counter moved and least_ns are over; adds what was run.  NOT_READY: the counter stands still, or a
  * run is late. */
 static CUresult run_to_step(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *inputs, const rkb_worker_energy_t *r,
-                            const meter_t *meter, uint64_t least_ns, uint32_t *batch, unsigned long long *millijoules,
+                            const meter_t *meter, uint64_t least_ns, uint32_t *batch, uint64_t *owed, unsigned long long *millijoules,
                             uint64_t *at_ns, uint64_t *runs) {
    const uint64_t start = now_ns();
    unsigned long long before = 0, now = 0;
-   uint64_t last_ns = start;
    CUresult status = meter->read(meter->device, &before) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-   while (status == CUDA_SUCCESS) {
+   /* Each reading comes right behind a batch's launch, so between two steps lie the batches from one's own to the one before the other's. */
+   *runs += *owed;
+   for (*owed = 0; status == CUDA_SUCCESS && *owed == 0;) {
+      const uint64_t batch_ns = now_ns();
       for (uint32_t i = 0; i < *batch && status == CUDA_SUCCESS; i++)
          status = run_once(d, in, inputs, r);
-      if (status == CUDA_SUCCESS)
-         status = rkb_wait(d, r->deadline_ms);
-      *runs += *batch;
-      *at_ns = now_ns();
-      *batch = *at_ns - last_ns < BATCH_NS && *batch < MOST_IN_FLIGHT ? 2 * *batch : *batch;
-      last_ns = *at_ns;
       if (status == CUDA_SUCCESS && meter->read(meter->device, &now) != 0)
          status = CUDA_ERROR_NOT_SUPPORTED;
+      *at_ns = now_ns();
+      if (status == CUDA_SUCCESS)
+         status = rkb_wait(d, r->deadline_ms);
       if (*at_ns - start < least_ns)
          before = now;
       else if (now != before)
-         break;
+         *owed = *batch;
       else if (*at_ns - start > least_ns + MOST_STEP_NS)
-         status = CUDA_ERROR_NOT_READY;
+         status = status == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : status;
+      if (*owed == 0)
+         *runs += *batch;
+      if (now_ns() - batch_ns < BATCH_NS && *batch < MOST_IN_FLIGHT)
+         *batch *= 2;
    }
    *millijoules = now;
    return status;
@@ -74,6 +78,7 @@ int rkb_spend_energy(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values
    meter_t meter = {.device = d->nvml_device};
    unsigned long long first = 0, last = 0;
    uint64_t from = 0, to = 0, ignored = 0;
+   uint64_t owed = 0;
    uint32_t batch = 1;
    if (d->nvml)
       *(void **)&meter.read = dlsym(d->nvml, "nvmlDeviceGetTotalEnergyConsumption");
@@ -82,10 +87,10 @@ int rkb_spend_energy(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values
    /* The first round begins at a step; each later one where the one before it ended. */
    CUresult status = rkb_instance_prepare(d, in, inputs, r->set);
    if (status == CUDA_SUCCESS)
-      status = run_to_step(d, in, inputs, r, &meter, 0, &batch, &first, &from, &ignored);
+      status = run_to_step(d, in, inputs, r, &meter, 0, &batch, &owed, &first, &from, &ignored);
    for (uint32_t i = 0; i < r->rounds && status == CUDA_SUCCESS; i++) {
       spent[i] = (rkb_worker_spent_t){0};
-      status = run_to_step(d, in, inputs, r, &meter, r->least_ms * 1000000ull, &batch, &last, &to, &spent[i].runs);
+      status = run_to_step(d, in, inputs, r, &meter, r->least_ms * 1000000ull, &batch, &owed, &last, &to, &spent[i].runs);
       spent[i].millijoules = last - first;
       spent[i].nanoseconds = to - from;
       first = last;

@@ -64,14 +64,18 @@ static int visit(void *context, const profiled_plan_t *plan, rkb_error_t *err) {
    double *values = calloc((size_t)launches * COUNTER_COUNT + 1, sizeof *values);
    int status = values ? p->device->run(plan->session, 0, 0, (uint32_t)(c->config->deadline / 1000000), &outcome, err)
                        : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   if (status == RKB_OK)
+   /* A worker that ends under the tool is the tool's doing: what it says is worth more than the status. */
+   const bool ended = status == RKB_ERR_UNAVAILABLE;
+   if (status == RKB_OK || ended)
       status = p->device->report(plan->session, &report, &length, err);
    if (status == RKB_OK) {
       const uint32_t rows = ncu_report_read(report, length, COUNTER_NAMES, COUNTER_COUNT, launches, values);
       ncu_report_error(report, length, c->why, sizeof c->why);
+      if (ended && !c->why[0])
+         snprintf(c->why, sizeof c->why, "the worker ended under it, and it does not say why");
       if (rows != launches && !c->why[0])
          snprintf(c->why, sizeof c->why, "Nsight Compute reported %u launches in place of %u", rows, launches);
-      if (rows == launches)
+      if (rows == launches && !ended)
          status = report_counted(p, c->job, plan, values, METHOD, &c->totals);
    }
    free(report);
