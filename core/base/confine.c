@@ -62,7 +62,8 @@ static uint64_t rights_of(unsigned what) {
    return (what & RKB_MAY_READ ? LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR : 0) |
           (what & RKB_MAY_EXECUTE ? LANDLOCK_ACCESS_FS_EXECUTE : 0) |
           (what & RKB_MAY_WRITE ? LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE : 0) |
-          (what & RKB_MAY_CONTROL ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0);
+          (what & RKB_MAY_CONTROL ? LANDLOCK_ACCESS_FS_IOCTL_DEV : 0) |
+          (what & RKB_MAY_MAKE ? LANDLOCK_ACCESS_FS_MAKE_REG : 0);
 }
 
 void rkb_landlock_allow(int rules, uint64_t held, const char *pattern, unsigned what) {

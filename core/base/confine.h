@@ -12,6 +12,7 @@ bool rkb_drop_capabilities(void);
 #define RKB_MAY_EXECUTE 2u
 #define RKB_MAY_WRITE 4u   /* files that are there; truncating them too */
 #define RKB_MAY_CONTROL 8u /* ioctl on devices */
+#define RKB_MAY_MAKE 16u   /* regular files in a directory */
 
 /* Everything that the kernel's version of Landlock can hold back is held back, network and signals included; then paths are allowed
  * again.  -1 where the kernel has no Landlock. */

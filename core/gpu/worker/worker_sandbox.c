@@ -21,17 +21,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nsight Compute takes turns by this file, which both of its halves open (2025.3, seen on an H200). */
-#define TOOL_LOCK_FOLDER "/tmp/nvidia"
-#define TOOL_LOCK TOOL_LOCK_FOLDER "/nsight_compute/lock"
+/* Nsight Compute takes turns by files of this folder, lock.UUID for each device, which both of its halves make and open (2025.3: an H200's
+ * machine named the file that it could not make). */
+#define TOOL_LOCKS "/tmp/nvidia/nsight_compute"
 
-/* The file has to be there: under Landlock it can be written but not made. */
-static void make_tool_lock(void) {
-   mkdir(TOOL_LOCK_FOLDER, 0777);
-   mkdir(TOOL_LOCK_FOLDER "/nsight_compute", 0777);
-   const int file = open(TOOL_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-   if (file >= 0)
-      close(file);
+static void make_lock_folder(void) {
+   mkdir("/tmp/nvidia", 0777);
+   mkdir(TOOL_LOCKS, 0777);
 }
 
 static bool enter_landlock(bool under_tool) {
@@ -49,7 +45,7 @@ static bool enter_landlock(bool under_tool) {
       rkb_landlock_allow(rules, held, devices[i], RKB_MAY_READ | RKB_MAY_WRITE | RKB_MAY_CONTROL);
    rkb_landlock_allow(rules, held, "/proc/self/task", RKB_MAY_READ | RKB_MAY_WRITE);
    if (under_tool)
-      rkb_landlock_allow(rules, held, TOOL_LOCK, RKB_MAY_READ | RKB_MAY_WRITE);
+      rkb_landlock_allow(rules, held, TOOL_LOCKS, RKB_MAY_READ | RKB_MAY_WRITE | RKB_MAY_MAKE);
    return rkb_landlock_enter(rules);
 }
 
@@ -122,7 +118,7 @@ void rkb_sandbox_enter(bool under_tool, char *list, size_t size) {
    char *at = list, *end = list + size;
    list[0] = '\0';
    if (under_tool)
-      make_tool_lock();
+      make_lock_folder();
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
    if (rkb_drop_capabilities())
