@@ -69,11 +69,12 @@ int rkb_session_refused(int refusal, rkb_error_t *err) {
    return err->status;
 }
 
-/* Turns a refusal of the candidate's machine code or plan into a finding. */
-static int found(int refusal, rkb_finding_t *finding, rkb_error_t *err) {
+/* Turns a refusal of the candidate's machine code or plan into a finding, with this reason. */
+static int found(int refusal, const char *reason, rkb_finding_t *finding, rkb_error_t *err) {
    if (refusal != RKB_WORKER_BAD_MODULE)
       return rkb_session_refused(refusal, err);
-   *finding = (rkb_finding_t){.reason = "build.error"};
+   *finding = (rkb_finding_t){.reason = ""};
+   snprintf(finding->reason, sizeof finding->reason, "%s", reason);
    snprintf(finding->message, sizeof finding->message, "%s", err->message);
    return RKB_OK;
 }
@@ -91,7 +92,7 @@ int rkb_session_module(rkb_session_t *s, uint32_t module, const void *cubin, siz
    rkb_worker_module_t head = {.module = module};
    rkb_piece_t pieces[] = {{&head, sizeof head}, {cubin, bytes}};
    int refusal, status = rkb_session_ask(s, RKB_WORKER_MODULE, pieces, 2, NULL, 0, NULL, RKB_REQUEST_NS, &refusal, err);
-   return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
+   return status == RKB_OK && refusal ? found(refusal, "build.error", finding, err) : status;
 }
 
 int rkb_session_stage(rkb_session_t *s, uint32_t set, uint32_t tensor, uint64_t total, uint64_t offset,
@@ -123,7 +124,11 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
       s->buffers[instance] = plan->buffer_count;
       s->launches[instance] = plan->launch_count;
    }
-   return status == RKB_OK && refusal ? found(refusal, finding, err) : status;
+   /* What keeps a driver from a cooperative launch need not be the candidate's fault. */
+   bool cooperative = false;
+   for (uint32_t i = 0; i < plan->launch_count; i++)
+      cooperative |= plan->launches[i].cooperative;
+   return status == RKB_OK && refusal ? found(refusal, cooperative ? "unsupported.cooperative" : "build.error", finding, err) : status;
 }
 
 /* The names of the faults that a kernel can cause (CUDA driver API, CUresult); others are reported by number. */

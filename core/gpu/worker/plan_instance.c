@@ -100,6 +100,21 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
                                     (CUtensorMapFloatOOBfill)m->fill);
 }
 
+/* Pointers to the parameters, which lie in one buffer as the kernel has them.  A cooperative launch takes them so: an H200's driver refuses a
+ * buffer there (CUDA_ERROR_INVALID_VALUE), and cuLaunchCooperativeKernel has no argument for one. */
+static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, char *parameters, size_t bytes, void **list, size_t most) {
+   for (size_t i = 0; i < most; i++) {
+      size_t offset, size;
+      const CUresult status = d->cuFuncGetParamInfo(function, i, &offset, &size);
+      if (status == CUDA_ERROR_INVALID_VALUE) /* there is no such parameter: these were all */
+         return CUDA_SUCCESS;
+      if (status != CUDA_SUCCESS || offset > bytes || size > bytes - offset)
+         return status != CUDA_SUCCESS ? status : CUDA_ERROR_INVALID_VALUE;
+      list[i] = parameters + offset;
+   }
+   return CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
                               CUmodule module) {
    CUfunction function;
@@ -151,8 +166,12 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
                             .numAttrs = attributes};
    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                     CU_LAUNCH_PARAM_END};
+   void **list = l->cooperative ? rkb_allocate(l->argument_count + 2, sizeof *list) : NULL;
+   if (status == CUDA_SUCCESS && l->cooperative)
+      status = split_parameters(d, function, parameters, bytes, list, l->argument_count + 1);
    if (status == CUDA_SUCCESS)
-      status = d->cuLaunchKernelEx(&config, function, NULL, extra);
+      status = d->cuLaunchKernelEx(&config, function, list, l->cooperative ? NULL : extra);
+   free(list);
    free(parameters);
    return status;
 }

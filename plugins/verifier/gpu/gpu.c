@@ -48,7 +48,8 @@ static int emit(const struct gpu *me, struct candidate *candidate, const struct 
                 const struct tally *tally, const char *device) {
    /* Nothing wrong was seen, and nothing was compared: that is no acceptance. */
    const bool blind = !found->reason[0] && tally->judged == 0 && tally->not_judged + tally->refused;
-   const char *standing = blind               ? RKB_UNKNOWN
+   const bool unsupported = strncmp(found->reason, "unsupported.", strlen("unsupported.")) == 0;
+   const char *standing = blind || unsupported ? RKB_UNKNOWN
                           : !found->reason[0] ? RKB_ACCEPT
                           : found->suspect    ? RKB_SUSPECT
                                               : RKB_REJECT;

@@ -1,4 +1,5 @@
-"""Whole outputs beside those of a seed: a kernel that is wrong in one block of 4,096 is rejected, gets no time, and its right twin does.
+"""Whole outputs beside those of a seed: a kernel that is wrong in one block of 4,096 is rejected, gets no time, and its right twin does.  So
+does one with a cooperative launch, whose parameters a driver takes one by one.
 
 usage: peer_test.py RKB-RUN [WORKER-WORD...]
 
@@ -36,7 +37,9 @@ def rows_of(pipeline, query, run_program, worker):
 def check_verdicts(problems, *run):
     found = {note: (standing, reason, message, json.loads(evidence or "{}"))
              for note, standing, reason, message, evidence in rows_of("pipeline.yaml", VERDICTS, *run)}
-    wrong, right = found["seed wrong.cu"], found["seed right.cu"]
+    wrong, right, together = found["seed wrong.cu"], found["seed right.cu"], found["seed together.cu"]
+    if together[0] != "accept":  # its launch is cooperative
+        problems.append(f"the one with a barrier of the grid: {together}")
     if wrong[0] != "reject" or wrong[1] != "numeric.mismatch" or wrong[3].get("found_beside") != "by_sum.cu":
         problems.append(f"the wrong one: {wrong}")
     elif wrong[3]["element"] // 256 != 2345:
@@ -47,7 +50,7 @@ def check_verdicts(problems, *run):
 
 def check_times(problems, *run):
     timed = {note for note, value in rows_of("timed.yaml", TIMES, *run) if value > 0}
-    if timed != {"seed right.cu"}:
+    if timed != {"seed right.cu", "seed together.cu"}:
         problems.append(f"a time was given to {sorted(timed)}")
 
 
