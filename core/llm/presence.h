@@ -15,7 +15,7 @@ enum rkb_presence {
 };
 
 typedef struct rkb_presence_report {
-   const char *model;  /* the entry's name */
+   const char *model;  /* the entry's name; lives as long as the models */
    uint32_t state;     /* enum rkb_presence */
    char text[640];     /* one sentence, without keys */
 } rkb_presence_report_t;

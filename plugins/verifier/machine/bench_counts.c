@@ -43,6 +43,7 @@ static void say_long(struct sample *s) {
             "nothing was judged there",
             s->the_case->name, s->the_case->sequential);
    json_array_append_new(s->outcome->not_run, json_string(text));
+   sample_list_unjudged(s);
 }
 
 /* Executes the counted blocks; *stopped: something was found that ends a block before its time; *cut: a long sequence
@@ -115,7 +116,7 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
       say_long(&s);
    if (status == RKB_OK && !cut && me->config->bench_points && outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge(&s, err);
-   if (status == RKB_OK && !cut && me->config->bench_points)
+   if (status == RKB_OK && me->config->bench_points)
       status = sample_judge_reduced(&s, err);
    if (status == RKB_OK && stopped && !cut)
       status = RKB_ERR_LIMIT;

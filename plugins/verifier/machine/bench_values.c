@@ -181,14 +181,20 @@ int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options,
    return status == RKB_OK ? find_writer(s, options, err) : status;
 }
 
-/* Lists the outputs of which nothing was judged. */
-static void list_unjudged(struct sample *s) {
+void sample_list_unjudged(struct sample *s) {
    size_t used = 0;
    s->unjudged[0] = '\0';
-   for (uint32_t n = 0; s->judged_buffers && n < s->plan->buffer_count; n++)
-      if (sample_is_output(&s->plan->buffers[n]) && !s->judged_buffers[n] && used < sizeof s->unjudged)
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (sample_is_output(&s->plan->buffers[n]) && !(s->judged_buffers && s->judged_buffers[n]) && used < sizeof s->unjudged)
          used += (size_t)snprintf(s->unjudged + used, sizeof s->unjudged - used, "%s%s", used ? ", " : "",
                                   s->plan->buffers[n].name);
+}
+
+/* Lists the outputs of which nothing was judged. */
+static void list_unjudged(struct sample *s) {
+   s->unjudged[0] = '\0';
+   if (s->judged_buffers)
+      sample_list_unjudged(s);
 }
 
 static void tell_unjudged(struct sample *s) {

@@ -89,6 +89,8 @@ int sample_judge_slice(struct sample *whole, struct sample *part, uint32_t launc
 /* bench_links.c: judges launches by themselves, where outputs are still not judged. */
 int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
+/* bench_values.c: names the outputs of which nothing was judged in s->unjudged; all of them, where no value was sampled. */
+void sample_list_unjudged(struct sample *s);
 /* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
 int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 
