@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/candidate_file.h"
 #include "cli/check_result.h"
+#include "cli/installed_tools.h"
 #include "cli/run_result.h"
 #include "cli/replay_line.h"
 #include "cli/run_archive.h"
@@ -70,11 +71,25 @@ static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_c
    return pipeline;
 }
 
+/* The shipped pipeline of --profile measures on this machine's GPU; one that is named may have workers elsewhere. */
+static bool lacks_gpu(const rkb_arguments_t *arguments) {
+   rkb_tool_report_t report;
+   if (!rkb_argument_given(arguments, "profile") || rkb_argument_given(arguments, "pipeline") || rkb_argument_given(arguments, "set"))
+      return false;
+   rkb_tool_look(RKB_TOOL_DRIVER, &report);
+   if (!report.found)
+      fprintf(stderr, "--profile needs a GPU, and none can be used here: %s\nto get it: %s; without --profile the kernel is judged on the CPU\n",
+              report.detail, report.remedy);
+   return !report.found;
+}
+
 int rkb_candidate_check(const rkb_arguments_t *arguments) {
    rkb_candidate_file_t file;
    rkb_pipeline_t *pipeline = NULL;
    rkb_log_t *log = NULL;
    rkb_error_t err;
+   if (lacks_gpu(arguments))
+      return RKB_EXIT_BROKEN;
    int code = rkb_candidate_file_load(arguments, rkb_positional(arguments, 0), &file);
    /* A manifest that says nothing sensible is the candidate's fault, not the command line's. */
    if (code != RKB_EXIT_OK) {
