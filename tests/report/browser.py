@@ -101,9 +101,11 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", str(answer)))
         return answer["result"].get("value")
 
-    def press(self, selector):
+    def press(self, selector, leaves=False):
+        """leaves: the page goes away by it, so that nothing is drawn on it any more; call loaded() then."""
         self.evaluate(f"document.querySelector({json.dumps(selector)}).click()")
-        self.frame()
+        if not leaves:
+            self.frame()
 
     def text(self, selector):
         return self.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")

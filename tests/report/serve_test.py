@@ -106,7 +106,7 @@ def check_in_a_browser(folder, run):
         browser.evaluate("new Promise(done => { const more = document.getElementById('more'); if (!more.hidden) done();"
                          " new MutationObserver(() => { if (!more.hidden) done(); }).observe(more, {attributes: true}); })")
         browser.events.clear()
-        browser.press("#more")
+        browser.press("#more", leaves=True)
         browser.loaded()
         assert browser.evaluate("document.getElementById('more').hidden")
         assert browser.complaints(own=(server.address,)) == [], browser.complaints(own=(server.address,))
