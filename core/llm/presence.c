@@ -8,7 +8,8 @@
 #include "llm/api_keys.h"
 #include "llm/provider.h"
 
-#define TOTAL_NS 7000000000ull /* of one request; a model takes two at most */
+#define CONNECT_NS 10000000000ull /* a server that is there takes a connection at once; one on a busy machine takes a while */
+#define TOTAL_NS 30000000000ull   /* of one request; a model takes two at most */
 #define MOST_HEADERS 6
 #define MOST_LISTED 4096
 
@@ -127,7 +128,7 @@ static void ask(look_t *look, bool by_name) {
          *line++ = '\0';
    }
    look->by_name = by_name;
-   const rkb_http_request_t request = {.size = sizeof request, .url = rkb_text_get(&url), .headers = lines, .connect_ns = TOTAL_NS,
+   const rkb_http_request_t request = {.size = sizeof request, .url = rkb_text_get(&url), .headers = lines, .connect_ns = CONNECT_NS,
                                        .idle_ns = TOTAL_NS, .total_ns = TOTAL_NS, .done = on_done, .arg = look};
    look->all->pending++;
    if (rkb_http_start(look->all->http, &request, NULL, &err) != RKB_OK) {
