@@ -4,8 +4,8 @@
                              [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
-model itself in double precision at the check sizes, forward and backward (the share of what is allowed, 1 is the limit); what `rkb
-check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
+model itself in double precision, forward and backward (the share of what is allowed, 1 is the limit), at up to three sizes drawn from
+its dims' ranges (drawn_sizes.py; `drawn` says how many, and without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
 writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
 """
@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
     sys.path.insert(0, folder)
 
-COLUMNS = ("level", "file", "import_s", "imported", "dims", "forward", "backward", "naive", "naive_s", "fault", "fault_s", "remark")
+COLUMNS = ("level", "file", "import_s", "imported", "dims", "drawn", "forward", "backward", "naive", "naive_s", "fault", "fault_s", "remark")
 
 
 def name_of(path):
@@ -51,11 +51,17 @@ def judge(rkb, directory, text, path, limit, jobs=1):
     return " ".join([word] + (reasons[:1] if word != "accept" else []))
 
 
-def compared(made, directory, dump):
-    """{direction: share of what is allowed, as text}"""
+def compared(made, directory, dump, seed):
+    """(sizes drawn, {direction: share of what is allowed, as text})"""
     import compare
+    import drawn_sizes
     from user_function import user_function
 
+    sizes = drawn_sizes.drawn(made, 3, seed)
+    if sizes:
+        copy = os.path.join(os.path.dirname(directory), "drawn", os.path.basename(directory))
+        drawn_sizes.with_check_cases(directory, copy, sizes)
+        directory = copy
     shares = {}
     for direction in compare.directions_of(directory):
         try:
@@ -63,7 +69,16 @@ def compared(made, directory, dump):
             shares[direction] = "%.2g" % share
         except Exception as error:  # whatever the user's model does at that size
             shares[direction] = "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
-    return shares
+    return len(sizes), shares
+
+
+def warm_up():
+    """PyTorch loads a part of itself, sympy above all, when a tensor without data is first used."""
+    import torch
+
+    torch.nn.functional.linear(torch.empty(2, 3, device="meta"), torch.empty(4, 3, device="meta"))
+    torch.nn.functional.conv2d(torch.empty(1, 1, 4, 4, device="meta"), torch.empty(1, 1, 3, 3, device="meta"))
+    torch.fx.symbolic_trace(torch.nn.ReLU())
 
 
 def row_of(job):
@@ -74,6 +89,7 @@ def row_of(job):
     from refusal import Refused
 
     torch.set_num_threads(1)
+    warm_up()
     row = dict.fromkeys(COLUMNS, "")
     row.update(level=str(level), file=os.path.basename(path))
     started = time.process_time()
@@ -101,8 +117,8 @@ def look(path, made, folder, options, row):
 
     directory = os.path.join(folder, name_of(path))
     import_task.write(directory, made)
-    shares = compared(made, directory, options.dump)
-    row.update(forward=shares.get("forward", ""), backward=shares.get("backward", ""))
+    drawn, shares = compared(made, directory, options.dump, row["file"])
+    row.update(drawn=str(drawn), forward=shares.get("forward", ""), backward=shares.get("backward", ""))
     try:
         right, wrong = Graph(directory).kernel(), Graph(directory).kernel(1)
     except Unwritten as problem:

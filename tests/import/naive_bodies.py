@@ -307,11 +307,16 @@ def normalised_by(node):
 
 
 def joined_part(node):
-    """One operand of a cat: the elements of the result that lie in it."""
+    """Some operands of a cat: the elements of the result that lie in them.  The other dims are the result's own."""
     dim, c = node.literal("dim"), node.coordinates()
-    node.add("const long long place = c%d - %s;" % (dim, node.integer("start")))
-    node.add("if (place < 0 || place >= %s) return;" % node.size(0, dim))
-    put(node, node.at(0, c[:dim] + ["place"] + c[dim + 1 :]))
+    node.add("long long place = c%d - %s;" % (dim, node.integer("start")))
+    node.add("if (place < 0) return;")
+    for k in range(len(node.operands)):
+        index = "0"
+        for d in range(node.out_rank):
+            index = "(%s * %s + %s)" % (index, node.size(k, d) if d == dim else "e%d" % d, "place" if d == dim else c[d])
+        node.add("if (place < %s) { q0[i] = p%d[%s]; return; }" % (node.size(k, dim), k, index))
+        node.add("place -= %s;" % node.size(k, dim))
 
 
 def padded(node):

@@ -19,7 +19,8 @@ import naive_bodies
 CTYPES = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "uint8": "unsigned char"}
 ALIASES = {"reshape", "view", "flatten", "squeeze", "unsqueeze", "contiguous", "detach"}
 BLOCK = 128
-MOST_JOINED = 8  # operands of one launch
+MOST_JOINED = 8  # operands of one launch, with all their sizes
+MOST_PARTS = 24  # with one size each
 
 
 class Unwritten(Exception):
@@ -285,13 +286,13 @@ class Graph:
                 Node(len(self.values), {"op": "normalised", "attr": dict(attributes, norm=entry["op"])}, [x] + values[2:] + operands[1:], outputs)]  # fmt: skip
 
     def joined(self, entry, operands, outputs):
-        """One launch an operand, for a launch takes only so many arguments."""
+        """A launch for some operands, for one takes only so many arguments."""
         dim = int(str((entry.get("attr") or {}).get("dim", 0))) % len(outputs[0].shape)
         nodes = []
-        for k, operand in enumerate(operands):
-            start = " + ".join("(%s)" % before.shape[dim] for before in operands[:k]) or "0"
+        for first in range(0, len(operands), MOST_PARTS):
+            start = " + ".join("(%s)" % before.shape[dim] for before in operands[:first]) or "0"
             part = {"op": "cat_part", "attr": {"dim": dim, "start": start}}
-            nodes.append(Node("%d_%d" % (len(self.values), k), part, [operand], outputs))
+            nodes.append(Node("%d_%d" % (len(self.values), first), part, operands[first : first + MOST_PARTS], outputs))
         return nodes
 
     def share_scratch(self):

@@ -1,0 +1,56 @@
+"""Sizes drawn from the domains of an imported task's dims, at which its graph is held against the model itself.  Test code."""
+
+import math
+import os
+import random
+import re
+import shutil
+
+import check_cases
+from refusal import Refused
+
+DRAWS = 12  # that are looked at; a model may not work at every size of its dims together
+MOST_WORK = 2e7  # operations of a drawn size's graph, where there is a size with fewer
+CHECK = re.compile(r"^  check:\n(?:    - .*\n)+", re.MULTILINE)
+
+
+def ranges_of(task):
+    """dim -> (least, most, multiple), from the text of task.yaml."""
+    found = re.findall(r"^  (\w+): \{range: (\d+)\.\.(\d+)(?:, multiple_of: (\d+))?\}", task, re.MULTILINE)
+    return {name: (int(least), int(most), int(multiple or 1)) for name, least, most, multiple in found}
+
+
+def one_of(chance, least, most, multiple):
+    """Small numbers are as likely as large ones."""
+    value = math.exp(chance.uniform(math.log(least), math.log(most)))
+    return min(max(least, round(value / multiple) * multiple), most)
+
+
+def drawn(made, count, seed):
+    """Up to `count` assignments of the dims at which the user's own model works, those of little work first."""
+    chance, found = random.Random(seed), []
+    ranges = ranges_of(made.task)
+    for _ in range(DRAWS if ranges else 0):
+        assignment = {name: one_of(chance, *ranges[name]) for name in ranges}
+        if any(assignment == other for _, _, other in found):
+            continue
+        try:
+            lowering = made.subject.lower(assignment)
+        except Refused:
+            continue
+        work = check_cases.work_of(lowering, made.subject.tensor_names) + check_cases.elements_of(lowering)
+        found.append((work, len(found), assignment))
+        if sum(work <= MOST_WORK for work, _, _ in found) == count:
+            break
+    return [assignment for _, _, assignment in sorted(found)[:count]]
+
+
+def with_check_cases(directory, copy, assignments):
+    """A copy of a task whose check cases have these sizes."""
+    shutil.copytree(directory, copy)
+    path = os.path.join(copy, "task.yaml")
+    with open(path) as file:
+        text = file.read()
+    cases = ["    - {name: drawn_%d, dims: {%s}}\n" % (k, ", ".join("%s: %d" % pair for pair in case.items())) for k, case in enumerate(assignments)]
+    with open(path, "w") as file:
+        file.write(CHECK.sub(lambda _: "  check:\n" + "".join(cases), text, count=1))
