@@ -10,6 +10,7 @@ import torch
 from attention_calls import AttentionCalls, upper_triangle
 from composed_calls import ComposedCalls
 from constructor_calls import ConstructorCalls
+from einsum_calls import EinsumCalls
 from index_calls import IndexCalls
 from layout_calls import LayoutCalls, number
 from recurrent_calls import RecurrentCalls
@@ -35,7 +36,7 @@ BINARY = {
 }  # fmt: skip
 
 
-class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, IndexCalls, RecurrentCalls, TruthCalls):
+class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, EinsumCalls, IndexCalls, RecurrentCalls, TruthCalls):
     def __init__(self, traced, path, tensor_names, structures=()):
         self.root = traced.root
         self.path = path

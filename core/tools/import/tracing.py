@@ -20,6 +20,7 @@ from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # gates
+PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -229,6 +230,8 @@ class ShapedTracer(torch.fx.Tracer):
             proxy.parent = (source, "no way back")
 
     def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
+        args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for value in args)
+        kwargs = {key: PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for key, value in kwargs.items()}
         for value in args if not stale else ():
             if isinstance(value, ShapedProxy) and value.version != value.storage.version:
                 raise Refused(self.place() + "a view of a value that was changed in place since is used again; make the view after the change")
@@ -369,6 +372,20 @@ def wrap(model, inputs):
     return type("Wrapper", (Wrapper,), {"forward": scope["forward"]})(model)
 
 
+def know_einops():
+    """Where the user's file has loaded einops: it looks a tensor's type up to learn who moves its elements, and has never seen a proxy."""
+    backends = sys.modules.get("einops._backends")
+    if backends is None:
+        return
+    known = getattr(backends, "_type2backend", None)  # from 0.7 on; before, a table by the name of the framework
+    if known is not None:
+        known[ShapedProxy] = backends.TorchBackend()
+    else:
+        made = backends.TorchBackend()
+        made.is_appropriate_type = lambda tensor: isinstance(tensor, (torch.Tensor, ShapedProxy))
+        backends._backends["torch"] = made
+
+
 Traced = collections.namedtuple("Traced", "graph root calls")
 
 
@@ -385,6 +402,7 @@ def trace(model, shown, inputs, path, expected=None, spend=None):
     state.update(root.named_buffers())
     tracer = ShapedTracer(path, shown, tensors, state, expected, spend)
     before = {name: (id(buffer), buffer._version) for name, buffer in model.named_buffers()}
+    know_einops()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -265,6 +265,9 @@ class UserFile:
     def call(self, module, code):
         try:
             exec(code, module.__dict__)
+        except ModuleNotFoundError as error:
+            raise Refused("%s: it does not load: the package %s is missing; install it for %s, or give --python PATH of one that has it" % (
+                self.shown, error.name, sys.executable))
         except Exception as error:
             raise Refused("%s: it does not load: %s: %s" % (self.shown, type(error).__name__, error))
         for name in ("Model", "get_inputs"):
