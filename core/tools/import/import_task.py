@@ -32,6 +32,7 @@ from user_file import UserFile
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
+MOST_TELLING = 6  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
 
@@ -113,6 +114,18 @@ def describe_outputs(probe, nodes, dims):
     return tensors, mapping
 
 
+def without_doubts(probe):
+    """(nodes, shapes): merged, with more traces where several expressions fit those there are."""
+    merged = probe.merged()
+    for _ in range(MOST_TELLING):
+        told = [probe.attempt(dict(probe.subject.base, **{name: value})) is None for name, value in sorted(probe.sizes.doubts)
+                if dict(probe.subject.base, **{name: value}) not in probe.assignments]  # fmt: skip
+        if not any(told):
+            break
+        merged = probe.merged()
+    return merged
+
+
 def with_dims_found(file):
     """A Probe whose dims are the numbers of the file that can move together."""
     probe = Probe(Subject(file, {literal.name: literal for literal in file.literals}))
@@ -121,7 +134,7 @@ def with_dims_found(file):
     while True:
         check = check_cases.choose(probe)
         try:
-            return (probe, check) + probe.merged()
+            return (probe, check) + without_doubts(probe)
         except sizes.Unexplained as problem:
             last = [name for name in probe.domains if name in problem.names][-1:]
             if not last:
@@ -135,7 +148,7 @@ def with_dims_named(file, named):
     probe.name_dims()
     check = check_cases.choose(probe)
     try:
-        return (probe, check) + probe.merged()
+        return (probe, check) + without_doubts(probe)
     except sizes.Unexplained as problem:
         raise sizes.refused(problem)
 

@@ -339,7 +339,7 @@ class Probe:
 
     def merged(self):
         """(nodes, shapes): the graph's nodes and the shape of each tensor, as expressions."""
-        self.sizes = sizes.Sizes(self.assignments)
+        self.sizes = sizes.Sizes(self.assignments, {name: multiple for name, (_, multiple) in self.domains.items()})
         first = self.lowerings[0]
         shapes = {}
         for key in self.subject.tensor_names:

@@ -7,6 +7,8 @@ from refusal import Refused
 
 MOST_STEP = 512  # of a strided window, or of several one after another
 MOST_FACTORS = 4
+MOST_PLACES = 48  # that are looked at to tell expressions apart
+MOST_FITS = 256  # expressions that are told apart
 
 
 class Unexplained(Exception):
@@ -37,22 +39,55 @@ def affine(samples):
     return (slope, offset) if all(slope * d + offset == v for d, v in samples) else None
 
 
+def divided(samples):
+    """(step, rest) of d / step + rest where step divides all dims seen, or None."""
+    (d0, v0), (d1, v1) = samples[0], samples[-1]
+    if v1 <= v0 or (d1 - d0) % (v1 - v0):
+        return None
+    step = (d1 - d0) // (v1 - v0)
+    rest = v0 - d0 // step
+    return (step, rest) if all(d % step == 0 and d // step + rest == v for d, v in samples) else None
+
+
 def strided(samples):
-    """(step, shift, rest) of (d + shift) / step + rest, rounded down, with 0 <= shift < step; or None.
+    """[(step, shift, rest)] of all (d + shift) / step + rest, rounded down, with 0 <= shift < step, through the samples; of shifts that
+    follow each other the first and the last.
 
     Windows one after another are one such expression: ((d + a) / m + b) / n = (d + a + b m) / (m n)."""
     low, high = samples[0], samples[-1]
     across, risen = high[0] - low[0], high[1] - low[1]
+    found = []
     if across <= 0 or risen <= 0:
-        return None
+        return found
     for step in range(2, MOST_STEP + 1):
         if abs(across - step * risen) >= step:
             continue
-        for shift in range(step):
-            rest = low[1] - (low[0] + shift) // step
-            if all((d + shift) // step + rest == v for d, v in samples):
-                return step, shift, rest
-    return None
+        # A sample's quotient is d // step, and one more from the shift step - d % step on.
+        turns = [(d // step - v, step - d % step) for d, v in samples]
+        lower = min(rest for rest, _ in turns)
+        least = max([turn for rest, turn in turns if rest == lower] or [0])  # from here on these are lower + 1
+        most = min([turn for rest, turn in turns if rest == lower + 1] or [step]) - 1
+        ranges = [(least, most, -lower - 1)] if max(rest for rest, _ in turns) <= lower + 1 else []
+        if all(rest == lower for rest, _ in turns):
+            ranges = [(0, min(turn for _, turn in turns) - 1, -lower), (least, step - 1, -lower - 1)]
+        for first, last, rest in ranges:
+            found += [(step, shift, rest) for shift in sorted({first, min(last, step - 1)}) if first <= min(last, step - 1)]
+    return found
+
+
+def telling(samples, fits, multiple):
+    """A dim between those seen at which the fits differ most evenly, or None where they agree at all that were looked at."""
+    low, high = samples[0][0], samples[-1][0]
+    best, most = None, len(fits)
+    places = range(-(-low // multiple) * multiple, high + 1, multiple)
+    for d in places[:: max(1, len(places) // MOST_PLACES)]:
+        counts = {}
+        for step, shift, rest in fits:
+            value = (d + shift) // step + rest
+            counts[value] = counts.get(value, 0) + 1
+        if max(counts.values()) < most:
+            best, most = d, max(counts.values())
+    return best
 
 
 class Curve:
@@ -73,8 +108,9 @@ class Curve:
         return self.text if self.plain else "(%s)" % self.text
 
 
-def curve(name, samples):
-    """The Curve through samples [(dim, value)], or None: affine ones first, then strided windows."""
+def curve(name, samples, doubts=None, multiple=1):
+    """The Curve through samples [(dim, value)], or None: affine ones first, then strided windows.  doubts: takes (name, dim) where a
+    sample there would tell windows apart that these samples do not; multiple: of the dims that count."""
     samples = sorted(set(samples))
     if len(samples) < 2 or len({d for d, _ in samples}) != len(samples):
         return None
@@ -93,19 +129,30 @@ def curve(name, samples):
     for _, value in samples:
         common = math.gcd(common, value)
     for factor in divisors(common) if common else []:
-        found = strided([(d, v // factor) for d, v in samples])
-        if found:
-            step, shift, rest = found
+        small = [(d, v // factor) for d, v in samples]
+        whole = divided(small)
+        if whole:
+            step, rest = whole
+            return Curve(factor, name + " / %d" % step + signed(rest), lambda d: d // step + rest, False)
+        fits = strided(small)
+        if fits:
+            place = telling(small, fits[:MOST_FITS], multiple) if doubts is not None else None
+            if place is not None:
+                doubts.add((name, place))
+            step, shift, rest = fits[0]
             text = (name if shift == 0 else "(%s%s)" % (name, signed(shift))) + " / %d" % step + signed(rest)
             return Curve(factor, text, lambda d: (d + shift) // step + rest, False)
     return None
 
 
 class Sizes:
-    """The expressions for all traces together.  assignments[i]: dim name -> value in trace i; the first is the published one."""
+    """The expressions for all traces together.  assignments[i]: dim name -> value in trace i; the first is the published one.
+    multiples: dim name -> what its values are multiples of."""
 
-    def __init__(self, assignments):
+    def __init__(self, assignments, multiples=None):
         self.assignments = assignments
+        self.multiples = multiples or {}
+        self.doubts = set()  # (dim name, value) where one more trace would tell more
         self.names = list(assignments[0])
         base = assignments[0]
         self.alone = {
@@ -140,11 +187,14 @@ class Sizes:
     def search(self, values, context):
         moved = self.moved_by(values)
         for name in moved if len(moved) == 1 else ():
-            found = curve(name, [(a[name], v) for a, v in zip(self.assignments, values)])
+            found = self.curve(name, [(a[name], v) for a, v in zip(self.assignments, values)])
             found = found or self.squared(name, values)
             if found:
                 return found if isinstance(found, str) else found.whole_text()
         return self.separable(moved, values) or self.combined(values, context) or self.added(moved, values)
+
+    def curve(self, name, samples):
+        return curve(name, samples, self.doubts, self.multiples.get(name, 1))
 
     def squared(self, name, values):
         """factor * inner(d) * inner(d) + a small number: patches of a square image, and a token."""
@@ -155,7 +205,7 @@ class Sizes:
             for factor in divisors(common)[-8:] if common else []:
                 roots = [math.isqrt(abs(value - offset) // factor) for value in values]
                 if all(root * root * factor + offset == value for root, value in zip(roots, values)):
-                    found = curve(name, [(a[name], root) for a, root in zip(self.assignments, roots)])
+                    found = self.curve(name, [(a[name], root) for a, root in zip(self.assignments, roots)])
                     if found:
                         inner = "(%s)" % found.whole_text()
                         return " * ".join(([str(factor)] if factor > 1 else []) + [inner, inner]) + signed(offset)
@@ -165,7 +215,7 @@ class Sizes:
         found = {}
         for name in moved:
             samples = [(self.assignments[i][name], values[i]) for i in self.alone[name]]
-            found[name] = curve(name, samples)
+            found[name] = self.curve(name, samples)
             if found[name] is None:
                 return None
         return found
