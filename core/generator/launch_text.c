@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/product.h"
 
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
    const char *text = rkb_index_manifest(&writer->indices, extent);
@@ -321,7 +322,10 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
                 warps ? rkb_arena_format(writer->arena, "threadIdx.x %% 32 * %s + ",
                                          rkb_writer_uniform(writer, elements))
                       : "");
-      rkb_index_split(indices, anchor->rank, anchor->shape, number, at);
+      if (rkb_node_is_product(anchor))
+         rkb_product_unjoin(writer, first, launch->roots[0], number, at);
+      else
+         rkb_index_split(indices, anchor->rank, anchor->shape, number, at);
       rkb_writer_know(writer, launch->anchors[a], at, name);
       if (!warps)
          rkb_write(writer, "#pragma unroll 8"); /* so many parts are on their way at once */
@@ -344,7 +348,10 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_write(writer, "if (threadIdx.x %% 32 != 0)");
       rkb_write(writer, "   return;");
    }
-   rkb_index_split(indices, node->rank, node->shape, number, at);
+   if (rkb_node_is_product(node))
+      rkb_product_unjoin(writer, first, launch->roots[0], number, at);
+   else
+      rkb_index_split(indices, node->rank, node->shape, number, at);
    rkb_write_roots(writer, launch, first, at);
    *shape = (rkb_kernel_shape_t){
       .grid = rkb_ceildiv(writer, elements, warps ? threads / 32 : threads),

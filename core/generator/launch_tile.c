@@ -152,7 +152,7 @@ void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    const int64_t *d = launch->decisions;
    rkb_product_tile_t tile;
    rkb_tile_open(writer, launch, &tile);
-   const bool turned = tile.m.which != 0;
+   const bool convolution = writer->graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL; /* guards differ between neighbours */
    tile.threads = d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N]);
    rkb_tile_place(writer, &tile, 0);
    rkb_write(writer, "const int thread_m = threadIdx.x / %lld, thread_n = threadIdx.x %% %lld;",
@@ -161,7 +161,7 @@ void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    rkb_tile_look(writer, &tile, &tile.n);
    for (uint32_t s = 0; s < 2; s++) {
       rkb_tile_side_t *side = s ? &tile.n : &tile.m;
-      side->width = turned ? 1 : (uint32_t)d[RKB_VECTOR];
+      side->width = convolution ? 1 : (uint32_t)d[RKB_VECTOR];
       rkb_write(writer, "__shared__ alignas(16) float %s[%lld][%lld];", side->tile, (long long)tile.depth,
                 (long long)(side->extent + PADDING));
       rkb_write(writer, "float %s[%lld];", side->brought,

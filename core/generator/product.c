@@ -80,6 +80,72 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    }
 }
 
+/* Follows a dim of a value down to a product that it is computed from.  RKB_MAX_RANK: it leads elsewhere. */
+static uint32_t follow(const rkb_graph_t *graph, uint32_t value, uint32_t dim, uint32_t product, bool *seen) {
+   const rkb_node_t *node = &graph->nodes[value];
+   uint32_t found = RKB_MAX_RANK;
+   if (value == product)
+      return dim;
+   if (value < product || seen[value])
+      return found;
+   seen[value] = true;
+   if (node->kind == RKB_NODE_PERMUTE)
+      return follow(graph, node->inputs[0], (uint32_t)graph->sizes.list[node->integers[dim]].at[0], product, seen);
+   for (uint32_t i = 0; i < node->input_count && node->kind == RKB_NODE_MAP && found == RKB_MAX_RANK; i++) {
+      const uint32_t fewer = node->rank - graph->nodes[node->inputs[i]].rank;
+      if (dim >= fewer)
+         found = follow(graph, node->inputs[i], dim - fewer, product, seen);
+   }
+   return found;
+}
+
+uint32_t rkb_product_fast_dim(const rkb_graph_t *graph, uint32_t product, uint32_t root) {
+   bool seen[RKB_MAX_GRAPH_NODES] = {0};
+   const uint32_t last = graph->nodes[product].rank - 1,
+                  dim = graph->nodes[root].rank ? follow(graph, root, graph->nodes[root].rank - 1, product, seen) : RKB_MAX_RANK;
+   return dim < RKB_MAX_RANK ? dim : last;
+}
+
+bool rkb_product_is_turned(const rkb_graph_t *graph, uint32_t product, uint32_t root) {
+   const uint32_t kind = graph->nodes[product].kind;
+   return kind != RKB_NODE_MATMUL && rkb_product_fast_dim(graph, product, root) != (kind == RKB_NODE_CONVOLUTION_WEIGHT ? 0 : 1);
+}
+
+/* The dims of a product's output in the order in which parts of sums lie. */
+static void parts_order(const rkb_graph_t *graph, uint32_t product, uint32_t root, uint32_t order[RKB_MAX_RANK]) {
+   const rkb_node_t *node = &graph->nodes[product];
+   const uint32_t fast = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(graph, product, root);
+   uint32_t count = 0;
+   for (uint32_t d = 0; d < node->rank; d++)
+      if (d != fast)
+         order[count++] = d;
+   order[count] = fast;
+}
+
+const rkb_index_t *rkb_product_join(rkb_writer_t *writer, uint32_t product, uint32_t root, const rkb_index_t *const *at) {
+   const rkb_node_t *node = &writer->graph->nodes[product];
+   const rkb_index_t *ordered[RKB_MAX_RANK];
+   uint32_t order[RKB_MAX_RANK], shape[RKB_MAX_RANK];
+   parts_order(writer->graph, product, root, order);
+   for (uint32_t d = 0; d < node->rank; d++) {
+      ordered[d] = at[order[d]];
+      shape[d] = node->shape[order[d]];
+   }
+   return rkb_index_join(&writer->indices, node->rank, shape, ordered);
+}
+
+void rkb_product_unjoin(rkb_writer_t *writer, uint32_t product, uint32_t root, const rkb_index_t *number, const rkb_index_t **at) {
+   const rkb_node_t *node = &writer->graph->nodes[product];
+   const rkb_index_t *ordered[RKB_MAX_RANK];
+   uint32_t order[RKB_MAX_RANK], shape[RKB_MAX_RANK];
+   parts_order(writer->graph, product, root, order);
+   for (uint32_t d = 0; d < node->rank; d++)
+      shape[d] = node->shape[order[d]];
+   rkb_index_split(&writer->indices, node->rank, shape, number, ordered);
+   for (uint32_t d = 0; d < node->rank; d++)
+      at[order[d]] = ordered[d];
+}
+
 bool rkb_product_has_taps(const rkb_node_t *node) {
    return node->kind == RKB_NODE_CONVOLUTION || node->kind == RKB_NODE_CONVOLUTION_INPUT;
 }

@@ -19,6 +19,13 @@ typedef struct rkb_product {
    rkb_product_dims_t group, row, column, depth;
 } rkb_product_t;
 
+/* The dim of a product's output along which neighbours are neighbours of a root too, however the root turns it. */
+uint32_t rkb_product_fast_dim(const rkb_graph_t *graph, uint32_t product, uint32_t root);
+/* Whether the output's rows follow each other in memory, not its columns: of a convolution these are pixels, unless the channels come last. */
+bool rkb_product_is_turned(const rkb_graph_t *graph, uint32_t product, uint32_t root);
+/* The number of an output's element among the parts of a split sum, and back: the fast dim comes last. */
+const rkb_index_t *rkb_product_join(rkb_writer_t *writer, uint32_t product, uint32_t root, const rkb_index_t *const *at);
+void rkb_product_unjoin(rkb_writer_t *writer, uint32_t product, uint32_t root, const rkb_index_t *number, const rkb_index_t **at);
 /* Whether the product's terms are channels of taps of a window: the first of depth's dims are the channels. */
 bool rkb_product_has_taps(const rkb_node_t *node);
 void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product);

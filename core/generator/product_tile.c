@@ -40,14 +40,25 @@ static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *cons
    return close > RKB_SAMPLES / 2;
 }
 
+/* Coordinates of a row or column of a side. */
+static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_index_t *number, const rkb_index_t **at) {
+   const rkb_index_t *last;
+   rkb_product_split(writer, side->dims, number, at);
+   if (!side->channels_last)
+      return;
+   last = at[side->dims->count - 1];
+   memmove(at + 1, at, (side->dims->count - 1) * sizeof *at);
+   at[0] = last;
+}
+
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                              const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,
                              const rkb_index_t **at) {
    const rkb_index_t *across_at[RKB_MAX_RANK], *depth_at[RKB_MAX_RANK];
-   rkb_product_split(writer, side->dims, across, across_at);
+   split_side(writer, side, across, across_at);
    if (tile->taps.count) {
       depth_at[0] = depth;
-      rkb_product_split(writer, &tile->taps, tile->tap, depth_at + 1);
+      memcpy(depth_at + 1, tile->tap, tile->taps.count * sizeof *depth_at);
    } else
       rkb_product_split(writer, &tile->product.depth, depth, depth_at);
    return rkb_product_operand(writer, &tile->product, side->which, tile->group, across_at, depth_at, at);
@@ -64,13 +75,25 @@ void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side
    side->depth_fast = is_fast(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, k);
 }
 
+static void put_channels_last(const rkb_product_dims_t *rows, rkb_product_dims_t *out) {
+   *out = *rows;
+   for (uint32_t d = 0; d < rows->count; d++) {
+      out->extent[d] = rows->extent[(d + 1) % rows->count];
+      out->name[d] = rows->name[(d + 1) % rows->count];
+   }
+}
+
 void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile) {
    const int64_t *d = launch->decisions;
    const uint32_t anchor = launch->anchors[0];
-   const bool turned =
-      writer->graph->nodes[anchor].kind != RKB_NODE_MATMUL; /* the reference's rows are the fast ones */
+   const bool turned = rkb_product_is_turned(writer->graph, anchor, launch->roots[0]); /* the reference's rows are the fast ones */
    *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x"};
    rkb_product_of(writer, anchor, &tile->product);
+   /* Of a weight's gradient the rows are channels and taps.  Where channels come last in memory, they do so in a tile. */
+   const bool channels_last = turned && writer->graph->nodes[anchor].kind == RKB_NODE_CONVOLUTION_WEIGHT &&
+                              rkb_product_fast_dim(writer->graph, anchor, launch->roots[0]) == 1;
+   if (channels_last)
+      put_channels_last(&tile->product.row, &tile->rows);
    tile->m = (rkb_tile_side_t){.which = turned,
                                .dims = turned ? &tile->product.column : &tile->product.row,
                                .tile = "m_tile",
@@ -79,7 +102,8 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
                                .extent = d[RKB_TILE_M],
                                .width = 1};
    tile->n = (rkb_tile_side_t){.which = !turned,
-                               .dims = turned ? &tile->product.row : &tile->product.column,
+                               .dims = channels_last ? &tile->rows : turned ? &tile->product.row : &tile->product.column,
+                               .channels_last = channels_last,
                                .tile = "n_tile",
                                .brought = "n_next",
                                .variable = "n",
@@ -97,22 +121,65 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
    for (uint32_t t = 1; t < depth->count; t++) {
       tile->taps.name[t - 1] = depth->name[t];
       tile->taps.extent[t - 1] = depth->extent[t];
+      tile->tap[t - 1] = rkb_index_variable(&writer->indices, rkb_writer_name(writer, depth->name[t]), depth->extent[t]);
       tile->taps.total = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, tile->taps.total, depth->extent[t]);
    }
    tile->taps.count = depth->count - 1;
-   tile->tap = rkb_index_variable(&writer->indices, "tap", tile->taps.total);
 }
 
-void rkb_tile_terms(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+static bool is_counted(const rkb_product_tile_t *tile, uint32_t dim) {
+   return tile->tap[dim]->kind == RKB_INDEX_VARIABLE;
+}
+
+void rkb_tile_begin_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const long long depth = (long long)tile->depth;
+   const bool split = tile->launch->decisions[RKB_SPLIT] > 1;
+   const char *rest = rkb_arena_format(writer->arena, "begin / %lld", depth);
+   if (!tile->taps.count)
+      return;
+   /* Taps of the same channels follow each other: they read almost the same elements. */
+   for (uint32_t t = tile->taps.count; t-- > 0;) {
+      const char *name = tile->tap[t]->name, *extent = rkb_writer_uniform(writer, tile->taps.extent[t]);
+      if (!is_counted(tile, t))
+         continue;
+      if (split)
+         rkb_write(writer, "index next_%s = %s %% %s;", name, rest, extent);
+      else
+         rkb_write(writer, "index next_%s = 0;", name);
+      rest = rkb_arena_format(writer->arena, "%s / %s", rest, extent);
+   }
+   if (split)
+      rkb_write(writer, "index next_k = %s * %lld;", rest, depth);
+   else
+      rkb_write(writer, "index next_k = 0;");
+   rkb_write_open(writer, false, "auto next_terms = [&]");
+   for (uint32_t t = tile->taps.count; t-- > 0;) {
+      if (!is_counted(tile, t))
+         continue;
+      rkb_write(writer, "if (++next_%s < %s)", tile->tap[t]->name, rkb_writer_uniform(writer, tile->taps.extent[t]));
+      rkb_write(writer, "   return;");
+      rkb_write(writer, "next_%s = 0;", tile->tap[t]->name);
+   }
+   rkb_write(writer, "next_k += %lld;", depth);
+   rkb_write_close_with(writer, "};");
+}
+
+void rkb_tile_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    if (!tile->taps.count) {
       rkb_write(writer, "const index k_first = first;");
       return;
    }
-   /* Taps of the same channels follow each other: they read almost the same elements. */
-   const char *taps = rkb_writer_uniform(writer, tile->taps.total);
-   rkb_write(writer, "const index k_first = first / %lld / %s * %lld, tap = first / %lld %% %s;", depth, taps, depth, depth, taps);
-   rkb_writer_known_variable(writer, tile->tap);
+   rkb_write(writer, "const index k_first = next_k;");
+   for (uint32_t t = 0; t < tile->taps.count; t++)
+      if (is_counted(tile, t)) {
+         rkb_write(writer, "const index %s = next_%s;", tile->tap[t]->name, tile->tap[t]->name);
+         rkb_writer_known_variable(writer, tile->tap[t]);
+      }
+}
+
+void rkb_tile_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   if (tile->taps.count)
+      rkb_write(writer, "next_terms();");
 }
 
 static const rkb_index_t *rounded_up(rkb_writer_t *writer, const rkb_index_t *total, int64_t by) {
@@ -209,13 +276,12 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, tile->m.total),
                   rkb_writer_uniform(writer, tile->n.total));
    const rkb_index_t *lane = rkb_open_lanes(writer, width);
-   rkb_product_split(writer, tile->m.dims, m, m_at);
+   split_side(writer, &tile->m, m, m_at);
    if (width > 1) { /* the places of a vector's first lane are made before those of the others, which are found from them */
-      rkb_product_split(writer, tile->n.dims, n, n_at);
-      rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.dims->count - 1], lane);
+      split_side(writer, &tile->n, n, n_at);
+      rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.channels_last ? 0 : tile->n.dims->count - 1], lane);
    }
-   rkb_product_split(writer, tile->n.dims, width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, n, lane) : n,
-                     n_at);
+   split_side(writer, &tile->n, width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, n, lane) : n, n_at);
    rkb_product_output(writer, &tile->product, tile->group, tile->m.which == 0 ? m_at : n_at,
                       tile->m.which == 0 ? n_at : m_at, at);
    rkb_writer_know(writer, tile->product.node, at, sum);
@@ -224,7 +290,7 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
       rkb_writer_buffer(writer, buffer, RKB_F32, true);
       rkb_write(writer, "%s[part * %s + %s] = %s;", buffer,
                 rkb_writer_uniform(writer, rkb_index_elements(indices, node->rank, node->shape)),
-                rkb_writer_index(writer, rkb_index_join(indices, node->rank, node->shape, at)), sum);
+                rkb_writer_index(writer, rkb_product_join(writer, tile->product.node, launch->roots[0], at)), sum);
       rkb_close_lanes(writer);
    } else
       rkb_write_roots(writer, launch, tile->product.node, at);

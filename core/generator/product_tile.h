@@ -12,6 +12,7 @@
 typedef struct rkb_tile_side {
    uint32_t which; /* the factor: 0 left, 1 right */
    const rkb_product_dims_t *dims;
+   bool channels_last; /* the first of the product's row dims is the last of dims */
    const char *tile, *brought; /* names of the tile in shared memory, and of what a thread holds until it puts it there */
    const char *variable;       /* "m" or "n" */
    const rkb_index_t *total;
@@ -30,14 +31,14 @@ typedef struct rkb_product_tile {
    rkb_product_t product;
    rkb_tile_side_t m, n;
    int64_t threads, depth;
+   rkb_product_dims_t rows; /* of a weight's gradient whose channels come last */
    const char *block; /* the number of the tile in the whole grid's order: the block's, where a block has one tile */
    const rkb_index_t *number; /* of the product, of several side by side; a constant: there is one */
    const rkb_index_t *group[RKB_MAX_RANK];
    const rkb_index_t *total_depth, *blocks_m, *blocks_n;
-   /* Where the terms brought at a time are of one tap: the taps' dims, and the tap that the terms at hand are of.  total_depth is
-    * the channels' number then. */
+   /* Where the terms brought at a time are of one tap: the taps' dims.  total_depth is the channels' number then. */
    rkb_product_dims_t taps;
-   const rkb_index_t *tap;
+   const rkb_index_t *tap[RKB_PRODUCT_DIMS]; /* the tap that the terms at hand are of */
 } rkb_product_tile_t;
 
 /* The product of the launch's first anchor and its sides, with accesses of single elements. */
@@ -45,8 +46,13 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
 /* Writes the block's place: m_first, n_first, begin, end, and part of a split sum.  rows: how many rows of blocks follow each other
  * column by column, so that blocks that run together share both factors; 0: all. */
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows);
-/* Writes from which number on the terms at hand come, `k_first`, and their tap; the variable first counts steps of all taps. */
-void rkb_tile_terms(rkb_writer_t *writer, rkb_product_tile_t *tile);
+/* Where terms are of taps, they are counted, which is cheaper than divisions: writes the counters and the lambda `next_terms`, before the lambdas
+ * that bring terms. */
+void rkb_tile_begin_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
+/* Writes from which number on the terms at hand come, `k_first`, and their tap. */
+void rkb_tile_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
+/* Goes on to the next terms, after all that this step brings. */
+void rkb_tile_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Finds out along which dim a side lies in memory. */
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side);
 /* Coordinates of a side's element in its factor; as rkb_product_operand. */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HELD 32 /* registers of a thread's share of one factor's tile */
+#define MOST_HELD 32  /* registers of a thread's share of one factor's tile */
+#define MOST_PIXELS 8 /* places of a convolution's pixels that a thread keeps, in three registers or so each */
 
 static const rkb_fragment_type_t *type_of(const rkb_product_tile_t *tile) {
    return rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
@@ -105,7 +106,7 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
 /* A side's element as the variables a (across) and k (depth) give it, of the lane in a vector of so many along the fast one. */
 typedef struct trial {
    const rkb_index_t *element, *base, *lane, *a, *k;
-   bool guarded;
+   bool guarded, varies; /* under a condition; one that differs between the lanes */
    uint32_t stored;
 } trial_t;
 
@@ -123,8 +124,12 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    const rkb_index_t *a = side->depth_fast ? t.a : rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.a, t.lane),
                      *k = side->depth_fast ? rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.k, t.lane) : t.k;
    t.guarded = rkb_tile_operand(&copy, tile, side, a, k, at) != NULL;
+   /* A convolution's conditions are of the places in its input alone. */
+   const uint32_t factor = writer->graph->nodes[tile->product.node].inputs[side->which];
+   for (uint32_t d = 2; d < writer->graph->nodes[factor].rank && t.guarded; d++)
+      t.varies |= rkb_index_replace(&copy.indices, at[d], t.lane, rkb_index_constant(&copy.indices, 0)) != at[d];
    t.element =
-      rkb_staging_element(&copy, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, &t.stored);
+      rkb_staging_element(&copy, factor, at, false, &t.stored);
    if (t.element)
       t.base = rkb_index_replace(&copy.indices, t.element, t.lane, rkb_index_constant(&copy.indices, 0));
    rkb_writer_tried(writer, &copy);
@@ -144,7 +149,7 @@ const rkb_index_t *rkb_staging_side_element(rkb_writer_t *writer, const rkb_prod
 }
 
 static bool is_together(rkb_writer_t *writer, const trial_t *t) {
-   return t->element && !t->guarded &&
+   return t->element && !t->varies &&
           rkb_index_make(&writer->indices, RKB_INDEX_SUM, t->base, t->lane) == t->element;
 }
 
@@ -192,7 +197,8 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
 bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        uint32_t width, rkb_condition_t *condition) {
    const rkb_product_dims_t *dims = side->depth_fast ? &tile->product.depth : side->dims;
-   const uint32_t dim_count = side->depth_fast && tile->taps.count ? 1 : dims->count;
+   const bool last_alone = side->channels_last && !side->depth_fast; /* neighbours are of one tap */
+   const uint32_t first_dim = last_alone ? dims->count - 1 : 0, dim_count = side->depth_fast && tile->taps.count ? 1 : dims->count;
    rkb_sizes_t *sizes = &writer->graph->sizes;
    const trial_t vector = look_at(writer, tile, side, width);
    int64_t at[RKB_PROBES];
@@ -200,7 +206,7 @@ bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
       return false;
    for (uint32_t p = 0; p < RKB_PROBES; p++)
       at[p] = 1;
-   for (uint32_t d = 0; d < dim_count; d++)
+   for (uint32_t d = first_dim; d < dim_count; d++)
       for (uint32_t p = 0; p < RKB_PROBES; p++) {
          const rkb_index_t *extent = dims->extent[d];
          if (extent->kind != RKB_INDEX_CONSTANT && extent->kind != RKB_INDEX_SIZE)
@@ -251,16 +257,21 @@ static bool is_fixed(const rkb_product_tile_t *tile, const rkb_tile_side_t *side
    return tile->threads % fast_slots(tile, side) == 0;
 }
 
+/* One of a thread's places in a tile: the text of its number among the thread's, and of its number among all. */
+typedef struct slot {
+   const char *item, *number;
+} slot_t;
+
 /* A slot's place in the tile, as texts. */
 static void slot_texts(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
-                       const char *slot, const char **across, const char **depth) {
+                       slot_t slot, const char **across, const char **depth) {
    const long long fast = (long long)fast_slots(tile, side);
    const bool fixed = is_fixed(tile, side);
-   const char *quotient = fixed ? rkb_arena_format(writer->arena, "item * %lld + (int)threadIdx.x / %lld",
+   const char *quotient = fixed ? rkb_arena_format(writer->arena, "%s * %lld + (int)threadIdx.x / %lld", slot.item,
                                                    (long long)tile->threads / fast, fast)
-                                : rkb_arena_format(writer->arena, "%s / %lld", slot, fast),
+                                : rkb_arena_format(writer->arena, "%s / %lld", slot.number, fast),
               *remainder = rkb_arena_format(writer->arena, side->width > 1 ? "%s %% %lld * %u" : "%s %% %lld",
-                                            fixed ? "(int)threadIdx.x" : slot, fast, side->width);
+                                            fixed ? "(int)threadIdx.x" : slot.number, fast, side->width);
    *across = side->depth_fast ? quotient : remainder;
    *depth = side->depth_fast ? remainder : quotient;
 }
@@ -270,8 +281,8 @@ static bool has_rest(const rkb_product_tile_t *tile, const rkb_tile_side_t *side
    return slots_of(tile, side) % tile->threads != 0;
 }
 
-/* Opens the loop over a thread's slots.  The name of the slot. */
-static const char *open_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+/* Opens the loop over a thread's slots. */
+static slot_t open_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                               const rkb_tile_side_t *side) {
    const char *item = rkb_writer_name(writer, "item"), *slot = rkb_writer_name(writer, "slot");
    /* Of direct loads so many are on their way at once.  The pragma is part of the head: what the body hoists comes before both. */
@@ -280,11 +291,11 @@ static const char *open_slots(rkb_writer_t *writer, const rkb_product_tile_t *ti
                   (long long)items_of(tile, side), item);
    if (!is_fixed(tile, side) || has_rest(tile, side))
       rkb_write(writer, "const int %s = %s * %lld + threadIdx.x;", slot, item, (long long)tile->threads);
-   return slot;
+   return (slot_t){item, slot};
 }
 
 static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
-                      const rkb_index_t *a, const rkb_index_t *k, const char *inside, const char *slot,
+                      const rkb_index_t *a, const rkb_index_t *k, const char *inside, slot_t slot,
                       const char *to) {
    const rkb_fragment_type_t *type = type_of(tile);
    const rkb_index_t *at[RKB_MAX_RANK];
@@ -304,14 +315,14 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
       inside = rkb_arena_format(writer->arena, "%s && %s", inside, guard);
    const char *across, *depth, *access = access_type(side->width * type->bytes);
    if (side->held) {
-      rkb_write(writer, "%s[item] = {};", side->brought);
+      rkb_write(writer, "%s[%s] = {};", side->brought, slot.item);
       rkb_write(writer, "if (%s)", inside);
-      rkb_write(writer, "   %s[item] = *(const %s *)(%s);", side->brought, access, from);
+      rkb_write(writer, "   %s[%s] = *(const %s *)(%s);", side->brought, slot.item, access, from);
       return;
    }
    slot_texts(writer, tile, side, slot, &across, &depth);
    if (has_rest(tile, side))
-      rkb_write(writer, "if (%s < %lld)", slot, (long long)slots_of(tile, side));
+      rkb_write(writer, "if (%s < %lld)", slot.number, (long long)slots_of(tile, side));
    if (!side->async) {
       rkb_write(writer, "%s*(%s *)(%s + %s) = %s ? *(const %s *)(%s) : %s{};", has_rest(tile, side) ? "   " : "", access, to,
                 place_of(writer, tile, side, across, depth), inside, access, from, access);
@@ -327,7 +338,7 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
 }
 
 static void fetch_computed(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
-                           const rkb_index_t *a, const rkb_index_t *k, const char *inside, const char *slot,
+                           const rkb_index_t *a, const rkb_index_t *k, const char *inside, slot_t slot,
                            const char *to) {
    const rkb_fragment_type_t *type = type_of(tile);
    rkb_indices_t *indices = &writer->indices;
@@ -339,9 +350,9 @@ static void fetch_computed(rkb_writer_t *writer, rkb_product_tile_t *tile, const
       here = rkb_arena_format(writer->arena, "%s[%s]", to,
                               place_of(writer, tile, side, side->depth_fast ? across : fast, side->depth_fast ? fast : depth));
       if (has_rest(tile, side))
-         rkb_write_open(writer, true, "if (%s < %lld)", slot, (long long)slots_of(tile, side));
+         rkb_write_open(writer, true, "if (%s < %lld)", slot.number, (long long)slots_of(tile, side));
    } else
-      here = rkb_arena_format(writer->arena, side->width > 1 ? "%s[item * %u + lane]" : "%s[item]", side->brought, side->width);
+      here = rkb_arena_format(writer->arena, side->width > 1 ? "%s[%s * %u + lane]" : "%s[%s]", side->brought, slot.item, side->width);
    const char *zero = rkb_arena_format(writer->arena, type->round, "0.0f");
    if (side->width > 1)
       rkb_write(writer, "for (int lane = 0; lane < %u; lane++)", side->width);
@@ -366,59 +377,93 @@ static void fetch_computed(rkb_writer_t *writer, rkb_product_tile_t *tile, const
       rkb_write_close(writer);
 }
 
+/* A row or column of a slot, or a term. */
+typedef struct place {
+   const char *name;
+   const rkb_index_t *index;
+} place_t;
+
+/* Its variable in the innermost block. */
+static void write_place(rkb_writer_t *writer, const rkb_tile_side_t *side, bool of_depth, place_t place, const char *text) {
+   rkb_write(writer, "const index %s = %s + %s;", place.name,
+             of_depth ? "k_first" : rkb_arena_format(writer->arena, "%s_first", side->variable), text);
+   rkb_writer_known_variable(writer, place.index);
+}
+
+static void fetch_slot(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side, place_t a, place_t k,
+                       slot_t slot, const char *to) {
+   const char *inside =
+      rkb_arena_format(writer->arena, "%s < %s && %s < %s", a.name, rkb_writer_uniform(writer, side->total), k.name,
+                       tile->taps.count ? rkb_writer_uniform(writer, tile->total_depth) : "end");
+   if (has_rest(tile, side) && side->held)
+      inside = rkb_arena_format(writer->arena, "%s && %s < %lld", inside, slot.number, (long long)slots_of(tile, side));
+   if (side->raw)
+      fetch_raw(writer, tile, side, a.index, k.index, inside, slot, to);
+   else
+      fetch_computed(writer, tile, side, a.index, k.index, inside, slot, to);
+}
+
+/* A variable for the row or column, or the term, of a slot.  The fast one is a multiple of the width: an access is aligned. */
+static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool of_depth) {
+   const rkb_index_t *extent = of_depth ? tile->total_depth : side->total;
+   const char *name = rkb_writer_name(writer, of_depth ? "k" : rkb_arena_format(writer->arena, "%s_here", side->variable));
+   return (place_t){name, side->width > 1 && of_depth == side->depth_fast ? rkb_index_multiple(&writer->indices, name, extent, side->width)
+                                                                         : rkb_index_variable(&writer->indices, name, extent)};
+}
+
+/* Whether a thread's few pixels are found before all steps: their places need divisions, and terms follow each other in memory. */
+static bool finds_pixels(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
+   return tile->taps.count && side->depth_fast && is_fixed(tile, side) && !has_rest(tile, side) && items_of(tile, side) <= MOST_PIXELS && side->dims->count > 1;
+}
+
 void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        const char *to) {
-   rkb_indices_t *indices = &writer->indices;
-   const char *m = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", side->variable)),
-              *k = rkb_writer_name(writer, "k"), *across, *depth;
-   const bool vector = side->width > 1; /* the fast one is a multiple of the width: an access is aligned */
-   const rkb_index_t *a = vector && !side->depth_fast ? rkb_index_multiple(indices, m, side->total, side->width)
-                                                      : rkb_index_variable(indices, m, side->total);
-   const rkb_index_t *in_depth = vector && side->depth_fast
-                                    ? rkb_index_multiple(indices, k, tile->total_depth, side->width)
-                                    : rkb_index_variable(indices, k, tile->total_depth);
-   const char *slot = "slot";
-   slot_texts(writer, tile, side, slot, &across, &depth);
    const uint32_t inner = writer->depth;
-   /* A thread's one place is found once: across, before all steps. */
-   for (uint32_t s = 0; s < 2; s++) {
-      const bool of_depth = s == 1, fixed = is_fixed(tile, side) && of_depth == side->depth_fast;
-      if (!fixed)
-         continue;
-      writer->depth = of_depth ? inner : 0;
-      rkb_write(writer, "const index %s = %s + %s;", of_depth ? k : m,
-                of_depth ? "k_first" : rkb_arena_format(writer->arena, "%s_first", side->variable), of_depth ? depth : across);
-      rkb_writer_known_variable(writer, of_depth ? in_depth : a);
+   const char *across, *depth;
+   const bool pixels = finds_pixels(tile, side), fixed = is_fixed(tile, side);
+   place_t a = {0}, k;
+   if (!pixels)
+      a = place_of_slots(writer, tile, side, false);
+   k = place_of_slots(writer, tile, side, true);
+   slot_t slot = {"item", "slot"};
+   slot_texts(writer, tile, side, slot, &across, &depth);
+   if (fixed && side->depth_fast)
+      write_place(writer, side, true, k, depth);
+   else if (fixed) { /* a thread's one place is found once: across, before all steps */
+      writer->depth = 0;
+      write_place(writer, side, false, a, across);
       writer->depth = inner;
    }
-   slot = open_slots(writer, tile, side);
-   for (uint32_t s = 0; s < 2; s++) {
-      const bool of_depth = s == 1, fixed = is_fixed(tile, side) && of_depth == side->depth_fast;
-      if (fixed)
-         continue;
-      rkb_write(writer, "const index %s = %s + %s;", of_depth ? k : m,
-                of_depth ? "k_first" : rkb_arena_format(writer->arena, "%s_first", side->variable), of_depth ? depth : across);
-      rkb_writer_known_variable(writer, of_depth ? in_depth : a);
+   for (int64_t i = 0; pixels && i < items_of(tile, side); i++) {
+      slot.item = rkb_arena_format(writer->arena, "%lld", (long long)i);
+      slot_texts(writer, tile, side, slot, &across, &depth);
+      a = place_of_slots(writer, tile, side, false);
+      writer->depth = 0;
+      write_place(writer, side, false, a, across);
+      writer->depth = inner;
+      fetch_slot(writer, tile, side, a, k, slot, to);
    }
-   const char *inside = rkb_arena_format(writer->arena, "%s < %s && %s < %s", m, rkb_writer_uniform(writer, side->total), k,
-                                         tile->taps.count ? rkb_writer_uniform(writer, tile->total_depth) : "end");
-   if (has_rest(tile, side) && side->held)
-      inside = rkb_arena_format(writer->arena, "%s && %s < %lld", inside, slot, (long long)slots_of(tile, side));
-   if (side->raw)
-      fetch_raw(writer, tile, side, a, in_depth, inside, slot, to);
-   else
-      fetch_computed(writer, tile, side, a, in_depth, inside, slot, to);
+   if (pixels)
+      return;
+   slot = open_slots(writer, tile, side);
+   slot_texts(writer, tile, side, slot, &across, &depth);
+   if (!(fixed && !side->depth_fast))
+      write_place(writer, side, false, a, across);
+   if (!(fixed && side->depth_fast))
+      write_place(writer, side, true, k, depth);
+   fetch_slot(writer, tile, side, a, k, slot, to);
    rkb_write_close(writer);
 }
 
 void rkb_staging_put(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                      const char *to) {
    const rkb_fragment_type_t *type = type_of(tile);
-   const char *slot = open_slots(writer, tile, side), *across, *depth;
+   const slot_t slot = open_slots(writer, tile, side);
+   const char *across, *depth;
    slot_texts(writer, tile, side, slot, &across, &depth);
    const char *place = place_of(writer, tile, side, across, depth);
    if (has_rest(tile, side))
-      rkb_write_open(writer, true, "if (%s < %lld)", slot, (long long)slots_of(tile, side));
+      rkb_write_open(writer, true, "if (%s < %lld)", slot.number, (long long)slots_of(tile, side));
    if (side->raw)
       rkb_write(writer, "*(%s *)(%s + %s) = %s[item];", access_type(side->width * type->bytes), to, place,
                 side->brought);

@@ -7,6 +7,7 @@
 #include "generator/launch_text.h"
 #include "generator/online_start.h"
 #include "generator/partition.h"
+#include "generator/product.h"
 #include "generator/recompute.h"
 #include "generator/tensor_start.h"
 
@@ -47,7 +48,8 @@ static double elements_in(const rkb_graph_t *graph, uint32_t node, uint32_t benc
    return elements;
 }
 
-static rkb_extent_t extent_in(const rkb_graph_t *graph, uint32_t number, uint32_t bench) {
+static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t bench) {
+   const uint32_t number = launch->anchors[0];
    const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
                     *right = &graph->nodes[node->inputs[1]];
    const uint32_t rank = node->rank;
@@ -73,13 +75,18 @@ static rkb_extent_t extent_in(const rkb_graph_t *graph, uint32_t number, uint32_
       for (uint32_t d = 2; d < right->rank; d++)
          e.depth *= size_in(graph, right->shape[d], bench);
    }
+   if (launch->root_count && !rkb_product_is_turned(graph, number, launch->roots[0])) {
+      const double channels = e.m;
+      e.m = e.n;
+      e.n = channels;
+   }
    return e;
 }
 
-static rkb_extents_t extents_of(const rkb_graph_t *graph, uint32_t number) {
-   rkb_extents_t e = {.mean = extent_in(graph, number, MEAN)};
+static rkb_extents_t extents_of(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   rkb_extents_t e = {.mean = extent_in(graph, launch, MEAN)};
    while (e.count < RKB_MOST_EXTENTS && rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, e.count)) {
-      e.cases[e.count] = extent_in(graph, number, e.count);
+      e.cases[e.count] = extent_in(graph, launch, e.count);
       e.count++;
    }
    if (!e.count)
@@ -120,7 +127,7 @@ static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, 
 
 /* Decisions of a tile of ordinary arithmetic.  Returns their estimate. */
 static double suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
-   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   const rkb_extents_t e = extents_of(graph, launch);
    double least = HUGE_VAL;
    int64_t *d = launch->decisions;
    launch->mapping = RKB_MAP_TILE;
@@ -149,16 +156,16 @@ void rkb_launch_suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, 
 }
 
 bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
-   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   const rkb_extents_t e = extents_of(graph, launch);
    return rkb_tensor_suit(graph, target, &e, launch) < HUGE_VAL;
 }
 
 static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
-   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   const rkb_extents_t e = extents_of(graph, launch);
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
    rkb_launch_t tensor = *launch;
    /* Channels that are convolved by themselves leave a tile nearly empty, and its place is found for each: a thread an element. */
-   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && e.mean.m < 4) {
+   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && fmin(e.mean.m, e.mean.n) < 4) {
       launch->mapping = RKB_MAP_ELEMENT;
       return;
    }
@@ -315,7 +322,7 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
    }
    double time = LAUNCH_NANOSECONDS + bytes / BYTES_A_NANOSECOND;
    if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]])) {
-      const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+      const rkb_extents_t e = extents_of(graph, launch);
       if (launch->mapping == RKB_MAP_TENSOR)
          return time + rkb_tensor_estimate(target, &e, launch->decisions);
       const double share =
@@ -334,7 +341,7 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    if (launch->mapping != RKB_MAP_TENSOR)
       return;
-   const rkb_extents_t e = extents_of(graph, launch->anchors[0]);
+   const rkb_extents_t e = extents_of(graph, launch);
    if (rkb_tensor_suit_warpgroups(graph, target, &e, launch) && !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
       *launch = before;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/product.h"
 #include "generator/staging.h"
 #include "generator/warpgroup_tile.h"
 
@@ -93,13 +94,20 @@ static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions,
 /* Under which condition neighbouring sums are stored together: so many are in the output's last dim. */
 static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
-   return (rkb_condition_t){.size = node->shape[node->rank - 1], .multiple = STORED_TOGETHER};
+   const uint32_t dim = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]);
+   return (rkb_condition_t){.size = node->shape[dim], .multiple = STORED_TOGETHER};
 }
 
 uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
                                const rkb_launch_t *launch, uint32_t variant,
                                rkb_condition_t conditions[RKB_TENSOR_CONDITIONS], bool *possible) {
    uint32_t count = rkb_staging_layout(graph, launch->anchors[0], variant, conditions);
+   const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
+   const uint32_t channels = anchor->shape[1];
+   /* Channels that come last in rows of channels and taps: neighbours of so many are of one tap. */
+   if (anchor->kind == RKB_NODE_CONVOLUTION_WEIGHT && rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1 &&
+       rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]) && anchor->rank > 2 && !graph->sizes.list[channels].constant)
+      conditions[count++] = (rkb_condition_t){.size = channels, .multiple = widest_of(launch)};
    rkb_writer_t writer;
    rkb_product_tile_t tile;
    rkb_launch_t wide = *launch;
@@ -232,6 +240,7 @@ typedef struct ways {
 
 /* A lambda for each way that a factor comes: copies that go on by themselves, loads into registers, and from there to a stage. */
 static ways_t write_lambdas(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+   rkb_tile_begin_terms(writer, tile);
    const ways_t ways = {tile->m.async || tile->n.async, !tile->m.held || !tile->n.held, tile->m.held || tile->n.held};
    static const struct {
       const char *comment, *head;
@@ -277,6 +286,7 @@ static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, w
       rkb_write(writer, "fetch(first);");
       rkb_write(writer, "put(0);");
    }
+   rkb_tile_next_terms(writer, tile);
    if (ways.async) {
       rkb_write(writer, "copies_begun();");
       rkb_write(writer, "copies_done<0>();");
@@ -301,6 +311,7 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
       rkb_write(writer, "fetch(begin + ahead * %lld);", depth);
       rkb_write(writer, "put(ahead);");
    }
+   rkb_tile_next_terms(writer, tile);
    rkb_write_close(writer);
    if (ways.async)
       rkb_write(writer, "copies_begun();");
@@ -320,6 +331,7 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
       rkb_write(writer, "if (more)");
       rkb_write(writer, "   bring(first + %lld, free_stage);", (stages - 1) * depth);
    }
+   rkb_tile_next_terms(writer, tile);
    if (ways.async)
       rkb_write(writer, "copies_begun();");
    write_pointers(writer, tile, "stage", false);
