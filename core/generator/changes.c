@@ -214,14 +214,28 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
    return true;
 }
 
+bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
+   return !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+          ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
+}
+
 static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
-   for (uint32_t l = 0; l < schedule->count; l++) {
-      const rkb_launch_t *launch = &schedule->launches[l];
-      if (rkb_launch_refused(graph, launch, target->shared_bytes) ||
-          ((launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR) && !rkb_tensor_has(target, launch)))
+   for (uint32_t l = 0; l < schedule->count; l++)
+      if (!rkb_launch_is_possible(graph, target, &schedule->launches[l]))
          return false;
-   }
    return rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
+}
+
+static bool has_tile(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR;
+}
+
+void rkb_launch_vary(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus, rkb_launch_t *launch,
+                     char *note, size_t note_size) {
+   if (has_tile(launch) && rkb_random_below(stream, 4) == 0)
+      change_tile(graph, target, stream, launch, note, note_size);
+   else
+      change_decision(graph, target, stream, launch, focus, note, note_size);
 }
 
 bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
@@ -243,7 +257,7 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
          changed = join_launches(graph, stream, tried, note, note_size);
       else if (draw < 20)
          changed = separate_launch(graph, tried, number, note, note_size);
-      else if (draw < 45 && (launch->mapping == RKB_MAP_TILE || launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR))
+      else if (draw < 45 && has_tile(launch))
          change_tile(graph, target, stream, launch, note, note_size);
       else
          for (uint64_t more = 1 + rkb_random_below(stream, 3); more > 0; more--)

@@ -20,6 +20,11 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
 /* A schedule drawn without a parent: what belongs together, each launch with decisions drawn by chance. */
 bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                        rkb_schedule_t *schedule);
+/* Changes one decision of a launch, or its tile, and nothing of what it computes; it may be illegal then. */
+void rkb_launch_vary(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus, rkb_launch_t *launch,
+                     char *note, size_t note_size);
+/* Whether arithmetic alone finds nothing against a launch; whether it can be written is not known here. */
+bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
 /* Takes launches of the second parent where both compute and write the same.  False: they have no such launch that differs. */
 bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                         rkb_schedule_t *first, const rkb_schedule_t *second, char *note, size_t note_size);

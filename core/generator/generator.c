@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <rkb/ext/schedule.h>
 #include "base/memory.h"
+#include "generator/acquisition.h"
 #include "generator/changes.h"
 #include "generator/kernel_text.h"
 #include "generator/neighbours.h"
@@ -125,6 +125,22 @@ int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, 
        rkb_schedule_cross(written.graph, &written.target, stream, &written.schedule[0], &written.schedule[1],
                           note, note_size))
       status = write_text(&written, child, err);
+   close_graph(&written);
+   return status;
+}
+
+int rkb_generator_acquire(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, uint32_t slot,
+                          const rkb_schedule_tried_t *tried, uint32_t count, char **child, int64_t *base, char *note, size_t note_size,
+                          rkb_error_t *err) {
+   written_t written;
+   const rkb_experience_t experience = {tried, count};
+   *child = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   const bool has_schedule = read_schedule(&written, source, written.schedule);
+   rkb_schedule_acquire(written.graph, &written.target, stream, focus_of(limit), slot, &experience, has_schedule ? written.schedule : NULL, child,
+                        base, note, note_size);
    close_graph(&written);
    return status;
 }

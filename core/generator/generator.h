@@ -3,6 +3,7 @@
 #ifndef RKB_GENERATOR_GENERATOR_H
 #define RKB_GENERATOR_GENERATOR_H
 
+#include <rkb/ext/schedule.h>
 #include "base/random.h"
 #include "generator/target.h"
 #include "task/task.h"
@@ -23,6 +24,9 @@ int rkb_generator_step(const rkb_generator_t *generator, const char *source, uin
                        rkb_error_t *err);
 int rkb_generator_cross(const rkb_generator_t *generator, rkb_random_t *stream, const char *first,
                         const char *second, char **child, char *note, size_t note_size, rkb_error_t *err);
+int rkb_generator_acquire(const rkb_generator_t *generator, rkb_random_t *stream, const char *source, uint32_t limit, uint32_t slot,
+                          const rkb_schedule_tried_t *tried, uint32_t count, char **child, int64_t *base, char *note, size_t note_size,
+                          rkb_error_t *err);
 int rkb_generator_least(const rkb_generator_t *generator, const char *source, double *seconds, rkb_error_t *err);
 
 #endif

@@ -68,6 +68,12 @@ static int least(const rkb_host_t *host, const char *source, double *seconds, rk
    return rkb_generator_least(&generator, source, seconds, err);
 }
 
+static int acquire(const rkb_host_t *host, rkb_random_t *stream, const char *source, uint32_t limit, uint32_t slot,
+                   const rkb_schedule_tried_t *tried, uint32_t count, char **child, int64_t *base, char *note, size_t note_size, rkb_error_t *err) {
+   const rkb_generator_t generator = generator_of(host);
+   return rkb_generator_acquire(&generator, stream, source, limit, slot, tried, count, child, base, note, note_size, err);
+}
+
 static void free_text(char *text) {
    free(text);
 }
@@ -80,4 +86,5 @@ const rkb_schedule_api_t RKB_SCHEDULE_API = {.size = sizeof RKB_SCHEDULE_API,
                                              .free_text = free_text,
                                              .step = step,
                                              .least = least,
-                                             .structure = rkb_structure_of};
+                                             .structure = rkb_structure_of,
+                                             .acquire = acquire};

@@ -15,7 +15,7 @@ enum { MOST_DROPPED = 4 };
 
 typedef struct schedule_config {
    const char *limiter, *time;
-   double crossover, steps;
+   double crossover, forecast, steps;
 } schedule_config_t;
 
 typedef struct mutator {
@@ -79,19 +79,48 @@ static bool is_known(void *context, const char *text) {
    return false;
 }
 
-/* The neighbour that no one tried: requests that are in flight together, and so do not see each other's, have different slots. */
+/* Requests that are in flight together, and so do not see each other's results, have different slots. */
+static uint32_t slot_of(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, int64_t *window) {
+   const int64_t seen = me->archive->horizon(me->host, job, window);
+   return (uint32_t)(seen >= 0 ? (seen + *window) % *window : (int64_t)(me->random->real(stream) * (double)*window));
+}
+
+/* The neighbour that no one tried. */
 static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
                      char *note, size_t note_size, rkb_error_t *err) {
    const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
    rkb_archive_rows_t *rows = NULL;
    int64_t window = 16;
-   const int64_t seen = me->archive->horizon(me->host, job, &window);
-   const uint32_t slot = (uint32_t)(seen >= 0 ? (seen + window) % window : (int64_t)(me->random->real(stream) * (double)window));
+   const uint32_t slot = slot_of(me, job, stream, &window);
    int status = me->archive->query(me->host, job, &query, &rows, err);
    if (status != RKB_OK)
       return status;
    void *context[] = {(void *)(uintptr_t)me->archive, rows};
    status = me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, context, child, note, note_size, err);
+   me->archive->rows_free(rows);
+   return status;
+}
+
+/* What promises most by what was tried.  *base: the candidate that it is near; 0: the parent. */
+static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
+                   int64_t *base, char *note, size_t note_size, rkb_error_t *err) {
+   const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
+   rkb_archive_rows_t *rows = NULL;
+   int64_t window = 16;
+   const uint32_t slot = slot_of(me, job, stream, &window);
+   int status = me->archive->query(me->host, job, &query, &rows, err);
+   if (status != RKB_OK)
+      return status;
+   const uint32_t count = me->archive->rows_count(rows);
+   rkb_schedule_tried_t *tried = calloc(count + 1, sizeof *tried);
+   for (uint32_t i = 0; tried && i < count; i++) {
+      const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
+      const bool timed = row->has_objective && row->objective > 0 && strcmp(row->standing, "accept") == 0;
+      tried[i] = (rkb_schedule_tried_t){row->number, row->source, timed ? row->objective : INFINITY};
+   }
+   status = tried ? me->schedule->acquire(me->host, stream, source, limit_of(me, job, parent), slot, tried, count, child, base, note, note_size, err)
+                  : rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate a list of %u kernels", count);
+   free(tried);
    me->archive->rows_free(rows);
    return status;
 }
@@ -158,6 +187,16 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
          status = drop_hopeless(me, best, &child, err);
       used = child ? 2 : 1;
    }
+   if (status == RKB_OK && !child && me->archive && RKB_HAS(me->schedule, acquire) && me->random->real(&stream) < me->config->forecast) {
+      int64_t base = 0;
+      char change[320] = "";
+      status = acquire(me, job, &stream, parents[0], source, &child, &base, change, sizeof change, err);
+      if (child && base) {
+         snprintf(note, sizeof note, "near candidate %lld: %s", (long long)base, change);
+         used = 0; /* the request's parent has no part in it */
+      } else if (child)
+         snprintf(note, sizeof note, "%s", change);
+   }
    if (status == RKB_OK && !child && me->archive && me->random->real(&stream) < me->config->steps)
       status = take_step(me, job, &stream, parents[0], source, &child, note, sizeof note, err);
    if (status == RKB_OK)
@@ -193,6 +232,13 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 1,
     .help = "The share of children that get launches of two parents, where there are two."},
+   {.name = "forecast",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(schedule_config_t, forecast),
+    .fallback = "0.7",
+    .min = 0,
+    .max = 1,
+    .help = "The share of the other children that are chosen of some hundred by a model of what was tried so far."},
    {.name = "steps",
     .type = RKB_OPT_REAL,
     .offset = offsetof(schedule_config_t, steps),

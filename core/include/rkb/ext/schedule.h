@@ -34,6 +34,13 @@ typedef struct rkb_schedule_structure {
    uint64_t staging;  /* how operands come: copies, more than one stage, kept rows, split sums; no sizes */
 } rkb_schedule_structure_t;
 
+/* A kernel that was tried. */
+typedef struct rkb_schedule_tried {
+   int64_t number; /* of the candidate, from 1 */
+   const char *source;
+   double microseconds; /* infinite: it was not accepted */
+} rkb_schedule_tried_t;
+
 typedef struct rkb_schedule_api {
    uint32_t size;
    uint32_t reserved;
@@ -72,6 +79,12 @@ typedef struct rkb_schedule_api {
 
    /* The structure that the schedule in a kernel's text has; a text that was edited keeps that of the kernel it was made from.  [any] */
    void (*structure)(const char *source, rkb_schedule_structure_t *structure);
+
+   /* A kernel whose schedule is near source's, or near that of one of the best that were tried (*base: its number; 0: source): of some
+    * hundred that are drawn, the one for which the tried kernels speak most, by a model that is fitted to them; note says what was changed
+    * and what the model expects.  slot: as for step.  RKB_OK with *child NULL: as for change, or too few were accepted so far.  [worker] */
+   int (*acquire)(const rkb_host_t *host, rkb_random_t *stream, const char *source, uint32_t limit, uint32_t slot,
+                  const rkb_schedule_tried_t *tried, uint32_t count, char **child, int64_t *base, char *note, size_t note_size, rkb_error_t *err);
 } rkb_schedule_api_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,243 @@
+/* Which untried schedule is worth a build.  One thread a graph. */
+#include "generator/acquisition.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "base/memory.h"
+#include "generator/forecast.h"
+#include "generator/kernel_text.h"
+
+#define LEAST_TRIED 6u  /* fewer accepted kernels say nothing */
+#define DRAWS 6000u     /* schedules that one call draws; those of other slots are passed over */
+#define LOOKED_AT 400u  /* and of which it guesses the time */
+#define ELITES 4u       /* the best that were tried, near which schedules are drawn besides */
+#define KEPT 24u        /* the most promising; what cannot be written gives way to the next */
+#define WORST 1.4       /* logarithm: times past four times the best are all as bad */
+#define GROUPS 4u      /* requests in flight do not know of each other: they look at different schedules, four parts of them in turn */
+#define CURIOSITY 1.5   /* most deviations that count in a schedule's favour */
+
+typedef struct promising {
+   rkb_schedule_t schedule;
+   double score, mean;
+   int64_t base;
+   char note[320];
+} promising_t;
+
+typedef struct acquisition {
+   rkb_graph_t *graph;
+   const rkb_target_t *target;
+   rkb_random_t *stream;
+   enum rkb_focus focus;
+   rkb_forecast_t *forecast;
+   rkb_schedule_t *bases; /* the parent, then elites */
+   int64_t numbers[ELITES + 1]; /* of their candidates; of the parent 0 */
+   double weights[ELITES + 1][RKB_MAX_SCHEDULE_LAUNCHES]; /* of a base's launches: roots of their estimated times */
+   uint32_t base_count;
+   double best, curiosity;
+   promising_t *kept; /* ascending scores */
+   uint32_t kept_count;
+} acquisition_t;
+
+static int by_time(const void *left, const void *right) {
+   const rkb_schedule_tried_t *const *a = left, *const *b = right;
+   if ((*a)->microseconds != (*b)->microseconds)
+      return (*a)->microseconds < (*b)->microseconds ? -1 : 1;
+   return *a < *b ? -1 : *a > *b;
+}
+
+/* The tried kernels that count, best first: all, or the better part and the latest. */
+static uint32_t choose_tried(const rkb_experience_t *experience, const rkb_schedule_tried_t **chosen) {
+   const rkb_schedule_tried_t **sorted = rkb_allocate(experience->count + 1, sizeof *sorted);
+   const uint32_t recent = RKB_FORECAST_MOST / 4, late = experience->count > recent ? experience->count - recent : 0;
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < experience->count; i++)
+      sorted[i] = &experience->tried[i];
+   qsort(sorted, experience->count, sizeof *sorted, by_time);
+   for (uint32_t i = 0; i < experience->count && count < RKB_FORECAST_MOST; i++)
+      if (i < RKB_FORECAST_MOST - recent || sorted[i] >= &experience->tried[late])
+         chosen[count++] = sorted[i];
+   free(sorted);
+   return count;
+}
+
+static uint64_t key_of(const rkb_graph_t *graph, const rkb_schedule_t *schedule) {
+   uint64_t key = schedule->count;
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      const rkb_launch_t *launch = &schedule->launches[l];
+      int64_t values[RKB_DECISIONS + 1] = {[RKB_DECISIONS] = launch->mapping};
+      for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+         values[d] = rkb_decision_applies(graph, launch, d) ? launch->decisions[d] : -1;
+      key = rkb_hash64(values, sizeof values, key);
+   }
+   return key;
+}
+
+static void add_base(acquisition_t *own, const rkb_schedule_t *schedule, int64_t number) {
+   for (uint32_t b = 0; b < own->base_count; b++)
+      if (key_of(own->graph, &own->bases[b]) == key_of(own->graph, schedule))
+         return;
+   if (own->base_count > ELITES || !schedule->count)
+      return;
+   own->bases[own->base_count] = *schedule;
+   own->numbers[own->base_count] = number;
+   for (uint32_t l = 0; l < schedule->count; l++)
+      own->weights[own->base_count][l] = sqrt(rkb_launch_estimate(own->graph, own->target, &schedule->launches[l]));
+   own->base_count++;
+}
+
+/* Learns from what was tried.  False: that is too little. */
+static bool learn(acquisition_t *own, const rkb_experience_t *experience, rkb_schedule_t *scratch) {
+   const rkb_schedule_tried_t *chosen[RKB_FORECAST_MOST];
+   const uint32_t count = choose_tried(experience, chosen);
+   uint32_t accepted = 0;
+   rkb_error_t ignored;
+   for (uint32_t i = 0; i < count; i++)
+      accepted += isfinite(chosen[i]->microseconds);
+   if (accepted < LEAST_TRIED)
+      return false;
+   for (uint32_t i = 0; i < count; i++) {
+      if (rkb_schedule_parse(own->graph, chosen[i]->source, scratch, &ignored) != RKB_OK)
+         continue;
+      if (!own->forecast) {
+         double times[RKB_MAX_SCHEDULE_LAUNCHES];
+         for (uint32_t l = 0; l < scratch->count; l++)
+            times[l] = rkb_launch_estimate(own->graph, own->target, &scratch->launches[l]);
+         own->forecast = rkb_forecast_new(own->graph, scratch, times);
+         own->best = log(chosen[i]->microseconds);
+      }
+      if (isfinite(chosen[i]->microseconds))
+         add_base(own, scratch, chosen[i]->number);
+      rkb_forecast_observe(own->forecast, scratch, fmin(log(chosen[i]->microseconds), own->best + WORST));
+   }
+   return own->forecast && rkb_forecast_fit(own->forecast);
+}
+
+static uint32_t draw_launch(const acquisition_t *own, uint32_t base) {
+   const uint32_t count = own->bases[base].count;
+   double sum = 0;
+   for (uint32_t l = 0; l < count; l++)
+      sum += own->weights[base][l];
+   double draw = rkb_random_real(own->stream) * sum;
+   for (uint32_t l = 0; l + 1 < count; l++)
+      if ((draw -= own->weights[base][l]) < 0)
+         return l;
+   return count - 1;
+}
+
+static bool same_work(const rkb_launch_t *a, const rkb_launch_t *b) {
+   return a->anchor_count == b->anchor_count && a->root_count == b->root_count &&
+          memcmp(a->anchors, b->anchors, a->anchor_count * sizeof *a->anchors) == 0 &&
+          memcmp(a->roots, b->roots, a->root_count * sizeof *a->roots) == 0;
+}
+
+/* Takes some launches of another base. */
+static void take_launches(const acquisition_t *own, uint32_t other, rkb_schedule_t *schedule, char *note, size_t size) {
+   const rkb_schedule_t *mate = &own->bases[other];
+   bool taken = false;
+   for (uint32_t l = 0; l < schedule->count; l++)
+      for (uint32_t o = 0; o < mate->count; o++)
+         if (same_work(&schedule->launches[l], &mate->launches[o]) && rkb_random_below(own->stream, 2)) {
+            schedule->launches[l] = mate->launches[o];
+            taken = true;
+         }
+   if (taken)
+      snprintf(note, size, own->numbers[other] ? "launches of candidate %lld" : "launches of the parent", (long long)own->numbers[other]);
+}
+
+/* A schedule near one of the bases: the parent as often as all others.  False: arithmetic is against it. */
+static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *drawn, char *note, size_t size) {
+   const uint32_t others = own->base_count - 1;
+   *base = others && rkb_random_below(own->stream, 2) ? 1 + (uint32_t)rkb_random_below(own->stream, others) : 0;
+   *drawn = own->bases[*base];
+   *note = '\0';
+   if (others && rkb_random_below(own->stream, 4) == 0)
+      take_launches(own, (*base + 1 + (uint32_t)rkb_random_below(own->stream, others)) % own->base_count, drawn, note, size);
+   for (uint32_t changes = 1; changes < 6; changes++) {
+      rkb_launch_vary(own->graph, own->target, own->stream, own->focus, &drawn->launches[draw_launch(own, *base)], note, size);
+      if (rkb_random_below(own->stream, 2))
+         break;
+   }
+   for (uint32_t l = 0; l < drawn->count; l++)
+      if (!rkb_launch_is_possible(own->graph, own->target, &drawn->launches[l]))
+         return false;
+   return true;
+}
+
+static void keep(acquisition_t *own, const rkb_schedule_t *schedule, uint32_t base, double mean, double score, const char *note) {
+   uint32_t at = own->kept_count;
+   while (at > 0 && score < own->kept[at - 1].score)
+      at--;
+   if (at == KEPT)
+      return;
+   own->kept_count += own->kept_count < KEPT;
+   memmove(&own->kept[at + 1], &own->kept[at], (own->kept_count - at - 1) * sizeof *own->kept);
+   own->kept[at].schedule = *schedule;
+   own->kept[at].base = own->numbers[base];
+   own->kept[at].mean = mean;
+   own->kept[at].score = score;
+   snprintf(own->kept[at].note, sizeof own->kept[at].note, "%s", note);
+}
+
+static bool is_kept(const acquisition_t *own, const rkb_schedule_t *schedule, double score) {
+   for (uint32_t i = 0; i < own->kept_count; i++)
+      if (own->kept[i].score == score && key_of(own->graph, &own->kept[i].schedule) == key_of(own->graph, schedule))
+         return true;
+   return false;
+}
+
+/* Draws schedules and keeps the most promising of those that are this slot's. */
+static void look_around(acquisition_t *own, uint32_t slot, rkb_schedule_t *drawn) {
+   char note[320];
+   uint32_t base;
+   for (uint32_t n = 0, looked = 0; n < DRAWS && looked < LOOKED_AT; n++) {
+      if (!draw_near(own, &base, drawn, note, sizeof note) || key_of(own->graph, drawn) % GROUPS != slot % GROUPS)
+         continue;
+      double mean, deviation;
+      rkb_forecast_guess(own->forecast, drawn, &mean, &deviation);
+      looked++;
+      const double score = mean - own->curiosity * deviation;
+      if (deviation > 0 && !is_kept(own, drawn, score))
+         keep(own, drawn, base, mean, score, note);
+   }
+}
+
+static bool is_known(const rkb_experience_t *experience, const char *text) {
+   for (uint32_t i = 0; i < experience->count; i++)
+      if (strcmp(experience->tried[i].source, text) == 0)
+         return true;
+   return false;
+}
+
+bool rkb_schedule_acquire(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus, uint32_t slot,
+                          const rkb_experience_t *experience, const rkb_schedule_t *parent, char **text, int64_t *base, char *note,
+                          size_t note_size) {
+   acquisition_t own = {.graph = graph, .target = target, .stream = stream, .focus = focus, .curiosity = CURIOSITY * rkb_random_real(stream)};
+   rkb_schedule_t *scratch = rkb_allocate(1, sizeof *scratch);
+   rkb_error_t ignored;
+   *text = NULL;
+   own.kept = rkb_allocate(KEPT, sizeof *own.kept);
+   own.bases = rkb_allocate(ELITES + 1, sizeof *own.bases);
+   if (parent)
+      add_base(&own, parent, 0);
+   if (learn(&own, experience, scratch) && own.base_count)
+      look_around(&own, slot, scratch);
+   for (uint32_t i = 0; i < own.kept_count && !*text; i++) {
+      if (rkb_kernel_write(graph, &own.kept[i].schedule, target->shared_bytes, text, &ignored) != RKB_OK)
+         *text = NULL;
+      else if (is_known(experience, *text)) {
+         free(*text);
+         *text = NULL;
+      } else {
+         *base = own.kept[i].base;
+         snprintf(note, note_size, "%s (guessed: %.3g us)", own.kept[i].note, exp(own.kept[i].mean));
+      }
+   }
+   rkb_forecast_free(own.forecast);
+   free(own.bases);
+   free(own.kept);
+   free(scratch);
+   return *text != NULL;
+}
