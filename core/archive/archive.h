@@ -75,6 +75,11 @@ const char *rkb_archive_directory(const rkb_archive_t *archive);
 int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *value, rkb_error_t *err);
 char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key);
 
+/* Keeps a text of at most RKB_ARCHIVE_MAX_REPLY bytes under its SHA-256, which hash receives: RKB_HASH_TEXT bytes. */
+int rkb_archive_put_document(rkb_archive_t *archive, const char *text, char *hash, rkb_error_t *err);
+/* *text is malloc'd.  RKB_ERR_INVALID: there is no such text, or it is not the one that was kept. */
+int rkb_archive_get_document(rkb_archive_t *archive, const char *hash, char **text, rkb_error_t *err);
+
 /* Records: you store and load the same structs.  Optional texts may be NULL. ---------------------------------------- */
 
 enum rkb_request_section { RKB_SECTION_PROPOSE = 1, RKB_SECTION_SEARCH };

@@ -160,6 +160,40 @@ int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t req
    return status;
 }
 
+int rkb_archive_put_document(rkb_archive_t *archive, const char *text, char *hash, rkb_error_t *err) {
+   if (strlen(text) > RKB_ARCHIVE_MAX_REPLY)
+      return rkb_fail(err, RKB_ERR_LIMIT, "archive: a document has more than %u bytes", RKB_ARCHIVE_MAX_REPLY);
+   int status = rkb_archive_begin(archive, err);
+   if (status != RKB_OK)
+      return status;
+   return rkb_archive_end(archive, put_document(archive->writer, text, hash, err), err);
+}
+
+int rkb_archive_get_document(rkb_archive_t *archive, const char *hash, char **text, rkb_error_t *err) {
+   char found[RKB_HASH_TEXT] = "";
+   rkb_connection_t *reader;
+   int row, status = rkb_archive_take_reader(archive, &reader, err);
+   *text = NULL;
+   if (status != RKB_OK)
+      return status;
+   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_DOCUMENT);
+   rkb_bind_text(&statement, hash);
+   row = rkb_statement_row(&statement, err);
+   if (row == 1)
+      *text = rkb_duplicate(rkb_column_text(&statement, 0));
+   rkb_statement_reset(&statement);
+   rkb_archive_give_reader(archive, reader);
+   if (row < 0)
+      return row;
+   if (*text)
+      rkb_hash_text(*text, strlen(*text), found);
+   if (strcmp(found, hash) == 0)
+      return RKB_OK;
+   free(*text);
+   *text = NULL;
+   return rkb_fail(err, RKB_ERR_INVALID, "archive: there is no document %.64s", hash);
+}
+
 static char *copied(rkb_statement_t *statement, int column) {
    return rkb_column_null(statement, column) ? NULL : rkb_duplicate(rkb_column_text(statement, column));
 }

@@ -6,7 +6,7 @@ const rkb_comparison_t rkb_comparisons[] = {
     1,
     {"key", "value"},
     "SELECT key, value FROM fact WHERE key IN ('abi', 'task', 'task_hash', 'direction', 'target', 'seed', 'secret', 'objective', "
-    "'pipeline_hash') ORDER BY key"},
+    "'pipeline_hash', 'library') ORDER BY key"},
    {"request",
     2,
     {"section", "number", "operator", "answer", "state", "promote group", "hints", "failure"},

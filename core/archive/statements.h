@@ -77,6 +77,7 @@
       "THEN 0 WHEN 'suspect' THEN 1 ELSE 2 END, c.objective, c.id LIMIT ?5")                                                \
                                                                                                                             \
    XX(PUT_DOCUMENT, "INSERT INTO document VALUES (?, ?) ON CONFLICT(hash) DO NOTHING")                                      \
+   XX(GET_DOCUMENT, "SELECT text FROM document WHERE hash = ?")                                                             \
    XX(PUT_CALL,                                                                                                             \
       "INSERT INTO call(request, child, stage, model, state, prompt_hash, temperature, reserved_usd, started_ms, "          \
       "provider, key, draw, attempt, source, provenance_hash) "                                                             \

@@ -12,7 +12,7 @@
 #include "base/terminal.h"
 #include "cli/manual_page.h"
 
-enum { MAX_OPTIONS = 24, OWN_OPTIONS = 2, FIRST_VALUE = 256 };
+enum { MAX_OPTIONS = 32, OWN_OPTIONS = 2, FIRST_VALUE = 256 };
 
 static int count_options(const rkb_command_t *command) {
    int count = 0;

@@ -15,6 +15,7 @@ extern const rkb_command_t rkb_command_expected;
 extern const rkb_command_t rkb_command_export;
 extern const rkb_command_t rkb_command_help;
 extern const rkb_command_t rkb_command_judge;
+extern const rkb_command_t rkb_command_library;
 extern const rkb_command_t rkb_command_pipelines;
 extern const rkb_command_t rkb_command_plugins;
 extern const rkb_command_t rkb_command_replay;

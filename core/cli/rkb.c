@@ -8,7 +8,7 @@
 static const rkb_command_t *const commands[] = {
    &rkb_command_bench,   &rkb_command_best,   &rkb_command_build,    &rkb_command_cases,
    &rkb_command_check,   &rkb_command_diff,   &rkb_command_doctor,   &rkb_command_expected,
-   &rkb_command_export,  &rkb_command_help,   &rkb_command_judge,    &rkb_command_pipelines,
+   &rkb_command_export,  &rkb_command_help,   &rkb_command_judge,    &rkb_command_library, &rkb_command_pipelines,
    &rkb_command_plugins, &rkb_command_replay, &rkb_command_report,   &rkb_command_serve, &rkb_command_show,
    &rkb_command_task,    &rkb_command_tasks,  &rkb_command_validate,
 };

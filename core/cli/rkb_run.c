@@ -28,6 +28,7 @@ enum { MAX_JOBS = 1024 };
 
 typedef struct command_line {
    const char *resume;  /* directory, or NULL */
+   const char *library; /* folder of elites, or NULL */
    char *pipeline_path; /* owned */
    int64_t jobs;
    rkb_secret_t secret;
@@ -50,10 +51,17 @@ static bool holds_a_run(const char *directory) {
    return holds;
 }
 
+/* Runs elsewhere, and sweeps. */
+static bool is_placed(const rkb_arguments_t *arguments) {
+   const char *on = rkb_argument(arguments, "on");
+   return on && strcmp(on, "local") != 0;
+}
+
 static int read_command_line(const rkb_arguments_t *arguments, command_line_t *line) {
    const char *jobs = rkb_argument(arguments, "jobs");
    const char *pipeline = rkb_positional(arguments, 0);
    *line = (command_line_t){.resume = rkb_argument(arguments, "resume"),
+                            .library = rkb_argument(arguments, "library"),
                             .skip = rkb_argument_list(arguments, "skip-stage"),
                             .quiet = rkb_argument_given(arguments, "quiet"),
                             .json = rkb_argument_given(arguments, "json"),
@@ -72,6 +80,11 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    }
    if (rkb_argument_given(arguments, "skip-stage") && (!line->resume || rkb_is_sweep(line->resume))) {
       fprintf(stderr, "--skip-stage goes with --resume DIR of one run; for a new run take the stage out of the pipeline\n");
+      return RKB_EXIT_USAGE;
+   }
+   if (line->library && (rkb_argument_given(arguments, "sweep") || rkb_argument_given(arguments, "cell") || is_placed(arguments) ||
+                         (line->resume && rkb_is_sweep(line->resume)))) {
+      fprintf(stderr, "--library goes with one run on this machine; the runs of a sweep are compared, so none may learn from another\n");
       return RKB_EXIT_USAGE;
    }
    if (rkb_argument_given(arguments, "cell") && (!line->resume || !rkb_is_sweep(line->resume))) {
@@ -151,6 +164,7 @@ static int run_in(rkb_pipeline_t *pipeline, const command_line_t *line, const rk
       progress = rkb_progress_new(isatty(STDERR_FILENO), objective, &facts, log);
    const rkb_run_options_t options = {.directory = directory->path,
                                       .resume = line->resume != NULL,
+                                      .library = line->library,
                                       .jobs = (uint32_t)line->jobs,
                                       .secret = line->given_secret,
                                       .skip = line->skip,
@@ -212,12 +226,6 @@ static int run_cell(const rkb_arguments_t *arguments, command_line_t *line) {
    return code;
 }
 
-/* Runs elsewhere, and sweeps. */
-static bool is_placed(const rkb_arguments_t *arguments) {
-   const char *on = rkb_argument(arguments, "on");
-   return on && strcmp(on, "local") != 0;
-}
-
 /* What a run needs of this machine and of the network, before any directory exists.  Elsewhere, whoever runs it there looks there. */
 static int look_before(const rkb_arguments_t *arguments, const command_line_t *line, const rkb_pipeline_t *pipeline) {
    if (is_placed(arguments))
@@ -272,6 +280,7 @@ static const rkb_cli_option_t options[] = {
    {"detach", NULL, "With --on slurm: return when everything is in the queue; --resume gathers the results.", false},
    {"cell", "N", "With --resume: only this cell of a sweep, in this process.", false},
    {"skip-stage", "NAME", "With --resume: go on without this stage, for one that crashes. Repeatable.", true},
+   {"library", "DIR", "Read kernels of earlier runs from this folder, and add the best ones at the end (docs/library.md).", false},
    RKB_SECRET_OPTION,
    {"workers", "LIST", "Machines to measure on and to screen on, e.g. [[ssh, gpu-host, rkb-worker]] (docs/workers.md).", false},
    {"jobs", "N", "Worker threads (default: one a core; in a sweep, the cores divided among its runs).", false},

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/limiter.h"
+#include "archive/limiter.h"
 #include "cli/tensor_instructions.h"
 
 enum { MAX_TUNE_TEXT = 4096 };

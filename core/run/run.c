@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "run/advance.h"
 #include "run/interrupts.h"
+#include "run/library_record.h"
 #include "run/run_record.h"
 #include "run/requests.h"
 #include "pipeline/pipeline_subject.h"
@@ -166,6 +167,8 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
       run->runtime.archive = run->archive;
    }
    if (status == RKB_OK)
+      status = rkb_library_record_open(run, err);
+   if (status == RKB_OK)
       status = skip_stages(run, err);
    if (status == RKB_OK)
       status = rkb_strategy_record_open(run, err);
@@ -187,6 +190,7 @@ static void run_close(rkb_run_t *run) {
    rkb_request_row_free(&run->row, run->pipeline);
    rkb_numbered_close(&run->numbered, run->pipeline);
    rkb_times_free(run);
+   rkb_library_free(&run->library);
 }
 
 static void fill_outcome(const rkb_run_t *run, rkb_run_result_t *outcome) {
@@ -237,6 +241,7 @@ static int work(rkb_run_t *run, rkb_error_t *err) {
       rkb_loop_run(run->runtime.loop);
    rkb_times_store(run);
    rkb_record_ending(run);
+   rkb_library_record_add(run);
    if (run->ending.status != RKB_OK)
       *err = run->ending.error;
    return run->ending.status;

@@ -48,6 +48,7 @@ typedef struct rkb_event {
 
 typedef struct rkb_run_options {
    const char *directory; /* existing run directory; NULL: nothing is kept (no archive) */
+   const char *library;   /* folder of elites, to read before and to add to at the end; or a run's directory, to read what that run read; NULL */
    bool resume;           /* directory holds a run to go on with */
    uint32_t jobs;         /* worker threads; 0: one a core */
    const rkb_secret_t *secret; /* NULL: the archive's on resume, else drawn */

@@ -11,6 +11,7 @@
  *   operator_jobs.c     serves requests                           search.c            calls the strategy
  *   dialogue.c          asks and tells as hashes, replayed        resume.c            reads from the archive
  *   events.c            counts, tells the observer                run_record.c        writes to the archive
+ *   library_record.c    elites of other runs, and for them
  *   times.c             what everything took                      contracts.c         stages that never keep the contract
  *   ending.c            how it ends
  *   request_row.c       the row and its marks                     numbered.c          candidates by number
@@ -21,6 +22,7 @@
 
 #include "run/contracts.h"
 #include "run/strategy_record.h"
+#include "library/library.h"
 #include "run/ending.h"
 #include "run/events.h"
 #include "run/numbered_candidates.h"
@@ -45,6 +47,7 @@ typedef struct rkb_run {
    rkb_progress_counts_t progress;
    rkb_times_t times;
    rkb_contracts_t contracts;
+   rkb_library_t library; /* library_record.c's: the entries that this run may read */
    rkb_run_ending_t ending;
    struct rkb_replay *replay;     /* dialogue.c's */
    struct rkb_restored *restored; /* resume.c's; NULL for a fresh run */

@@ -32,6 +32,10 @@ static bool has_models(const rkb_runtime_t *runtime) {
    return runtime->llm != NULL;
 }
 
+static bool has_library(const rkb_runtime_t *runtime) {
+   return runtime->library != NULL;
+}
+
 static bool has_http(const rkb_runtime_t *runtime) {
    return runtime->http != NULL;
 }
@@ -59,6 +63,7 @@ static const offer_t OFFERS[] = {
    {RKB_EXT_DEVICE, &RKB_DEVICE_API, has_gpu,
     "no usable GPU on this machine (rkb doctor says why); leave this stage out"},
    {RKB_EXT_LLM, &RKB_LLM_API, has_models, "the pipeline lists no language models; list them under models:"},
+   {RKB_EXT_LIBRARY, &RKB_LIBRARY_API, has_library, "the run was given no library; give rkb-run --library DIR"},
    {RKB_DRAFT_ASYNCHRONOUS, &RKB_ASYNCHRONOUS_API, NULL, NULL},
    {RKB_DRAFT_PROCESS, &RKB_PROCESS_API, NULL, NULL},
    {RKB_DRAFT_HTTP, &RKB_HTTP_API, has_http, "this program was built without HTTP (RKB_HTTP=OFF)"},

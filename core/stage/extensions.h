@@ -11,6 +11,7 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/intermediates.h>
 #include <rkb/ext/kernel.h>
+#include <rkb/ext/library.h>
 #include <rkb/ext/lift.h>
 #include <rkb/ext/llm.h>
 #include <rkb/ext/prompt.h>
@@ -29,6 +30,7 @@ extern const rkb_intermediates_api_t RKB_INTERMEDIATES_API;
 extern const rkb_kernel_api_t RKB_KERNEL_API;
 extern const rkb_device_api_t RKB_DEVICE_API;
 extern const rkb_http_api_t RKB_HTTP_API;
+extern const rkb_library_api_t RKB_LIBRARY_API;
 extern const rkb_llm_api_t RKB_LLM_API;
 extern const rkb_prompt_api_t RKB_PROMPT_API;
 extern const rkb_schedule_api_t RKB_SCHEDULE_API;

@@ -21,6 +21,7 @@ struct rkb_confined;
 struct rkb_confined_job;
 struct rkb_devices;
 struct rkb_http;
+struct rkb_library;
 struct rkb_llm;
 struct rkb_screen_workers;
 
@@ -36,6 +37,7 @@ typedef struct rkb_runtime {
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
    bool devices_lent;               /* they are the owner's, who closes them */
    struct rkb_http *http;           /* or NULL: this build has none; the loop's */
+   const struct rkb_library *library; /* or NULL: the run was given none; the owner's; [any] */
    struct rkb_llm *llm;             /* or NULL: the pipeline lists no models; [any] */
    rkb_loop_t *loop;
    rkb_workers_t *workers; /* [any] */

@@ -134,6 +134,10 @@ const char *rkb_task_require_at(const rkb_task_t *task, uint32_t index) {
    return index < task->definition->require_count ? rkb_expression_text(task->definition->require[index]) : NULL;
 }
 
+const char *rkb_task_operation_at(const rkb_task_t *task, uint32_t index) {
+   return index < task->definition->node_count ? task->definition->nodes[index].function->name : NULL;
+}
+
 const char *rkb_task_attribute_at(const rkb_task_t *task, uint32_t index, double *least, double *greatest) {
    if (index >= task->definition->attribute_count)
       return NULL;

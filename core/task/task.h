@@ -37,6 +37,8 @@ typedef struct rkb_task_domain {
 rkb_task_domain_t rkb_task_dim_domain(const rkb_task_t *task, uint32_t index);
 /* Condition number `index` that every shape satisfies, as written; NULL past the end. */
 const char *rkb_task_require_at(const rkb_task_t *task, uint32_t index);
+/* The operation of node number `index` of the forward graph, as the file names it ("layer_norm"); NULL past the end. */
+const char *rkb_task_operation_at(const rkb_task_t *task, uint32_t index);
 /* The name of float attribute number `index` and the least and the greatest of its choices; NULL past the end. */
 const char *rkb_task_attribute_at(const rkb_task_t *task, uint32_t index, double *least, double *greatest);
 /* The sizes of tensor number `tensor` in the direction's cases, as written in the file ("B, T, D"). */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "cli/limiter.h"
+#include "archive/limiter.h"
 
 enum { MAX_STEPS = 1000 };
 

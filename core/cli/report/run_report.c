@@ -7,7 +7,7 @@
 #include <rkb/items.h>
 #include "base/json.h"
 #include "base/memory.h"
-#include "cli/limiter.h"
+#include "archive/limiter.h"
 #include "cli/run_archive.h"
 
 enum { SHOWN_ORIGINALS = 5 };

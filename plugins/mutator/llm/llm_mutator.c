@@ -15,7 +15,7 @@ typedef struct mutator_config {
    rkb_prompt_t improve, fix, crossover, explore, distil;
    rkb_table_list_t models;
    const char *choice;
-   int64_t proposals, again, best, verdicts, scratchpad;
+   int64_t proposals, again, best, verdicts, scratchpad, library;
 } mutator_config_t;
 
 typedef struct mutator {
@@ -125,6 +125,8 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
       *edited = host->item_text(host, host->item_reference(host, in, "parent", 0), "source");
    context_add_best(context, objective, (uint32_t)me->config->best);
    context_add_verdicts(context, (uint32_t)me->config->verdicts);
+   if (me->mode != CROSSOVER)
+      context_add_library(context, host->item_reference(host, in, "parent", 0), (uint32_t)me->config->library);
    return true;
 }
 
@@ -200,7 +202,7 @@ static void mutator_destroy(void *self) {
 }
 
 static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",
-                                    "findings", "siblings", "best",    "verdicts", "lessons", NULL};
+                                    "findings", "siblings", "best",    "verdicts", "lessons", "library", NULL};
 static const char *const DISTIL_SLOTS[] = {"task", "best", "verdicts", "lessons", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
@@ -210,7 +212,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
       .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
       .help = "The prompt file " what                                                                        \
-              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons."            \
+              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons, library."            \
    }
 
 static const rkb_option_t options[] = {
@@ -281,6 +283,13 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 16,
     .help = "How many of the last rejections to show in the prompt."},
+   {.name = "library",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, library),
+    .fallback = "2",
+    .min = 0,
+    .max = 16,
+    .help = "How many kernels of the library to show in the prompt, where the run was given one (rkb-run --library)."},
 };
 
 static const rkb_stage_t mutator = {

@@ -13,6 +13,7 @@ void context_services_find(const rkb_host_t *host, context_services_t *services)
    services->task = host->get_extension(host, RKB_EXT_TASK);
    services->prompt = host->get_extension(host, RKB_EXT_PROMPT);
    services->random = host->get_extension(host, RKB_EXT_RANDOM);
+   services->library = host->get_extension(host, RKB_EXT_LIBRARY);
 }
 
 void context_open(context_t *context, const rkb_host_t *host, rkb_job_t job,

@@ -6,12 +6,13 @@
 
 #include <rkb/ext/archive.h>
 #include <rkb/ext/kernel.h>
+#include <rkb/ext/library.h>
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/task.h>
 #include <rkb/items.h>
 
 #define CONTEXT_MOST_TEXTS 512
-#define CONTEXT_SLOTS 12
+#define CONTEXT_SLOTS 20
 
 /* The services a model stage asks of its host; any may be NULL. */
 typedef struct context_services {
@@ -20,6 +21,7 @@ typedef struct context_services {
    const rkb_task_api_t *task;
    const rkb_prompt_api_t *prompt;
    const rkb_random_api_t *random;
+   const rkb_library_api_t *library;
 } context_services_t;
 
 typedef struct context_slot {
@@ -76,6 +78,10 @@ void context_add_measured(context_t *context, const char *slot, int64_t candidat
 const char *context_summary(context_t *context, int64_t candidate, const char *name);
 /* Slot "siblings": what other changes to this kernel gave, the last few that are visible. */
 void context_add_siblings(context_t *context, const rkb_item_t *parent);
+
+/* Slot "library": at most count kernels of earlier runs, those nearest to the task and to what limits the parent (NULL: there is none).
+ * Nothing in a run without a library. */
+void context_add_library(context_t *context, const rkb_item_t *parent, uint32_t count);
 
 /* Fills the prompt; *filled is owned. */
 int context_fill(context_t *context, const rkb_prompt_t *prompt, uint32_t child, rkb_filled_prompt_t **filled,

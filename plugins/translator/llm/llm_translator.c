@@ -10,7 +10,7 @@ typedef struct translator_config {
    rkb_table_list_t models;
    int64_t proposals;
    const char *choice;
-   int64_t best, verdicts;
+   int64_t best, verdicts, library;
 } translator_config_t;
 
 typedef struct translator {
@@ -46,6 +46,7 @@ static void fill_context(const translator_t *me, context_t *context, const rkb_i
    context_add_hints(context);
    context_add_best(context, objective, (uint32_t)me->config->best);
    context_add_verdicts(context, (uint32_t)me->config->verdicts);
+   context_add_library(context, NULL, (uint32_t)me->config->library);
 }
 
 static int translator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -87,8 +88,8 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_PROMPT,
     .offset = offsetof(translator_config_t, prompt),
     .fallback = "prompts/translate.md",
-    .choices = (const char *const[]){"task", "contract", "device", "hints", "best", "verdicts", NULL},
-    .help = "The prompt file; slots task, contract, device, hints, best, verdicts."},
+    .choices = (const char *const[]){"task", "contract", "device", "hints", "best", "verdicts", "library", NULL},
+    .help = "The prompt file; slots task, contract, device, hints, best, verdicts, library."},
    {.name = "models",
     .type = RKB_OPT_TABLES,
     .flags = RKB_OPT_REQUIRED,
@@ -124,6 +125,13 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 16,
     .help = "How many of the last rejections to show in the prompt."},
+   {.name = "library",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(translator_config_t, library),
+    .fallback = "2",
+    .min = 0,
+    .max = 16,
+    .help = "How many kernels of the library to show in the prompt, where the run was given one (rkb-run --library)."},
 };
 
 static const rkb_stage_t translator = {

@@ -8,7 +8,7 @@
 #include "archive/history.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "cli/limiter.h"
+#include "archive/limiter.h"
 #include "cli/report/comparison.h"
 #include "cli/run_archive.h"
 

@@ -1,5 +1,5 @@
-/* Reads the detail that a speed model gives with its numbers (plugins/profiler/model/README.md).  The main thread alone. */
-#include "cli/limiter.h"
+/* Reads the detail that a speed model gives with its numbers (plugins/profiler/model/README.md).  Any thread. */
+#include "archive/limiter.h"
 
 #include <stdio.h>
 #include <string.h>

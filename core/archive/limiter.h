@@ -1,6 +1,6 @@
-/* Reads the detail of a measured or predicted time: what limits the candidate. */
-#ifndef RKB_CLI_LIMITER_H
-#define RKB_CLI_LIMITER_H
+/* Reads the detail of a measured or predicted time: what limits the candidate.  Any thread. */
+#ifndef RKB_ARCHIVE_LIMITER_H
+#define RKB_ARCHIVE_LIMITER_H
 
 #include <jansson.h>
 #include <stdbool.h>
