@@ -337,18 +337,20 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    assert_true(asked >= finished && asked <= finished + abandoned);
 }
 
-/* A model that answers with the parent again, and with another seed once it is told that this is known. */
-static void a_repeated_answer_is_asked_again(void **state) {
-   char pipeline[256], script[256], run[256], text[4096];
+/* A run of one request to a model that answers with a known kernel, changed by the sed program given, and with another seed once it is told that
+ * its answer repeats a candidate in those words. */
+static void ask_of_a_repeater(const char *name, const char *program, const char *told, const char *options, char *run, size_t size) {
+   char pipeline[256], script[256], file[64], text[4096];
    const char *seeds = RKB_SOURCE_DIR "/tasks/softmax/seeds/forward";
    rkb_error_t err = {0};
-   (void)state;
-   path_of(pipeline, sizeof pipeline, "again.yaml");
-   path_of(script, sizeof script, "again.sh");
-   path_of(run, sizeof run, "again");
+   snprintf(file, sizeof file, "%s.yaml", name);
+   path_of(pipeline, sizeof pipeline, file);
+   snprintf(file, sizeof file, "%s.sh", name);
+   path_of(script, sizeof script, file);
+   path_of(run, size, name);
    snprintf(text, sizeof text,
-            "file=block_per_row.cu\ngrep -q 'repeated candidate 1, which is known already: accept' && file=warp_online.cu\n"
-            "echo '```'\ncat %s/$file\necho '```'\n", seeds);
+            "file=block_per_row.cu; program='%s'\ngrep -q '%s' && { file=warp_online.cu; program=; }\n"
+            "echo '```'\nsed \"$program\" %s/$file\necho '```'\n", program, told, seeds);
    assert_int_equal(rkb_file_write(script, text, strlen(text), &err), RKB_OK);
    snprintf(text, sizeof text,
             "rkb: 1\nname: again\ntask: %s/tasks/softmax\ntarget: h200\nlimits: {generations: 1, cost_usd: 100}\n"
@@ -356,13 +358,41 @@ static void a_repeated_answer_is_asked_again(void **state) {
             "propose:\n  - {use: rkb.translator.seed, with: {files: [%s/block_per_row.cu]}}\n"
             "screen:\n  - {use: rkb.verifier.lint}\n"
             "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n"
-            "    - {use: rkb.mutator.llm, id: explore, with: {mode: explore, again: 2, models: [{model: m}]}}\n",
-            RKB_SOURCE_DIR, script, seeds);
+            "    - {use: rkb.mutator.llm, id: explore, with: {mode: explore, again: 2, %smodels: [{model: m}]}}\n",
+            RKB_SOURCE_DIR, script, seeds, options);
    assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
    run_finish(run_start(pipeline, run, false, "1"));
-   assert_int_equal((int)service_number(run, "SELECT count(*) FROM call"), 2);
+}
+
+static void was_asked(const char *run, int times) {
+   char sql[256];
+   snprintf(sql, sizeof sql, "SELECT count(*) FROM candidate WHERE note LIKE 'model m, $%.6f; explore%s%%'", 0.25 * times,
+            times > 1 ? "; asked 2 times" : "");
+   assert_int_equal((int)service_number(run, "SELECT count(*) FROM call"), times);
    assert_int_equal((int)service_number(run, "SELECT count(*) FROM candidate WHERE duplicate_of IS NULL AND note NOT LIKE '%cannot be used%'"), 2);
-   assert_int_equal((int)service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE 'model m, $0.500000; explore; asked 2 times%'"), 1);
+   assert_int_equal((int)service_number(run, sql), 1);
+}
+
+static void a_repeated_answer_is_asked_again(void **state) {
+   char run[256];
+   (void)state;
+   ask_of_a_repeater("again", "", "repeated candidate 1, which is known already: accept", "", run, sizeof run);
+   was_asked(run, 2);
+}
+
+/* Another name and another number do not make a kernel new, unless the option says that texts alone count; a barrier more does. */
+static void a_near_copy_is_asked_again(void **state) {
+   static const char renamed[] = "s/of_warp/partial/g; s/block_sum/total_of/g; s/distance = 16/step = 8/; s/distance/step/g", more[] = "s/__syncthreads();/__syncthreads(); __syncthreads();/";
+   char run[256];
+   (void)state;
+   ask_of_a_repeater("near", renamed, "repeated candidate 1 but for names and numbers, which is known already: accept", "", run, sizeof run);
+   was_asked(run, 2);
+   ask_of_a_repeater("near_text", renamed, "repeated candidate", "near: 2, ", run, sizeof run);
+   was_asked(run, 1);
+   ask_of_a_repeater("near_more", more, "repeated candidate", "", run, sizeof run);
+   was_asked(run, 1);
+   ask_of_a_repeater("near_alike", more, "repeated candidate 1 but for [0-9]* % of its code", "near: 0.6, ", run, sizeof run);
+   was_asked(run, 2);
 }
 
 static int start(void **state) {
@@ -387,6 +417,7 @@ int main(void) {
       cmocka_unit_test(workers_change_nothing),
       cmocka_unit_test(judges_are_calibrated),
       cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice), cmocka_unit_test(a_repeated_answer_is_asked_again),
+      cmocka_unit_test(a_near_copy_is_asked_again),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -15,6 +15,7 @@ typedef struct mutator_config {
    rkb_prompt_t improve, fix, crossover, explore, distil;
    rkb_table_list_t models;
    const char *choice;
+   double near;
    int64_t proposals, again, best, verdicts, scratchpad, library;
 } mutator_config_t;
 
@@ -178,6 +179,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .what = me->config->mode,
                           .parents = parents,
                           .again = (uint32_t)me->config->again,
+                          .near = me->mode == FIX ? 2 : me->config->near, /* what mends a kernel may be one number */
                           .edited = edited};
    proposal.parent_count = parents_of(me, in, edited, parents);
    if (something)
@@ -269,6 +271,14 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = PROPOSAL_MOST_AGAIN,
     .help = "How often to ask again when the reply repeats a candidate; the question then says which, and what became of it."},
+   {.name = "near",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(mutator_config_t, near),
+    .fallback = "1",
+    .min = 0.1,
+    .max = 2,
+    .help = "Replies whose structure is so like a candidate's count as repeating it; 1: only names and numbers differ; 2: the text alone "
+            "counts, as it does in mode fix."},
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, best),

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "novelty.h"
 #include "reply/reply_edits.h"
 #include "reply/extract.h"
 
@@ -36,6 +37,8 @@ typedef struct replies {
    double worth_usd;         /* of all of them */
    uint32_t asked;
    const rkb_archive_row_t *repeats; /* the candidate that the last one repeats, or NULL */
+   bool source_differs;              /* the repeated one's text is another */
+   double likeness;                  /* of the two structures; 1 with the same text too */
 } replies_t;
 
 static int emit(const context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
@@ -74,10 +77,15 @@ static const char *told_again(context_t *context, const replies_t *replies) {
    if (!row)
       return "";
    const bool reason = row->reason && row->reason[0]; /* its note is left out: a model's words stand there */
+   const char *how = "";
+   if (replies->source_differs && replies->likeness >= 1)
+      how = " but for names and numbers";
+   else if (replies->source_differs)
+      how = context_format(context, " but for %.0f %% of its code", 100 * (1 - replies->likeness));
    return context_format(context,
-                         "\n\nThe first answer to this repeated candidate %lld, which is known already: %s%s%s. Write a kernel that does "
+                         "\n\nThe first answer to this repeated candidate %lld%s, which is known already: %s%s%s. Write a kernel that does "
                          "something else.\n",
-                         (long long)row->number, row->standing, reason ? ", " : "", reason ? row->reason : "");
+                         (long long)row->number, how, row->standing, reason ? ", " : "", reason ? row->reason : "");
 }
 
 static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, const choice_model_t *model,
@@ -102,8 +110,9 @@ static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal
    replies->asked++;
    replies->worth_usd += replies->answer->worth_usd;
    replies->read = read_reply(proposal, replies->answer, &replies->source, &replies->why);
-   if (replies->read == RKB_OK)
-      replies->repeats = context_same(context, replies->source);
+   if (replies->read == RKB_OK && proposal->again)
+      replies->repeats = novelty_repeated(context, replies->source, proposal->near, &replies->likeness);
+   replies->source_differs = replies->repeats && replies->repeats != context_same(context, replies->source);
    return RKB_OK;
 }
 

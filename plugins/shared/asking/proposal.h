@@ -19,6 +19,7 @@ typedef struct proposal {
    uint32_t parent_count;
    const char *lessons; /* what its note ends in (lessons.h), or NULL */
    uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */
+   double near;         /* how alike structures must be to count as a repetition (novelty.h); above 1: only texts do */
    const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */
 } proposal_t;
 
