@@ -37,6 +37,54 @@ static const char column_helpers[] =
    "   return part;\n"
    "}\n\n";
 
+/* Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). */
+static const char moments_helpers[] =
+   "/* Joins the count, mean and squares around the mean of two sets. */\n"
+   "__device__ __forceinline__ void moments_join(float &mean, float &squares, float &count, float mean_2, float squares_2, float count_2) {\n"
+   "   const float all = count + count_2, away = mean_2 - mean, share = __fdividef(count_2, fmaxf(all, 1.0f));\n"
+   "   mean += away * share;\n"
+   "   squares += squares_2 + away * away * (count * share);\n"
+   "   count = all;\n"
+   "}\n\n"
+   "/* Adds a few terms. */\n"
+   "template <int terms> __device__ __forceinline__ void moments_add(float &mean, float &squares, float &count, const float (&term)[terms]) {\n"
+   "   float own = 0.0f, around = 0.0f;\n"
+   "   for (int i = 0; i < terms; i++)\n"
+   "      own += term[i] * (1.0f / terms);\n"
+   "   for (int i = 0; i < terms; i++)\n"
+   "      around += (term[i] - own) * (term[i] - own);\n"
+   "   moments_join(mean, squares, count, own, around, terms);\n"
+   "}\n\n"
+   "/* Joins what the lanes of a warp have.  Two lanes join in different orders: the first one's bits count. */\n"
+   "__device__ __forceinline__ void warp_moments(float &mean, float &squares, float &count) {\n"
+   "   for (int distance = 16; distance > 0; distance /= 2) {\n"
+   "      const float mean_2 = __shfl_xor_sync(0xffffffffu, mean, distance), squares_2 = __shfl_xor_sync(0xffffffffu, squares, distance),\n"
+   "                  count_2 = __shfl_xor_sync(0xffffffffu, count, distance);\n"
+   "      moments_join(mean, squares, count, mean_2, squares_2, count_2);\n"
+   "   }\n"
+   "   mean = __shfl_sync(0xffffffffu, mean, 0);\n"
+   "   squares = __shfl_sync(0xffffffffu, squares, 0);\n"
+   "}\n\n"
+   "/* Joins what the threads of a row have, in a fixed order; every thread gets the result. */\n"
+   "template <int threads> __device__ void row_moments(float &mean, float &squares, float &count) {\n"
+   "   warp_moments(mean, squares, count);\n"
+   "   if constexpr (threads > 32) {\n"
+   "      __shared__ float parts[3][threads / 32];\n"
+   "      const int lane = threadIdx.x % 32;\n"
+   "      __syncthreads(); /* what an earlier call left has been read */\n"
+   "      if (lane == 0) {\n"
+   "         parts[0][threadIdx.x / 32] = mean;\n"
+   "         parts[1][threadIdx.x / 32] = squares;\n"
+   "         parts[2][threadIdx.x / 32] = count;\n"
+   "      }\n"
+   "      __syncthreads();\n"
+   "      mean = lane < threads / 32 ? parts[0][lane] : 0.0f;\n"
+   "      squares = lane < threads / 32 ? parts[1][lane] : 0.0f;\n"
+   "      count = lane < threads / 32 ? parts[2][lane] : 0.0f;\n"
+   "      warp_moments(mean, squares, count);\n"
+   "   }\n"
+   "}\n\n";
+
 static const char before_helper[] =
    "/* The %s of what the threads before have, in a fixed order; whole gets that of all. */\n"
    "template <int threads> __device__ float %s_before(float part, float &whole) {\n"
@@ -116,6 +164,8 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
       if (strstr(code, name))
          add_reduction(out, column_helpers, words[w], functions[w]);
    }
+   if (strstr(code, "moments_"))
+      rkb_text_add(out, moments_helpers);
    rkb_rank_helpers(code, out);
    rkb_recurrence_helpers(code, out);
    add_before(code, "sum", '+', "0.0f", out);

@@ -1,5 +1,6 @@
 /* A schedule as a kernel file.  One thread a graph. */
 #include "generator/kernel_text.h"
+#include "generator/moments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,11 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                   RKB_F32,
                   rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
                                    rkb_kernel_elements_text(file, launch->anchors[a])));
+   uint32_t mean = 0;
+   if (split && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(file->graph, launch, &mean) < launch->anchor_count)
+      add_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
+                  rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
+                                   rkb_kernel_elements_text(file, launch->anchors[mean])));
    rkb_launch_t plain = *launch;
    plain.decisions[RKB_VECTOR] = 1;
    if (launch->mapping == RKB_MAP_LINK) {

@@ -1,6 +1,7 @@
 /* Kernels that reduce rows: lanes run along the reduced dims, or (columns) along the kept ones.  One thread writes them. */
 #include <string.h>
 #include "generator/launch_text.h"
+#include "generator/moments.h"
 #include "generator/product.h"
 
 /* What is known of the rows of a launch. */
@@ -10,6 +11,9 @@ typedef struct rows {
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
    const char *begin, *end;   /* of its part, in packs */
+   uint32_t variance, mean;   /* anchors that are found in one pass; variance is the count of anchors: none */
+   const char *terms;         /* the terms of a pack at hand, of which they are made; NULL: they are not */
+   const char *moments[3];    /* what a thread has of them: mean, squares, count */
    uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
 } rows_t;
 
@@ -140,6 +144,8 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
    const rkb_index_t *number =
       rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
    writer->keep_variable = number;
+   if (rows->terms)
+      rkb_write(writer, "float %s[%u];", rows->terms, rows->width);
    const rkb_index_t *lane = rkb_open_lanes(writer, rows->width);
    if (rows->width == 1)
       return number;
@@ -158,34 +164,71 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
 
 static void close_places(rkb_writer_t *writer, const rows_t *rows) {
    rkb_close_lanes(writer);
+   if (rows->terms)
+      rkb_write(writer, "moments_add<%u>(%s, %s, %s, %s);", rows->width, rows->moments[0], rows->moments[1], rows->moments[2], rows->terms);
    rkb_write_close(writer);
    if (rows->keep)
       rkb_write_close(writer);
    writer->keep_variable = NULL;
 }
 
-static void write_pass(rkb_writer_t *writer, const rows_t *rows, const uint32_t *levels, uint32_t level,
+static bool is_moment(const rows_t *rows, uint32_t anchor) {
+   return rows->variance < rows->launch->anchor_count && (anchor == rows->variance || anchor == rows->mean);
+}
+
+/* What a thread has of a mean and of the squares around it. */
+static void begin_moments(rkb_writer_t *writer, rows_t *rows) {
+   static const char *const words[] = {"mean", "squares", "count"};
+   const char *name = writer->graph->nodes[rows->launch->anchors[rows->mean]].name;
+   for (uint32_t i = 0; i < 3; i++) {
+      rows->moments[i] = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_%s", name, words[i]));
+      rkb_write(writer, "float %s = 0.0f;", rows->moments[i]);
+   }
+   rows->terms = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_terms", name));
+}
+
+/* The two sums, of what all threads of the row have. */
+static void end_moments(rkb_writer_t *writer, rows_t *rows, int64_t sharing, const char **names) {
+   const char *const *have = rows->moments;
+   rkb_write(writer, "row_moments<%lld>(%s, %s, %s);", (long long)sharing, have[0], have[1], have[2]);
+   names[rows->mean] = rkb_writer_name(writer, writer->graph->nodes[rows->launch->anchors[rows->mean]].name);
+   rkb_write(writer, "const float %s = %s * %s;", names[rows->mean], have[0], have[2]);
+   names[rows->variance] = have[1];
+   rows->terms = NULL;
+}
+
+static void write_pass(rkb_writer_t *writer, rows_t *rows, const uint32_t *levels, uint32_t level,
                        const char **names) {
    const rkb_launch_t *launch = rows->launch;
    const rkb_index_t *at[RKB_MAX_RANK];
+   const bool moments = rows->variance < launch->anchor_count && levels[rows->variance] == level;
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level) {
+      if (levels[a] == level && !is_moment(rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
          names[a] = rkb_writer_name(writer, anchor->name);
          rkb_write(writer, "float %s = %s;", names[a], start_of(anchor));
          rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
       }
+   if (moments)
+      begin_moments(writer, rows);
    const rkb_index_t *place = open_places(writer, rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level)
+      if (levels[a] == level && !is_moment(rows, a))
          accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
                     term_of(writer, launch->anchors[a], rows->row, place));
+   if (moments) {
+      const char *term = term_of(writer, launch->anchors[rows->mean], rows->row, place);
+      rkb_write(writer, rows->width > 1 ? "%s[lane] = %s;" : "%s[0] = %s;", rows->terms, term);
+   }
    close_places(writer, rows);
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
+   if (moments)
+      end_moments(writer, rows, sharing, names);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
-         rkb_write(writer, "%s = row_%s<%lld>(%s);", names[a], word_of(anchor), (long long)sharing, names[a]);
+         if (!is_moment(rows, a))
+            rkb_write(writer, "%s = row_%s<%lld>(%s);", names[a], word_of(anchor), (long long)sharing, names[a]);
          rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows->row, at);
          rkb_writer_know(writer, launch->anchors[a], at, names[a]);
       }
@@ -252,11 +295,14 @@ static void write_part(rkb_writer_t *writer, rows_t *rows, const rkb_index_t *pa
 static void write_parts(rkb_writer_t *writer, const rows_t *rows, const char *thread,
                         const char *const *names) {
    rkb_write_open(writer, true, "if (%s == 0)", thread);
-   for (uint32_t a = 0; a < rows->launch->anchor_count; a++) {
-      const char *buffer = rkb_parts_name(writer, rows->launch->anchors[a]);
+   const bool moments = rows->variance < rows->launch->anchor_count;
+   for (uint32_t a = 0; a < rows->launch->anchor_count + moments; a++) {
+      const bool count = a == rows->launch->anchor_count;
+      const char *buffer = count ? rkb_counts_name(writer, rows->launch->anchors[rows->mean]) : rkb_parts_name(writer, rows->launch->anchors[a]),
+                 *value = count ? rows->moments[2] : moments && a == rows->mean ? rows->moments[0] : names[a];
       rkb_writer_buffer(writer, buffer, RKB_F32, true);
       rkb_write(writer, "%s[part * %s + %s] = %s;", buffer, rkb_writer_uniform(writer, rows->count),
-                rkb_writer_index(writer, rows->row), names[a]);
+                rkb_writer_index(writer, rows->row), value);
    }
    rkb_write_close(writer);
 }
@@ -269,6 +315,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1;
    rows_t rows = {
       .launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
+   rows.variance = d[RKB_MOMENTS] ? rkb_launch_moments(writer->graph, launch, &rows.mean) : launch->anchor_count;
    writer->keep = rows.keep;
    set_length(writer, &rows);
    const rkb_index_t *packs =
@@ -293,7 +340,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    if (split)
       write_part(writer, &rows, packs, d[RKB_SPLIT]);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
-      levels[a] = level_of(writer, launch, a, levels);
+      levels[a] = a == rows.variance ? levels[rows.mean] : level_of(writer, launch, a, levels);
       last = levels[a] > last ? levels[a] : last;
       const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
       if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length ||
@@ -330,7 +377,7 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const bool split = d[RKB_SPLIT] > 1;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    const rkb_index_t *at[RKB_MAX_RANK];
-   rows_t rows = {.launch = launch, .width = 1};
+   rows_t rows = {.launch = launch, .width = 1, .variance = launch->anchor_count};
    set_length(writer, &rows);
    rkb_write(writer, "const int thread = threadIdx.x / 32;");
    rkb_write(

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/moments.h"
 #include "generator/product.h"
 
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
@@ -17,6 +18,10 @@ void rkb_check_share(rkb_writer_t *writer, const rkb_index_t *share, const rkb_i
 
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor) {
    return rkb_arena_format(writer->arena, "%s_parts", writer->graph->nodes[anchor].name);
+}
+
+const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor) {
+   return rkb_arena_format(writer->arena, "%s_counts", writer->graph->nodes[anchor].name);
 }
 
 const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width) {
@@ -295,6 +300,30 @@ static bool warps_finish(const rkb_writer_t *writer, const rkb_node_t *node, int
    return parts >= 32 && logarithm < log(4096);
 }
 
+/* Joins the parts of a mean and of the squares around it.  first, more: texts of the element numbers of a thread's first part, and of part `part`. */
+static void finish_moments(rkb_writer_t *writer, const rkb_index_t *number, uint32_t sum, uint32_t squares, const char *first, const char *more,
+                           const char *loop, bool warps) {
+   const rkb_node_t *node = &writer->graph->nodes[sum];
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const char *buffers[3] = {rkb_parts_name(writer, sum), rkb_parts_name(writer, squares), rkb_counts_name(writer, sum)}, *names[3];
+   for (uint32_t i = 0; i < 3; i++) {
+      static const char *const words[] = {"mean", "squares", "count"};
+      names[i] = rkb_writer_name(writer, words[i]);
+      rkb_writer_buffer(writer, buffers[i], RKB_F32, false);
+      rkb_write(writer, "float %s = %s[%s];", names[i], buffers[i], first);
+   }
+   rkb_write(writer, "%s", loop);
+   rkb_write(writer, "   moments_join(%s, %s, %s, %s[%s], %s[%s], %s[%s]);", names[0], names[1], names[2], buffers[0], more, buffers[1], more,
+             buffers[2], more);
+   if (warps)
+      rkb_write(writer, "row_moments<32>(%s, %s, %s);", names[0], names[1], names[2]);
+   const char *name = rkb_writer_name(writer, writer->graph->nodes[sum].name);
+   rkb_write(writer, "const float %s = %s * %s;", name, names[0], names[2]);
+   rkb_index_split(&writer->indices, node->rank, node->shape, number, at);
+   rkb_writer_know(writer, squares, at, names[1]);
+   rkb_writer_know(writer, sum, at, name);
+}
+
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const int64_t threads = 128, parts = launch->decisions[RKB_SPLIT];
    const uint32_t first = launch->anchors[0];
@@ -309,19 +338,28 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rkb_write(writer, "if (i >= %s)", rkb_writer_uniform(writer, elements));
    rkb_write(writer, "   return;");
    const rkb_index_t *number = rkb_writer_variable(writer, "i", elements);
+   const char *size = rkb_writer_uniform(writer, elements),
+              *first_part = warps ? rkb_arena_format(writer->arena, "threadIdx.x %% 32 * %s + i", size) : "i",
+              *more_parts = rkb_arena_format(writer->arena, "part * %s + i", size),
+              *loop = rkb_arena_format(writer->arena,
+                                       warps ? "for (int part = threadIdx.x %% 32 + 32; part < %lld; part += 32)"
+                                             : "for (int part = 1; part < %lld; part++)",
+                                       (long long)parts);
+   uint32_t mean = 0;
+   const uint32_t variance = launch->decisions[RKB_MOMENTS] ? rkb_launch_moments(writer->graph, launch, &mean) : launch->anchor_count;
+   if (variance < launch->anchor_count)
+      finish_moments(writer, number, launch->anchors[mean], launch->anchors[variance], first_part, more_parts, loop, warps);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      if (variance < launch->anchor_count && (a == mean || a == variance))
+         continue;
       const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
       const char *name = rkb_writer_name(writer, anchor->name),
                  *buffer = rkb_parts_name(writer, launch->anchors[a]);
       const bool sum = rkb_node_is_product(anchor) || strcmp(anchor->operation, "sum") == 0,
                  largest = strcmp(anchor->operation, "amax") == 0;
-      const char *next =
-         rkb_arena_format(writer->arena, "%s[part * %s + i]", buffer, rkb_writer_uniform(writer, elements));
+      const char *next = rkb_arena_format(writer->arena, "%s[%s]", buffer, more_parts);
       rkb_writer_buffer(writer, buffer, RKB_F32, false);
-      rkb_write(writer, "float %s = %s[%si];", name, buffer,
-                warps ? rkb_arena_format(writer->arena, "threadIdx.x %% 32 * %s + ",
-                                         rkb_writer_uniform(writer, elements))
-                      : "");
+      rkb_write(writer, "float %s = %s[%s];", name, buffer, first_part);
       if (rkb_node_is_product(anchor))
          rkb_product_unjoin(writer, first, launch->roots[0], number, at);
       else
@@ -329,10 +367,7 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_writer_know(writer, launch->anchors[a], at, name);
       if (!warps)
          rkb_write(writer, "#pragma unroll 8"); /* so many parts are on their way at once */
-      rkb_write(writer,
-                warps ? "for (int part = threadIdx.x %% 32 + 32; part < %lld; part += 32)"
-                      : "for (int part = 1; part < %lld; part++)",
-                (long long)parts);
+      rkb_write(writer, "%s", loop);
       if (sum)
          rkb_write(writer, "   %s += %s;", name, next);
       else

@@ -43,6 +43,8 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
+/* The name of the buffer with how many elements each part of a split mean has. */
+const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor);
 
 /* Writes the roots of a launch at the coordinates of a node whose value is known, or of an element of the first root.  from: the
  * node whose coordinates at are. */

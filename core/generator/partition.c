@@ -1,5 +1,6 @@
 /* Divides a graph into launches.  Pure functions of the graph; one thread a graph. */
 #include "generator/partition.h"
+#include "generator/moments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,11 +228,20 @@ bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, 
    if (whole.mapping != RKB_MAP_ROW || graph->nodes[whole.anchors[0]].kind != RKB_NODE_REDUCE)
       return false;
    for (uint32_t a = 0; a < whole.anchor_count; a++) {
+      const uint32_t sum = rkb_moments_mean(graph, whole.anchors[a]);
+      rkb_launch_t *mean = NULL;
+      for (uint32_t p = 0; p < count && sum != RKB_NO_NODE; p++)
+         mean = parts[p].anchors[0] == sum ? &parts[p] : mean;
+      if (mean && mean->anchor_count == 1) { /* squares around a mean are found with it */
+         mean->anchors[mean->anchor_count++] = mean->roots[mean->root_count++] = whole.anchors[a];
+         mean->decisions[RKB_MOMENTS] = 1;
+         continue;
+      }
       rkb_launch_t *part = &parts[count++];
       *part = whole;
       part->anchors[0] = part->roots[0] = whole.anchors[a];
       part->anchor_count = part->root_count = 1;
-      part->decisions[RKB_KEEP] = 0;
+      part->decisions[RKB_KEEP] = part->decisions[RKB_MOMENTS] = 0;
       part->decisions[RKB_ROWS] = 1;
       if (whole.decisions[RKB_ROWS] > 1)
          part->decisions[RKB_THREADS] = 256;

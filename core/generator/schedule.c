@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/yaml.h"
 #include "generator/fragments.h"
+#include "generator/moments.h"
 #include "generator/online_nodes.h"
 #include "generator/pool_window.h"
 #include "generator/product.h"
@@ -60,6 +61,7 @@ static const struct {
    [RKB_TAPS] = {"taps", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PLACES] = {"places", 1u << RKB_MAP_ELEMENT, {1, 2, 3, 4, -1}},
    [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
+   [RKB_MOMENTS] = {"moments", 1u << RKB_MAP_ROW, {0, 1, -1}},
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
@@ -122,8 +124,12 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
       return false;
+   uint32_t mean;
+   if (decision == RKB_MOMENTS && rkb_launch_moments(graph, launch, &mean) == launch->anchor_count)
+      return false;
    /* A split row hands its parts on; it has no later passes. */
-   if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT)
+   const bool one_pass = launch->anchor_count == 2 && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(graph, launch, &mean) < 2;
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT && !one_pass)
       for (uint32_t i = 1; i < launch->anchor_count; i++)
          for (uint32_t j = 0; j < i; j++)
             if (launch->anchors[j] != launch->anchors[i] &&
@@ -179,6 +185,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "rows of a warp each need 32 threads each";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_SPLIT] > 1)
       return "a split row has a block for each part";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_MOMENTS] && !rkb_decision_applies(graph, launch, RKB_MOMENTS))
+      return "no reduction sums the squares around the mean of another";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
       return "the kept row needs more registers than there are";
    return NULL;
@@ -204,7 +212,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

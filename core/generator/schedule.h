@@ -51,6 +51,7 @@ enum rkb_decision {
    RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
    RKB_PLACES, /* ELEMENT: equal parts of the last dim, of which a thread owns the same place in each; they share what they load */
    RKB_WINDOW, /* ELEMENT, of the gradient of a largest pool whose windows lie side by side: 1: a thread owns a window's places */
+   RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
    RKB_DECISIONS
 };
 

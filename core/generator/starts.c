@@ -253,6 +253,8 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
+   /* What is not kept is read again by each pass. */
+   d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
 }
 
 static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {
