@@ -85,14 +85,19 @@ static uint32_t slot_of(const mutator_t *me, rkb_job_t job, rkb_random_t *stream
    return (uint32_t)(seen >= 0 ? (seen + *window) % *window : (int64_t)(me->random->real(stream) * (double)*window));
 }
 
+/* All candidates that the job may see; the caller's (rows_free). */
+static int query_all(const mutator_t *me, rkb_job_t job, rkb_archive_rows_t **rows, rkb_error_t *err) {
+   const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
+   return me->archive->query(me->host, job, &query, rows, err);
+}
+
 /* The neighbour that no one tried. */
 static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
                      char *note, size_t note_size, rkb_error_t *err) {
-   const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
    rkb_archive_rows_t *rows = NULL;
    int64_t window = 16;
    const uint32_t slot = slot_of(me, job, stream, &window);
-   int status = me->archive->query(me->host, job, &query, &rows, err);
+   int status = query_all(me, job, &rows, err);
    if (status != RKB_OK)
       return status;
    void *context[] = {(void *)(uintptr_t)me->archive, rows};
@@ -101,25 +106,29 @@ static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, c
    return status;
 }
 
-/* What promises most by what was tried.  *base: the candidate that it is near; 0: the parent. */
-static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
-                   int64_t *base, char *note, size_t note_size, rkb_error_t *err) {
-   const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
-   rkb_archive_rows_t *rows = NULL;
-   int64_t window = 16;
-   const uint32_t slot = slot_of(me, job, stream, &window);
-   int status = me->archive->query(me->host, job, &query, &rows, err);
-   if (status != RKB_OK)
-      return status;
-   const uint32_t count = me->archive->rows_count(rows);
+/* What is known of the candidates, for the model; the caller's (free), and lives as long as rows.  NULL: memory is out. */
+static rkb_schedule_tried_t *list_tried(const mutator_t *me, const rkb_archive_rows_t *rows, uint32_t count) {
    rkb_schedule_tried_t *tried = calloc(count + 1, sizeof *tried);
    for (uint32_t i = 0; tried && i < count; i++) {
       const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
-      const bool timed = row->has_objective && row->objective > 0 && strcmp(row->standing, "accept") == 0;
+      const bool timed = row->has_objective && row->objective > 0 && strcmp(row->standing, RKB_ACCEPT) == 0;
       tried[i] = (rkb_schedule_tried_t){row->number, row->source, timed ? row->objective : INFINITY};
    }
-   status = tried ? me->schedule->acquire(me->host, stream, source, limit_of(me, job, parent), slot, tried, count, child, base, note, note_size, err)
-                  : rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate a list of %u kernels", count);
+   return tried;
+}
+
+/* What promises most by what was tried.  *base: the candidate that it is near; 0: the parent. */
+static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
+                   int64_t *base, char *note, size_t note_size, rkb_error_t *err) {
+   rkb_archive_rows_t *rows = NULL;
+   const uint32_t slot = slot_of(me, job, stream, &(int64_t){16});
+   int status = query_all(me, job, &rows, err);
+   const uint32_t count = status == RKB_OK ? me->archive->rows_count(rows) : 0;
+   rkb_schedule_tried_t *tried = status == RKB_OK ? list_tried(me, rows, count) : NULL;
+   if (tried)
+      status = me->schedule->acquire(me->host, stream, source, limit_of(me, job, parent), slot, tried, count, child, base, note, note_size, err);
+   else if (status == RKB_OK)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate a list of %u kernels", count);
    free(tried);
    me->archive->rows_free(rows);
    return status;
