@@ -121,8 +121,13 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
-   memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);
-   if (!region->defined)
+   if (row->bytes == 16) /* what a swizzle leaves together, and so nearly every piece of a tile */
+      memcpy(block->shared + row->shared, region->data + row->offset, 16);
+   else
+      memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);
+   if (!region->defined && row->bytes == 16)
+      memset(defined, 1, 16);
+   else if (!region->defined)
       memset(defined, 1, row->bytes);
    for (uint32_t n = 0; region->defined && n < row->bytes; n++)
       defined[n] = region->defined[row->offset + n] == 1 ? 1 : UNDEFINED_STORE;

@@ -51,7 +51,7 @@ void machine_copy_start(machine_warp_t *warp, uint32_t handle, uint32_t lane, ui
    if (machine_copies_touched(warp, lane, to, bytes, true))
       return;
    if (block->races != RACES_FAST || !untouched(block, to, bytes, me))
-      machine_shared_access(warp, lane, to, bytes, NULL, true, false);
+      machine_shared_copied(warp, lane, to, bytes);
    if (region)
       machine_global_access(warp, lane, region, from, from_bytes, NULL, false, false);
    copies->live += slot->lanes == 0;
@@ -83,7 +83,7 @@ static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
    if (block->races == RACES_FAST)
       machine_copies_mark(block, to, slot->bytes, warp->first_thread + lane + 1);
    else
-      machine_shared_access(warp, lane, to, slot->bytes, NULL, true, false);
+      machine_shared_copied(warp, lane, to, slot->bytes);
    if (slot->from_bytes[lane])
       machine_global_access(warp, lane, slot->region, slot->from[lane], slot->from_bytes[lane], NULL, false,
                             false);

@@ -25,9 +25,9 @@ static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
  * UINT32_MAX: one is known in another way. */
 static bool writes_known(const machine_operations_t *operations, uint32_t unit,
                          const generic_knowledge_t *known, uint32_t *newest) {
-   const uint32_t words = operations->unit_shift - 2;
-   bool all = operations->shift == 2 && !operations->units[unit].atomic;
-   for (uint32_t w = unit << words; all && w < (unit + 1) << words; w++) {
+   const uint32_t parts = operations->unit_shift - operations->shift;
+   bool all = operations->shift >= 2 && !operations->units[unit].atomic;
+   for (uint32_t w = unit << parts; all && w < (unit + 1) << parts; w++) {
       const generic_write_t *write = &operations->written[w];
       const uint32_t clock = !write->thread ? 0 : write->clock <= known->all ? write->clock : UINT32_MAX;
       all = clock != UINT32_MAX || (write->thread == known->thread && write->clock <= known->clock);
@@ -95,8 +95,8 @@ static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, cons
             if (!note_writer(tile, writer) ||
                 (unit->generic && !writes_known(operations, u, &generic, &tile->generic)))
                tile->name = 0;
-            if (unit->generic && operations->shift == 2 && !unit->atomic) {
-               const generic_write_t *write = &operations->written[u << (shift - 2)];
+            if (unit->generic && operations->shift >= 2 && !unit->atomic) {
+               const generic_write_t *write = &operations->written[u << (shift - operations->shift)];
                generic.thread = write->thread;
                generic.clock = write->clock;
             }

@@ -249,6 +249,7 @@ static bool tells_place(uint32_t special) {
 /* Properties of the code that choose how races are followed. */
 static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
+   program->narrow_shared |= program->small_operations;
    for (uint32_t n = 0; n < program->register_count; n++)
       program->placed |= tells_place(program->registers[n].special);
    for (uint32_t n = 0; n < program->count; n++) {
@@ -264,6 +265,8 @@ static void survey(machine_program_t *program) {
          continue;
       if (i->space != PTX_GLOBAL && i->element_bytes < program->shared_granule)
          program->shared_granule = i->element_bytes;
+      program->narrow_shared |=
+         i->space != PTX_GLOBAL && (i->class == RKB_CLASS_ATOMIC || i->element_bytes * i->elements < 16);
       if (i->space != PTX_SHARED && i->element_bytes < program->global_granule)
          program->global_granule = i->element_bytes;
    }

@@ -58,6 +58,7 @@ static enum decode_result copy(decoder_t *decoder) {
    i->space = PTX_GLOBAL;
    i->class = RKB_CLASS_GLOBAL;
    decoder->program->copies = true;
+   decoder->program->narrow_shared |= i->operation != 16;
    return DECODE_DONE;
 }
 

@@ -53,7 +53,7 @@ static bool take_key(decoder_t *decoder, const char *operation) {
       if (decode_modifier(decoder, variants[n]) && strcmp(operation, variants[n]) != 0)
          length += (size_t)snprintf(key + length, sizeof key - length, ".%s", variants[n]);
    i->space = PTX_GENERIC;
-   decoder->program->asynchronous = true;
+   decoder->program->asynchronous = decoder->program->narrow_shared = true;
    return decode_use(decoder, key);
 }
 

@@ -295,6 +295,7 @@ enum decode_result decode_fragment_move(decoder_t *decoder, bool store) {
                       : store && halves && type == TENSOR_F16 && tensor.by_columns ? 2
                                                                                    : 4;
    i->class = i->space == PTX_SHARED ? RKB_CLASS_SHARED : RKB_CLASS_GLOBAL;
+   decoder->program->narrow_shared |= i->space != PTX_GLOBAL;
    i->target = keep(decoder, &tensor);
    i->immediate = offset;
    return i->target == PTX_NONE ? DECODE_FAILED : DECODE_DONE;

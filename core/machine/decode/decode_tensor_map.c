@@ -57,7 +57,7 @@ static enum decode_result copy(decoder_t *decoder) {
 }
 
 enum decode_result decode_tensor_map(decoder_t *decoder) {
-   decoder->program->asynchronous = true;
+   decoder->program->asynchronous = decoder->program->narrow_shared = true;
    return decode_modifier(decoder, "replace")         ? replace(decoder)
           : decode_modifier(decoder, "cp_fenceproxy") ? copy(decoder)
                                                       : decode_refuse(decoder);
@@ -68,7 +68,7 @@ enum decode_result decode_tensor_map_fence(decoder_t *decoder) {
    if (acquires == decode_modifier(decoder, "release") ||
        decode_operand_count(decoder) != (acquires ? 2u : 0u))
       return decode_refuse(decoder);
-   decoder->program->asynchronous = true;
+   decoder->program->asynchronous = decoder->program->narrow_shared = true;
    if (!acquires)
       return decode_use(decoder, "fence.proxy.tensormap.release") ? DECODE_DONE : DECODE_FAILED;
    return decode_use(decoder, "fence.proxy.tensormap.acquire") &&

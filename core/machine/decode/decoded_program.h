@@ -118,8 +118,8 @@ typedef struct machine_register_info {
    uint8_t type;  /* enum ptx_type */
    uint8_t bytes; /* 4, 8, or 0: a predicate */
    bool constant;
-   uint32_t special; /* enum ptx_special, or PTX_NONE */
-   uint64_t bits;    /* constants */
+   uint32_t special;    /* enum ptx_special, or PTX_NONE */
+   uint64_t bits;       /* constants */
    bool shared_address; /* a constant that is the address of a shared variable */
    const char *name;
 } machine_register_info_t;
@@ -179,6 +179,7 @@ typedef struct machine_program {
    bool
       asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
    bool small_operations; /* some of those move less than 16 bytes at a time, or not at multiples of 16 */
+   bool narrow_shared;    /* some access takes less of shared memory than 16 bytes at a multiple of 16 */
    bool placed;           /* reads which processor it runs on, or which lanes happen to be together */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */

@@ -57,7 +57,7 @@ static inline uint32_t machine_piece_address(const machine_matrix_descriptor_t *
       at += outer / 8 * d->stride + along * (d->swizzle ? WARPGROUP_PIECE : d->leading);
    /* The pieces of a line are exchanged by its number in the pattern, which the address tells. */
    if (d->swizzle)
-      at ^= ((at >> 7) - d->base) % pieces * WARPGROUP_PIECE;
+      at ^= (((at >> 7) - d->base) & (pieces - 1)) * WARPGROUP_PIECE;
    return at & 0x3ffff;
 }
 

@@ -81,7 +81,8 @@ static void write_constants(machine_warp_t *warp, uint32_t cluster_blocks) {
          continue;
       }
       const uint64_t bits =
-         info->bits | (info->shared_address && cluster_blocks > 1 ? machine_rank_bits(warp->rank, warp->rank) : 0);
+         info->bits |
+         (info->shared_address && cluster_blocks > 1 ? machine_rank_bits(warp->rank, warp->rank) : 0);
       for (int l = 0; l < LANES; l++)
          if (info->bytes == 8)
             LANES_OF(uint64_t, info->offset)[l] = bits;
@@ -100,11 +101,14 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
                       (run->shadow ? 2 * registers + padded(numbers * 4) : 0);
    const size_t local = padded((size_t)program->frame_bytes * LANES * warps);
-   uint32_t shift = program->shared_granule == 1 ? 0 : program->shared_granule == 2 ? 1 : 2;
-   const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
    /* The records of clocks tell which lanes read: what a finding about volatile code of one warp names. */
    const bool clocks =
       run->races && (program->warp_sync || program->named_barriers || program->volatile_shared || follows);
+   const uint32_t shift = clocks && !program->narrow_shared ? 4
+                          : program->shared_granule == 1    ? 0
+                          : program->shared_granule == 2    ? 1
+                                                            : 2;
+   const size_t shared = padded(shared_bytes + 64), granules = (shared_bytes >> shift) + 16;
    const size_t records =
       !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;

@@ -52,8 +52,13 @@ static bool find_targets(machine_warp_t *warp, const machine_instruction_t *i, u
 /* What is known of bytes, beside them. */
 static void carry(machine_warp_t *warp, const machine_place_t *to, const machine_place_t *from, uint32_t at,
                   uint32_t bytes) {
-   for (uint32_t n = 0; n < bytes && !warp->run->repeats; n++)
-      to->defined[at + n] = !from || !from->defined || from->defined[n] == 1 ? 1 : UNDEFINED_STORE;
+   const bool apart = from && from->defined && !warp->run->repeats;
+   if (!apart && !warp->run->repeats && bytes == 16)
+      memset(to->defined + at, 1, 16);
+   else if (!apart && !warp->run->repeats)
+      memset(to->defined + at, 1, bytes);
+   for (uint32_t n = 0; n < bytes && apart; n++)
+      to->defined[at + n] = from->defined[n] == 1 ? 1 : UNDEFINED_STORE;
    for (uint32_t n = 0; to->shadow && n + 4 <= bytes; n += 4)
       to->shadow[(at + n) / 4] = from && from->shadow ? from->shadow[n / 4] : machine_no_shadow();
    if (warp->taint && from)
@@ -68,7 +73,10 @@ static bool read_part(machine_warp_t *warp, uint32_t lane, uint64_t address, uin
       machine_place_t from;
       if (!place_of(warp, lane, address + at, PTX_GLOBAL, piece, false, &from))
          return false;
-      memcpy(to->data + at, from.data, piece);
+      if (piece == 16) /* as in nearly every copy */
+         memcpy(to->data + at, from.data, 16);
+      else
+         memcpy(to->data + at, from.data, piece);
       carry(warp, to, &from, at, piece);
       if (at == 0)
          *first = from;

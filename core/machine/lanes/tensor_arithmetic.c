@@ -213,26 +213,30 @@ void NAME(machine_tensor_sum_slowly)(const machine_tensor_rule_t *rule, uint32_t
 /* A row of eight sums at a time ------------------------------------------------------------------------------------ */
 
 /* Sums of the aligned terms, as whole numbers, to float32: the low 29 bits of a double's fraction are what truncation drops. */
-static inline void finish_half(const int32_t *products, const int32_t *addend, const int32_t *scale,
-                               uint32_t *out) {
-   const half_ints_t p = *(const half_ints_t *)products, c = *(const half_ints_t *)addend,
-                     e = *(const half_ints_t *)scale;
-   const half_doubles_t sum = __builtin_convertvector(p, half_doubles_t) +
-                              __builtin_convertvector(c, half_doubles_t),
-                        power = (half_doubles_t)((__builtin_convertvector(e, half_longs_t) + 1023) << 52),
+static inline half_floats_t finish_half(half_ints_t products, half_ints_t addend, half_ints_t scale) {
+   const half_doubles_t sum = __builtin_convertvector(products, half_doubles_t) +
+                              __builtin_convertvector(addend, half_doubles_t),
+                        power = (half_doubles_t)((__builtin_convertvector(scale, half_longs_t) + 1023) << 52),
                         kept = (half_doubles_t)((half_longs_t)(sum * power) & ~INT64_C(0x1fffffff));
-   const half_floats_t floats = __builtin_convertvector(kept, half_floats_t);
-   memcpy(out, &floats, sizeof floats);
+   return __builtin_convertvector(kept, half_floats_t);
 }
 
-/* False where a result is subnormal, or was rounded to the least normal number: conversion does not truncate there. */
+#define LOW_HALF(x) __builtin_shufflevector(x, x, 0, 1, 2, 3)
+#define HIGH_HALF(x) __builtin_shufflevector(x, x, 4, 5, 6, 7)
+
+/* False where a result is subnormal, or was rounded to the least normal number: conversion does not truncate there.  The halves are joined in
+ * registers: read back from memory, the eight would wait until both are written. */
 static inline bool finish(ints_t products, ints_t addend, ints_t scale, uint32_t *out) {
-   finish_half((const int32_t *)&products, (const int32_t *)&addend, (const int32_t *)&scale, out);
-   finish_half((const int32_t *)&products + 4, (const int32_t *)&addend + 4, (const int32_t *)&scale + 4,
-               out + 4);
-   const ints_t magnitude = *(const ints_t *)out & INT32_MAX;
+   const half_floats_t low = finish_half(LOW_HALF(products), LOW_HALF(addend), LOW_HALF(scale)),
+                       high = finish_half(HIGH_HALF(products), HIGH_HALF(addend), HIGH_HALF(scale));
+   const ints_t bits = (ints_t)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7),
+                magnitude = bits & INT32_MAX;
+   *(ints_t *)out = bits;
    return !any_bit((ints_t)(magnitude <= 0x00800000) & (ints_t)(magnitude != 0));
 }
+
+#undef LOW_HALF
+#undef HIGH_HALF
 
 /* A tile of factors, made ready: significands (of 11 bits, or of 8 that have further to go) are shifted to where products begin, half
  * of the way each, so that products need no shift of their own. */

@@ -3,6 +3,7 @@
  * (execute/recording.h) values alone are moved: what was checked is not checked again. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/memory_access.h"
+#include "machine/lanes/turned.h"
 #include "machine/lanes/whole_warp.h"
 
 static bool repeats(const machine_warp_t *warp) {
@@ -257,12 +258,40 @@ static void leave_doubles(machine_warp_t *warp, const machine_instruction_t *i, 
    }
 }
 
+/* A bit a half of a row: whether it is a value. */
+static uint8_t known_halves(const uint8_t *defined) {
+   uint64_t words[2];
+   uint8_t known = 0;
+   if (!defined)
+      return UINT8_MAX;
+   memcpy(words, defined, sizeof words);
+   if (((words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101))) == 0)
+      return UINT8_MAX;
+   for (uint32_t n = 0; n < 8; n++)
+      known |= (uint8_t)(all_defined(defined + 2 * n, 2) << n);
+   return known;
+}
+
+/* The lanes whose two halves are values. */
+static uint32_t known_lanes(const uint8_t known[8], bool turned) {
+   uint32_t lanes = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      bool both = true;
+      for (uint32_t h = 0; h < 2; h++)
+         both &= turned ? known[2 * (l % 4) + h] >> l / 4 & 1 : known[l / 4] >> (2 * (l % 4) + h) & 1;
+      lanes |= (uint32_t)both << l;
+   }
+   return lanes;
+}
+
+/* Lane l gets halves 2 (l % 4) and the next of row l / 4, or of column l / 4: registers are rows or columns one after the other. */
 OP(matrix_load) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
+   const bool turned = i->operation != 0, doubled = warp->shadow && !turned;
    uint64_t address[LANES], taint = warp->taint ? warp->taint[i->ai] : 0;
-   uint16_t rows[LANES][8];
+   eight_t rows[LANES];
    double doubles[LANES][4];
-   uint8_t known[LANES] = {0}; /* a bit a half */
+   uint8_t known[LANES];
    if (!find_rows(warp, i, mask, address))
       return;
    count_rows(warp, i, address, false);
@@ -270,30 +299,22 @@ OP(matrix_load) {
       machine_place_t place;
       if (!reach(warp, i, l, address[l], ROW_BYTES, NULL, &place))
          return;
-      memcpy(rows[l], place.data, ROW_BYTES);
-      for (uint32_t n = 0; n < 8; n++)
-         known[l] |=
-            (uint8_t)((repeats(warp) || all_defined(place.defined ? place.defined + 2 * n : NULL, 2)) << n);
-      for (uint32_t n = 0; n < 4; n++)
+      memcpy(&rows[l], place.data, ROW_BYTES);
+      known[l] = repeats(warp) ? UINT8_MAX : known_halves(place.defined);
+      for (uint32_t n = 0; doubled && n < 4; n++)
          doubles[l][n] = place.shadow ? place.shadow[n] : machine_no_shadow();
       taint |= memory_taint(warp, &place);
    }
    for (uint32_t m = 0; m < i->elements; m++) {
-      uint16_t *d = (uint16_t *)(void *)LANES_OF(uint32_t, parts[m].offset);
-      uint32_t defined = 0;
-      for (uint32_t l = 0; l < LANES; l++) {
-         bool both = true;
-         for (uint32_t h = 0; h < 2; h++) {
-            const uint32_t row = i->operation ? 2 * (l % 4) + h : l / 4,
-                           column = i->operation ? l / 4 : 2 * (l % 4) + h;
-            d[2 * l + h] = rows[8 * m + row][column];
-            both &= known[8 * m + row] >> column & 1;
-         }
-         defined |= (uint32_t)both << l;
-      }
-      warp->defined[parts[m].number] = defined;
+      eight_t columns[8];
+      uint64_t all;
+      if (turned)
+         turn(&rows[8 * m], columns);
+      memcpy(LANES_OF(uint32_t, parts[m].offset), turned ? columns : &rows[8 * m], sizeof columns);
+      memcpy(&all, &known[8 * m], sizeof all);
+      warp->defined[parts[m].number] = all == UINT64_MAX ? FULL_MASK : known_lanes(&known[8 * m], turned);
       set_taint(warp, parts[m].number, taint, FULL_MASK);
-      take_doubles(warp, &parts[m], i->operation ? NULL : &doubles[8 * m]);
+      take_doubles(warp, &parts[m], turned ? NULL : &doubles[8 * m]);
    }
 }
 

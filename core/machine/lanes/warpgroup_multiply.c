@@ -3,6 +3,7 @@
  * belong to the product until the wait (async/operations.h). */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
+#include "machine/lanes/turned.h"
 #include "machine/lanes/warpgroup_operands.h"
 #include "machine/lanes/whole_warp.h"
 #include "machine/async/operations.h"
@@ -93,29 +94,6 @@ static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descrip
 
 /* Factors --------------------------------------------------------------------------------------------------------------- */
 
-typedef uint16_t eight_t __attribute__((vector_size(16), aligned(2), may_alias));
-
-/* Eight rows of eight become eight columns of eight. */
-static inline void turn(const eight_t in[8], eight_t out[8]) {
-#define LOW(x, y) __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
-#define HIGH(x, y) __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
-   eight_t a[8], b[8];
-   for (int n = 0; n < 4; n++) {
-      a[2 * n] = LOW(in[n], in[n + 4]);
-      a[2 * n + 1] = HIGH(in[n], in[n + 4]);
-   }
-   for (int n = 0; n < 4; n++) {
-      b[2 * n] = LOW(a[n], a[n + 4]);
-      b[2 * n + 1] = HIGH(a[n], a[n + 4]);
-   }
-   for (int n = 0; n < 4; n++) {
-      out[2 * n] = LOW(b[n], b[n + 4]);
-      out[2 * n + 1] = HIGH(b[n], b[n + 4]);
-   }
-#undef LOW
-#undef HIGH
-}
-
 static void take_words(const machine_warpgroup_form_t *form, bool of_b, const uint8_t *line, float *value,
                        int16_t *exponent, bool *far) {
    uint32_t elements[GROUP_TERMS];
@@ -160,10 +138,9 @@ static void take_columns(const product_t *p, uint32_t first, machine_column_fact
                                                                              8 * tile + group_column(c)]);
                turn(columns, rows + 8 * half);
             }
-         for (uint32_t k = 0; k < 16; k++)
-            NAMED(machine_group_take_halves)
-         (bfloat, form->b_negated, (const uint16_t *)&rows[k], 8, &out->value[k][8 * tile],
-          &out->exponent[k][8 * tile], &out->far);
+         NAMED(machine_group_take_halves)
+         (bfloat, form->b_negated, (const uint16_t *)rows, 16, GROUP_COLUMNS, &out->value[0][8 * tile],
+          &out->exponent[0][8 * tile], &out->far);
       }
    } else {
       for (uint32_t place = 0; place < count; place++) {
@@ -225,7 +202,7 @@ static void take_rows(const product_t *p, machine_row_factors_t *out) {
       out->far[row] = false;
       if (form->element_bits == 16)
          NAMED(machine_group_take_halves)
-      (form->type_a == TENSOR_BF16, form->a_negated, (const uint16_t *)(const void *)line, 16,
+      (form->type_a == TENSOR_BF16, form->a_negated, (const uint16_t *)(const void *)line, 2, 8,
        out->value[row], out->exponent[row], &out->far[row]);
       else take_words(form, false, line, out->value[row], out->exponent[row], &out->far[row]);
    }

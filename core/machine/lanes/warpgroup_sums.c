@@ -19,6 +19,7 @@ typedef float floats_t __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int16_t shorts_t __attribute__((vector_size(32), aligned(2), may_alias));
 typedef int16_t half_shorts_t __attribute__((vector_size(16), aligned(2), may_alias));
 typedef uint16_t half_words_t __attribute__((vector_size(16), aligned(2), may_alias));
+typedef float half_floats_t __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define FAR 60          /* exponents of factors beyond it, either way */
@@ -83,33 +84,48 @@ static inline floats_t floats_of(bool bfloat, half_words_t bits) {
    return (floats_t)((word & 0x7fff) << 13) * 0x1p112f * (floats_t)((word >> 15 << 31) | 0x3f800000);
 }
 
-void NAME(machine_group_take_halves)(bool bfloat, bool negated, const uint16_t *elements, uint32_t count,
-                                     float *value, int16_t *exponent, bool *far) {
+/* Eight elements; where they are infinite, NaN or far, a lane of what is returned is not zero. */
+static inline __attribute__((always_inline)) half_shorts_t
+take_eight(bool bfloat, bool negated, half_words_t bits, float *value, int16_t *exponent) {
    const int16_t top = bfloat ? 255 : 31, bias = bfloat ? 127 : 15, shift = bfloat ? 7 : HALF_FRACTION;
-   const half_words_t zero = {0};
+   const half_words_t zero = {0}, magnitude = bits & 0x7fff;
+   const half_shorts_t field = (half_shorts_t)(magnitude >> (uint16_t)shift),
+                       none = (half_shorts_t)(magnitude == zero),
+                       power = field - (half_shorts_t)(field == 0) - bias;
+   floats_t number = floats_of(bfloat, bits);
+   if (negated)
+      number = -number;
+   *(floats_t *)value = number;
+   *(half_shorts_t *)exponent = (power & ~none) | (none & TERM_ZERO);
+   return ((half_shorts_t)(field == top) | (half_shorts_t)(power > FAR) | (half_shorts_t)(power < -FAR)) &
+          ~none;
+}
+
+static inline __attribute__((always_inline)) void take_all(bool bfloat, bool negated,
+                                                           const uint16_t *elements, uint32_t lines,
+                                                           uint32_t step, float *value, int16_t *exponent,
+                                                           bool *far) {
    half_shorts_t beyond = {0};
-   for (uint32_t n = 0; n < count; n += 8) {
-      const half_words_t bits = *(const half_words_t *)(elements + n), magnitude = bits & 0x7fff;
-      const half_shorts_t field = (half_shorts_t)(magnitude >> (uint16_t)shift),
-                          none = (half_shorts_t)(magnitude == zero),
-                          power = field - (half_shorts_t)(field == 0) - bias;
-      floats_t number = floats_of(bfloat, bits);
-      if (negated)
-         number = -number;
-      *(floats_t *)(value + n) = number;
-      *(half_shorts_t *)(exponent + n) = (power & ~none) | (none & TERM_ZERO);
-      beyond |=
-         ((half_shorts_t)(field == top) | (half_shorts_t)(power > FAR) | (half_shorts_t)(power < -FAR)) &
-         ~none;
-   }
-   bool any = false;
-   for (uint32_t n = 0; n < 8; n++)
-      any |= beyond[n] != 0;
-   *far |= any;
-   for (uint32_t n = 0; any && !bfloat && n < count; n++) {
+   for (uint32_t n = 0; n < lines; n++)
+      beyond |= take_eight(bfloat, negated, *(const half_words_t *)(elements + 8 * n), value + n * step,
+                           exponent + n * step);
+   uint64_t any[2];
+   memcpy(any, &beyond, sizeof any);
+   if (!(any[0] | any[1]))
+      return;
+   *far = true;
+   for (uint32_t n = 0; !bfloat && n < 8 * lines; n++) {
       const float number = half_to_float(elements[n]);
-      value[n] = negated ? -number : number;
+      value[n / 8 * step + n % 8] = negated ? -number : number;
    }
+}
+
+void NAME(machine_group_take_halves)(bool bfloat, bool negated, const uint16_t *elements, uint32_t lines,
+                                     uint32_t step, float *value, int16_t *exponent, bool *far) {
+   if (bfloat)
+      take_all(true, negated, elements, lines, step, value, exponent, far);
+   else
+      take_all(false, negated, elements, lines, step, value, exponent, far);
 }
 
 /* One by one ------------------------------------------------------------------------------------------------------- */
@@ -177,11 +193,10 @@ static inline ints_t whole(floats_t value) { /* toward zero */
 #endif
 }
 
+/* Made in registers: through memory the eight would wait until both halves are written. */
 static inline floats_t joined(const float *even, const float *odd) {
-   floats_t both;
-   memcpy(&both, even, 16);
-   memcpy((float *)&both + 4, odd, 16);
-   return both;
+   const half_floats_t low = *(const half_floats_t *)even, high = *(const half_floats_t *)odd;
+   return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 /* Eight sums of a row; false where they must be made one by one, and nothing was written.  products: the largest exponents among them. */
@@ -211,8 +226,8 @@ static inline __attribute__((always_inline)) bool sum_eight(const machine_group_
       (ints_t)nearest + (ints_t)(whole(nearest) > magnitude); /* -1 where it was rounded up */
    const ints_t dropped = (1 << (FLOAT_FRACTION - rule->kept_fraction)) - 1 + (ints_t){0};
    const floats_t result = (floats_t)(((ints_t)((floats_t)(kept & ~dropped) * unit)) | (total & INT32_MIN));
-   memcpy(even, &result, 16);
-   memcpy(odd, (const float *)&result + 4, 16);
+   *(half_floats_t *)even = __builtin_shufflevector(result, result, 0, 1, 2, 3);
+   *(half_floats_t *)odd = __builtin_shufflevector(result, result, 4, 5, 6, 7);
    return true;
 }
 
@@ -237,40 +252,47 @@ static inline doubles_t multiply_add(bool exact, doubles_t x, doubles_t y, doubl
    return x * y + z;
 }
 
+/* Of a row and of the one eight below it: each column of factors is read once for both, and eight sums do not wait for each other. */
 static inline __attribute__((always_inline)) void sum_doubles(bool exact, bool adds, uint32_t terms,
                                                               const machine_row_factors_t *a, uint32_t row,
                                                               const machine_column_factors_t *b,
                                                               double *const wide[GROUP_REGISTERS]) {
-   const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
-   doubles_t sum[4] = {{0}};
-   for (uint32_t n = 0; adds && n < 4; n++)
-      sum[n] = *(const doubles_t *)(wide[4 * (n / 2) + half + n % 2] + at);
+   const uint32_t at = 4 * row;
+   doubles_t sum[GROUP_REGISTERS] = {{0}};
+   for (uint32_t n = 0; adds && n < GROUP_REGISTERS; n++)
+      sum[n] = *(const doubles_t *)(wide[n] + at);
    for (uint32_t k = 0; k < terms; k++) {
-      const doubles_t factor = a->wide[row][k] + (doubles_t){0};
-      for (uint32_t n = 0; n < 4; n++)
-         sum[n] = multiply_add(exact, *(const doubles_t *)&b->wide[k][4 * n], factor, sum[n]);
+      const doubles_t upper = a->wide[row][k] + (doubles_t){0}, lower = a->wide[row + 8][k] + (doubles_t){0};
+      for (uint32_t n = 0; n < 4; n++) {
+         const doubles_t factor = *(const doubles_t *)&b->wide[k][4 * n];
+         const uint32_t number = 4 * (n / 2) + n % 2;
+         sum[number] = multiply_add(exact, factor, upper, sum[number]);
+         sum[number + 2] = multiply_add(exact, factor, lower, sum[number + 2]);
+      }
    }
-   for (uint32_t n = 0; n < 4; n++)
-      *(doubles_t *)(wide[4 * (n / 2) + half + n % 2] + at) = sum[n];
+   for (uint32_t n = 0; n < GROUP_REGISTERS; n++)
+      *(doubles_t *)(wide[n] + at) = sum[n];
 }
 
-static inline __attribute__((always_inline)) void sum_all(const machine_group_rule_t *rule, uint32_t terms,
+static inline __attribute__((always_inline)) void sum_all(const machine_group_rule_t *given, uint32_t terms,
                                                           const machine_row_factors_t *a,
                                                           const machine_column_factors_t *b,
                                                           float *const results[GROUP_REGISTERS],
                                                           double *const wide[GROUP_REGISTERS]) {
+   const machine_group_rule_t own = *given, *rule = &own; /* which no store of a result can change */
+   for (uint32_t row = 0; wide && row < WARP_ROWS / 2; row++)
+      if (rule->exact_factors)
+         sum_doubles(true, rule->adds, terms, a, row, b, wide);
+      else
+         sum_doubles(false, rule->adds, terms, a, row, b, wide);
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
       const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
-      if (wide && rule->exact_factors)
-         sum_doubles(true, rule->adds, terms, a, row, b, wide);
-      else if (wide)
-         sum_doubles(false, rule->adds, terms, a, row, b, wide);
       shorts_t most = 2 * TERM_ZERO + (shorts_t){0};
       for (uint32_t k = 0; k < terms; k++)
          most = most_shorts(most, *(const shorts_t *)b->exponent[k] + a->exponent[row][k]);
       for (uint32_t tile = 0; tile < 2; tile++) {
-         half_shorts_t part;
-         memcpy(&part, (const int16_t *)&most + 8 * tile, sizeof part);
+         const half_shorts_t part = tile ? __builtin_shufflevector(most, most, 8, 9, 10, 11, 12, 13, 14, 15)
+                                         : __builtin_shufflevector(most, most, 0, 1, 2, 3, 4, 5, 6, 7);
          float *even = results[4 * tile + half] + at, *odd = results[4 * tile + half + 1] + at;
          if (b->far || a->far[row] ||
              !sum_eight(rule, terms, a->value[row], (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile],

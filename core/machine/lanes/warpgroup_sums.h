@@ -45,9 +45,9 @@ typedef struct machine_group_rule {
 typedef void machine_group_take_t(enum machine_tensor_type type, bool negated, const uint32_t *elements,
                                   uint32_t count, float *value, int16_t *exponent, bool *far);
 machine_group_take_t machine_group_take_portable, machine_group_take_v3;
-/* 16-bit elements, eight at a time. */
-typedef void machine_group_take_halves_t(bool bfloat, bool negated, const uint16_t *elements, uint32_t count,
-                                         float *value, int16_t *exponent, bool *far);
+/* Lines of eight 16-bit elements, one after the other; of value and exponent a line begins step elements after the one before. */
+typedef void machine_group_take_halves_t(bool bfloat, bool negated, const uint16_t *elements, uint32_t lines,
+                                         uint32_t step, float *value, int16_t *exponent, bool *far);
 machine_group_take_halves_t machine_group_take_halves_portable, machine_group_take_halves_v3;
 
 /* float32 sums: registers are 32 lanes each, register 4 t + 2 h + c holds column 2 (lane % 4) + c of tile t in row 8 h + lane / 4.  wide NULL:

@@ -29,6 +29,8 @@
  * for loads.  atomic accesses do not race with each other. */
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic);
+/* What a copy of the lane writes, where no other copy is on its way. */
+void machine_shared_copied(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes);
 /* The same against other threads alone. */
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic);
