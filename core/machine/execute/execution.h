@@ -46,6 +46,7 @@ typedef struct machine_region {
    bool written;              /* in the launch that runs */
    /* partial_launches.c; a bit for each word of 4 bytes, NULL in other runs */
    uint64_t *stored, *wanted; /* written in the launch that runs; read before it was final */
+   uint64_t *wanted_pieces;   /* a bit for each piece that has such a word in wanted */
    /* Of a variable that kernels may write, a bit for each word (kept_values.c): written in this run without regard to what was there;
     * written in any run; written in a run before this one. */
    uint64_t *renewed, *touched, *left;
@@ -345,6 +346,17 @@ uint8_t *machine_sparse(
 /* Whether a piece of a region that keeps what it met was met. */
 static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
    return region->met[piece >> 3] >> (piece & 7) & 1;
+}
+/* The first piece from this one on that was met, or the number of pieces.  Of a region of gigabytes a sample of blocks meets few. */
+static inline uint64_t machine_next_met(const machine_region_t *region, uint64_t piece) {
+   const uint64_t end = (region->bytes + (1u << PIECE_SHIFT) - 1) >> PIECE_SHIFT;
+   while (piece < end && !machine_is_met(region, piece)) {
+      uint64_t group = 1;
+      if (piece % 64 == 0 && piece + 64 <= end)
+         memcpy(&group, region->met + piece / 8, sizeof group);
+      piece += group ? 1 : 64;
+   }
+   return piece < end ? piece : end;
 }
 /* Says of the words of one piece that no double stands beside them. */
 void machine_shadow_piece(machine_region_t *region, uint64_t piece);

@@ -29,6 +29,12 @@ static uint64_t bitmap_bytes(const machine_region_t *region) {
    return (words_of(region) / 64 + 1) * sizeof(uint64_t);
 }
 
+#define PIECE_WORDS (UINT64_C(1) << PIECE_SHIFT >> 2)
+
+static uint64_t pieces_bytes(const machine_region_t *region) {
+   return (words_of(region) / PIECE_WORDS / 64 + 1) * sizeof(uint64_t);
+}
+
 bool machine_partial_lay_out(machine_run_t *run) {
    const uint32_t count = run->plan->launch_count;
    if (!run->options.fetch || run->options.counts_only)
@@ -44,7 +50,8 @@ bool machine_partial_lay_out(machine_run_t *run) {
          continue;
       region->stored = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
       region->wanted = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
-      if (!region->stored || !region->wanted)
+      region->wanted_pieces = (uint64_t *)(void *)machine_sparse(pieces_bytes(region));
+      if (!region->stored || !region->wanted || !region->wanted_pieces)
          return false;
    }
    return true;
@@ -57,6 +64,8 @@ void machine_partial_free(machine_run_t *run) {
          munmap(region->stored, bitmap_bytes(region));
       if (region->wanted)
          munmap(region->wanted, bitmap_bytes(region));
+      if (region->wanted_pieces)
+         munmap(region->wanted_pieces, pieces_bytes(region));
    }
    for (uint32_t n = 0; run->extents && n < run->plan->launch_count; n++)
       free(run->extents[n]);
@@ -76,6 +85,11 @@ static bool is_set(const uint64_t *bits, uint64_t n) {
 
 static void set(uint64_t *bits, uint64_t n) {
    bits[n / 64] |= UINT64_C(1) << (n % 64);
+}
+
+static void want(machine_region_t *region, uint64_t word) {
+   set(region->wanted, word);
+   set(region->wanted_pieces, word / PIECE_WORDS);
 }
 
 /* For machine_partial_block; without memory the run ends. */
@@ -117,8 +131,10 @@ void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_
 
 void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes) {
    for (uint64_t n = offset; region->defined && n < offset + bytes; n++)
-      if (region->defined[n] != 1)
-         set(region->wanted, n / 4);
+      if (region->defined[n] != 1) {
+         want(region, n / 4);
+         n |= 3; /* the rest of its word */
+      }
 }
 
 static bool only_lacked_values(const machine_run_t *run) {
@@ -209,7 +225,7 @@ static void settle_piece(const machine_run_t *run, machine_region_t *region, uin
             continue;
          region->defined[n] = final;
          if (!final && is_output(run, region)) /* of other buffers, what is read is wanted */
-            set(region->wanted, word);
+            want(region, word);
       }
    }
 }
@@ -223,10 +239,9 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
       machine_region_t *region = &run->regions[n];
       if (!region->stored || !region->defined || !(region->written || (known >> (n < 63 ? n : 63) & 1)))
          continue;
-      for (uint64_t first = 0; first < region->bytes; first += 1u << PIECE_SHIFT) {
-         const uint64_t end = first + (1u << PIECE_SHIFT);
-         if (machine_is_met(region, first >> PIECE_SHIFT))
-            settle_piece(run, region, first, end < region->bytes ? end : region->bytes, whole);
+      for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; piece++) {
+         const uint64_t first = piece << PIECE_SHIFT, end = first + (1u << PIECE_SHIFT);
+         settle_piece(run, region, first, end < region->bytes ? end : region->bytes, whole);
       }
       region->stale |= !whole;
    }
@@ -261,13 +276,24 @@ bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t
    return any;
 }
 
+/* From this word on, how many are sure not to be wanted: looks at the pieces first, since the words of a region of gigabytes are many. */
+static uint64_t skipped_words(const machine_region_t *region, uint64_t word) {
+   const uint64_t piece = word / PIECE_WORDS;
+   if (word % (64 * PIECE_WORDS) == 0 && !region->wanted_pieces[piece / 64])
+      return 64 * PIECE_WORDS;
+   if (word % PIECE_WORDS == 0 && !is_set(region->wanted_pieces, piece))
+      return PIECE_WORDS;
+   return word % 64 == 0 && !region->wanted[word / 64] ? 64 : 0;
+}
+
 void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
    const machine_region_t *region = &machine->run.regions[buffer];
    const uint64_t words = words_of(region);
    for (uint64_t word = 0; region->wanted && word < words;) {
-      if (!(word % 64) && !region->wanted[word / 64]) {
-         word += 64;
+      const uint64_t skipped = skipped_words(region, word);
+      if (skipped) {
+         word += skipped;
          continue;
       }
       const uint64_t first = word;

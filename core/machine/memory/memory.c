@@ -281,13 +281,14 @@ uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, ui
       return 0;
    if (!region->met)
       return count_unwritten(region, 0, region->bytes, bytes);
-   for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
+   uint64_t before = 0;
+   for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; before = ++piece) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
       const uint64_t size = left < whole ? left : whole;
-      count +=
-         machine_is_met(region, piece) ? count_unwritten(region, first, first + size, bytes) : size / bytes;
+      count += (piece - before) * (whole / bytes) + count_unwritten(region, first, first + size, bytes);
    }
-   return count;
+   const uint64_t rest = region->bytes - (before << PIECE_SHIFT);
+   return before << PIECE_SHIFT < region->bytes ? count + rest / bytes : count;
 }
 
 void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
@@ -364,9 +365,8 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
       visit_defined(region, 0, region->bytes, visit, argument);
       return;
    }
-   for (uint64_t piece = 0; piece << PIECE_SHIFT < region->bytes; piece++) {
+   for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; piece++) {
       const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
-      if (machine_is_met(region, piece))
-         visit_defined(region, first, first + (left < whole ? left : whole), visit, argument);
+      visit_defined(region, first, first + (left < whole ? left : whole), visit, argument);
    }
 }

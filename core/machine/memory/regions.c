@@ -12,6 +12,21 @@
 
 /* Layout ----------------------------------------------------------------------------------------------------------- */
 
+static size_t met_bytes(const machine_region_t *region) {
+   return (region->bytes >> PIECE_SHIFT >> 3) + 1;
+}
+
+static size_t met_by_bytes(const machine_region_t *region) {
+   return ((region->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by;
+}
+
+/* Counted as machine_alloc() counts it.  A sample of a tensor of gigabytes needs few pages of it. */
+static void *counted_sparse(machine_run_t *run, size_t bytes) {
+   void *memory = machine_account(run, 0, bytes) ? machine_sparse(bytes) : NULL;
+   run->out_of_memory |= !memory;
+   return memory;
+}
+
 static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
                        uint32_t buffer) {
    machine_region_t *region = &run->regions[run->region_count];
@@ -25,7 +40,7 @@ static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uin
 static bool make_variable(machine_run_t *run, machine_region_t *region, const ptx_variable_t *variable) {
    region->sparse = !variable->initial && variable->bytes >= SPARSE_LEAST;
    if (region->sparse) {
-      region->met = machine_alloc(run, (variable->bytes >> PIECE_SHIFT >> 3) + 1);
+      region->met = machine_alloc(run, met_bytes(region));
       region->data = region->met ? machine_sparse(variable->bytes + 1) : NULL;
    } else {
       region->data = machine_alloc(run, variable->bytes + 1);
@@ -80,8 +95,8 @@ bool machine_lay_out(machine_run_t *run) {
       region->read_only = buffer->role == RKB_IN;
       region->taint = buffer->role == RKB_IN || buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;
       if (run->options.fetch) {
-         region->met = machine_alloc(run, (buffer->bytes >> PIECE_SHIFT >> 3) + 1);
-         region->met_by = machine_alloc(run, ((buffer->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by);
+         region->met = machine_alloc(run, met_bytes(region));
+         region->met_by = counted_sparse(run, met_by_bytes(region));
          if (!region->met || !region->met_by)
             return false;
          region->fetched = buffer->role == RKB_IN || buffer->role == RKB_INOUT ||
@@ -141,7 +156,7 @@ void machine_regions_free(machine_run_t *run) {
       else
          free(region->defined);
       free(region->met);
-      free(region->met_by);
+      unmap(region->met_by, met_by_bytes(region));
       if (region->sparse) {
          unmap(region->data, region->bytes + 1);
          unmap(region->shadow, shadow_words(region) * sizeof *region->shadow);

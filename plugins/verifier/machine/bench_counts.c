@@ -106,8 +106,9 @@ static int count_case(const struct verifier *me, struct candidate *candidate, co
                       .plan = plan,
                       .outcome = outcome,
                       .family = me->task->family_at(me->host, the_case, 0),
+                      .most_judged = MOST_JUDGED,
                       .seed = verifier_seed(me, candidate, 0)};
-   status = block_sample_draw(me, candidate, plan, case_index, &s.blocks, err);
+   status = block_sample_draw(me, candidate, plan, case_index, MOST_DRAWN, &s.blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, the_case, s.family, s.seed, &s.inputs, err);
    if (status == RKB_OK)

@@ -9,6 +9,8 @@
 
 #define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
 
+#define MOST_JUDGED 65536u /* elements of an output at a bench shape */
+
 struct sample {
    const struct verifier *verifier;
    struct candidate *candidate;
@@ -37,6 +39,7 @@ struct sample {
    const uint64_t *known_stores;
    const struct link *as; /* the buffer being judged holds this intermediate; NULL: a tensor */
    uint32_t linked;       /* outputs that were judged launch by launch */
+   uint32_t most_judged;  /* elements of an output */
    bool lone;             /* nothing is followed back to other launches, and no output is looked for that nobody writes */
    double instructions;   /* of the whole plan, as the executed blocks tell */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */

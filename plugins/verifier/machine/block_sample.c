@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWN 32u /* blocks drawn of a launch, for any candidate */
 #define ATTEMPTS 8 /* at a block that is not in the list yet */
-#define MOST_SAMPLED (1024 + POSITION_CLASSES + DRAWN)
+#define MOST_SAMPLED (1024 + POSITION_CLASSES + MOST_DRAWN)
 
 /* Positions ---------------------------------------------------------------------------------------------------------- */
 
@@ -129,7 +128,7 @@ static void add_drawn(const struct verifier *me, struct sampled_launch *list, co
 }
 
 static bool draw_launch(const struct verifier *me, const struct candidate *candidate,
-                        const rkb_plan_launch_t *launch, uint32_t number, uint32_t case_index,
+                        const rkb_plan_launch_t *launch, uint32_t number, uint32_t case_index, uint32_t drawn,
                         struct sampled_launch *list) {
    const uint32_t *grid = launch->grid;
    rkb_random_t shared =
@@ -148,12 +147,12 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
    add_classes(me, list, grid, &own);
-   add_drawn(me, list, grid, DRAWN - 1, &own);
+   add_drawn(me, list, grid, drawn - 1, &own);
    return true;
 }
 
 int block_sample_draw(const struct verifier *me, const struct candidate *candidate, const rkb_plan_t *plan,
-                      uint32_t case_index, struct block_sample *sample, rkb_error_t *err) {
+                      uint32_t case_index, uint32_t drawn, struct block_sample *sample, rkb_error_t *err) {
    const uint32_t count = plan->launch_count;
    *sample = (struct block_sample){.launches = calloc(count + 1, sizeof *sample->launches),
                                    .counted = calloc(count + 1, sizeof *sample->counted),
@@ -162,7 +161,7 @@ int block_sample_draw(const struct verifier *me, const struct candidate *candida
    bool made = sample->launches && sample->counted && sample->judged;
    for (uint32_t n = 0; made && n < count; n++) {
       struct sampled_launch *list = &sample->launches[n];
-      made = draw_launch(me, candidate, &plan->launches[n], n, case_index, list);
+      made = draw_launch(me, candidate, &plan->launches[n], n, case_index, drawn, list);
       sample->counted[n] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->counted};
       sample->judged[n] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count};
    }

@@ -22,9 +22,11 @@ struct block_sample {
    uint32_t launch_count;
 };
 
-/* RKB_ERR_NOMEM; free it also then. */
+/* drawn: how many blocks of each launch are drawn for this candidate alone, up to MOST_DRAWN, beside those of classes.  RKB_ERR_NOMEM; free the
+ * sample also then. */
+#define MOST_DRAWN 32u
 int block_sample_draw(const struct verifier *verifier, const struct candidate *candidate,
-                      const rkb_plan_t *plan, uint32_t case_index, struct block_sample *sample,
+                      const rkb_plan_t *plan, uint32_t case_index, uint32_t drawn, struct block_sample *sample,
                       rkb_error_t *err);
 void block_sample_free(struct block_sample *sample);
 /* From how many of each launch were counted: judged ones begin with them, and at least one more follows. */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define FAR (UINT64_C(1) << 31)
+#define FAR_DRAWN 8u   /* blocks of a launch: an offset that overflows is wrong in all blocks beyond it, and the last block is among them */
+#define FAR_JUDGED 8192u /* elements of an output, for the same reason */
 #define FAR_BUDGET 60000000u  /* thread-instructions, of the sampled blocks */
 #define MOST_INTENSITY 256.0  /* operations for an element of the tensors: more has blocks and intermediates that are too large */
 #define FAR_INDEX 0xffu       /* beside the numbers of bench cases, for streams */
@@ -51,7 +53,7 @@ static int draw_corner(const struct verifier *me, const struct candidate *candid
 
 static int sample_corner(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   int status = block_sample_draw(me, s->candidate, s->plan, FAR_INDEX, &s->blocks, err);
+   int status = block_sample_draw(me, s->candidate, s->plan, FAR_INDEX, FAR_DRAWN, &s->blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
    if (status == RKB_OK)
@@ -92,6 +94,7 @@ int far_ends_judge(const struct verifier *me, struct candidate *candidate, struc
                          .plan = plan,
                          .outcome = &found,
                          .lone = true,
+                         .most_judged = FAR_JUDGED,
                          .family = me->task->family_at(me->host, corner, 0),
                          .seed = verifier_seed(me, candidate, 0)};
       const uint64_t before = own.budget;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_JUDGED 65536u /* elements of an output */
 #define MOST_WRITERS 256u /* blocks told apart; those beyond are not judged */
 
 /* A block, and what of the output it met first. */
@@ -99,7 +98,7 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
       if (w)
          w->count++;
    }
-   const uint32_t each = made && all->count ? MOST_JUDGED / all->count : 0;
+   const uint32_t each = made && all->count ? s->most_judged / all->count : 0;
    for (uint32_t n = 0; made && n < all->count; n++)
       made = draw_ordinals(s, &all->list[n], each);
    for (uint64_t n = 0; made && n < before; n++) {
