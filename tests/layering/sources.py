@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Has another compiler read every source of the program as the build compiles it, without a warning asked for: what only one compiler
 takes breaks the fuzz targets, which the tests do not build.
-usage: sources.py COMPILE_COMMANDS COMPILER FOLDER..."""
+A source that the fuzz build beside it has compiled since it was changed needs no second reading: in continuous integration that is most.
+usage: sources.py [--compiled FUZZ_BUILD] COMPILE_COMMANDS COMPILER FOLDER..."""
+import argparse
 import concurrent.futures
 import json
 import os
@@ -9,8 +11,32 @@ import shlex
 import subprocess
 import sys
 
-commands, compiler = sys.argv[1:3]
-folders = tuple(os.path.join(os.path.realpath(folder), "") for folder in sys.argv[3:])
+parser = argparse.ArgumentParser(usage=__doc__)
+parser.add_argument("--compiled", default="")
+parser.add_argument("commands")
+parser.add_argument("compiler")
+parser.add_argument("folders", nargs="+")
+arguments = parser.parse_args()
+folders = tuple(os.path.join(os.path.realpath(folder), "") for folder in arguments.folders)
+
+
+def entries_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [entry for entry in json.load(file) if entry["file"].endswith(".c") and os.path.realpath(entry["file"]).startswith(folders)]
+
+
+def object_of(entry):
+    words = shlex.split(entry["command"])
+    return os.path.join(entry["directory"], words[words.index("-o") + 1])
+
+
+def compiled_elsewhere(folder):
+    """Sources with an object newer than they are, from the same compiler."""
+    path = os.path.join(folder, "compile_commands.json")
+    if not folder or not os.path.exists(path):
+        return set()
+    return {entry["file"] for entry in entries_of(path) if f"/{arguments.compiler} " in entry["command"] and os.path.exists(object_of(entry))
+            and os.path.getmtime(object_of(entry)) > os.path.getmtime(entry["file"])}
 
 
 def read(entry):
@@ -20,15 +46,15 @@ def read(entry):
     # The launcher and the compiler come first, then what is defined, included and asked for.
     first = next(i for i, word in enumerate(words) if word.startswith("-"))
     kept = [word for word in words[first:] if word != "-c" and not word.startswith("-W")]
-    result = subprocess.run([compiler, *kept, "-w", "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True, check=False)
+    result = subprocess.run([arguments.compiler, *kept, "-w", "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True, check=False)
     return entry["file"], result.returncode, result.stderr
 
 
-with open(commands, encoding="utf-8") as file:
-    entries = [entry for entry in json.load(file) if entry["file"].endswith(".c") and os.path.realpath(entry["file"]).startswith(folders)]
+entries = entries_of(arguments.commands)
+known = compiled_elsewhere(arguments.compiled)
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    failures = [(name, text) for name, code, text in pool.map(read, entries) if code]
+    failures = [(name, text) for name, code, text in pool.map(read, [entry for entry in entries if entry["file"] not in known]) if code]
 for name, text in failures:
-    print(f"{name} with {compiler}:\n{text}")
-print(f"{len(entries)} sources, {len(failures)} failures")
+    print(f"{name} with {arguments.compiler}:\n{text}")
+print(f"{len(entries)} sources, {len(failures)} failures; the fuzz build compiled {len(known & {entry['file'] for entry in entries})} of them")
 sys.exit(1 if failures or not entries else 0)

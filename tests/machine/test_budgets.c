@@ -66,17 +66,17 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
    }
 }
 
-/* Each setting judges every other kernel, the next one the kernels between: all of them would take 100 s of processor time.  Under a
+/* Each setting judges every third kernel, the next one the kernels behind those: all of them would take 100 s of processor time.  Under a
  * sanitizer that follows threads a judgement takes a hundred times as long, and what it looks for does not depend on how many
  * kernels are judged: every fifth kernel, two of the settings. */
 #ifdef __SANITIZE_THREAD__
 #define KERNELS_APART 5
 #define SETTINGS_APART 5
 #elif defined(__SANITIZE_ADDRESS__) /* ten times as long */
-#define KERNELS_APART 5
+#define KERNELS_APART 10
 #define SETTINGS_APART 1
 #else
-#define KERNELS_APART 2
+#define KERNELS_APART 3
 #define SETTINGS_APART 1
 #endif
 
