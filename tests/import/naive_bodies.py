@@ -403,16 +403,15 @@ def product(node):
 
 
 def convolution(node):
+    """The channels are the inner loop: what a window's place costs is paid once for all of them."""
     spatial, c = node.rank(0) - 2, node.coordinates()
     transposed = "transpose" in node.op
     groups = node.integer("groups", "1")
     node.add("float s = %s;" % (node.at(2, [c[1]]) if len(node.operands) > 2 else "0.0f"))
     if transposed:
-        node.add("const long long each = d1_1, group = c1 / each, inputs = d0_1 / %s;" % groups)
-        node.add("for (long long k = 0; k < inputs; k++)")
+        node.add("const long long each = d1_1, group = c1 / each, count = d0_1 / %s;" % groups)
     else:
-        node.add("const long long group = c1 / (e1 / %s);" % groups)
-        node.add("for (long long k = 0; k < d1_1; k++)")
+        node.add("const long long group = c1 / (e1 / %s), count = d1_1;" % groups)
     places = []
     for d in range(spatial):
         stride, padding, dilation = (node.integer(n, v, d) for n, v in (("stride", "1"), ("padding", "0"), ("dilation", "1")))
@@ -427,11 +426,12 @@ def convolution(node):
         places.append("y%d" % d)
     windows = ["w%d" % d for d in range(spatial)]
     if transposed:
-        x = node.at(0, ["c0", "group * inputs + k"] + places)
-        w = node.at(1, ["group * inputs + k", "c1 %% each" % ()] + windows)
+        x = node.at(0, ["c0", "group * count + k"] + places)
+        w = node.at(1, ["group * count + k", "c1 %% each" % ()] + windows)
     else:
         x, w = node.at(0, ["c0", "group * d1_1 + k"] + places), node.at(1, ["c1", "k"] + windows)
-    node.add("   s += %s * %s;" % (x, w))
+    node.add("   for (long long k = 0; k < count; k++)")
+    node.add("      s += %s * %s;" % (x, w))
     node.add("}" * spatial)
     put(node, "s")
 

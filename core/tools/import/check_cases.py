@@ -7,8 +7,10 @@ import torch
 CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
 CHECK_WORK = 4e6  # operations of its reference
 SETTLED_NORMS = 3  # from so many norms one after another
-SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are
+SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are, and of few bounds are wide
 SETTLED_WIDTH = 16
+COSTLY_WORK = 3e8  # operations: a larger case is not looked for
+MOST_SHRUNK = 2  # smaller values of a dim that are tried
 LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
 GROWING = (8, 16, 33, 47, 64, 97, 128, 193, 257)
 LIVE_RELUS = 6  # from so many relus a narrow network may give the same whatever it is given
@@ -49,14 +51,29 @@ def normalised(lowering, tensor_names):
     return counts
 
 
-def is_settled(lowering, tensor_names):
-    """Whether most norms have numbers enough; a few, as of one number a channel, may have those of the batch alone."""
-    counts = sorted(normalised(lowering, tensor_names))
-    return len(counts) < SETTLED_NORMS or (counts[0] > 2 and counts[len(counts) // 2] >= SETTLED_COUNT)
+def least_count(lowering, tensor_names):
+    """The fewest numbers that a norm takes together; infinite for a graph of few norms."""
+    counts = normalised(lowering, tensor_names)
+    return min(counts) if len(counts) >= SETTLED_NORMS else math.inf
+
+
+def shrunk(probe, case, moving, count):
+    """A costly case with some dims smaller, whose norms have `count` numbers all the same."""
+    names = probe.subject.tensor_names
+    for name in sorted(moving, key=lambda name: -case[name]):
+        if work_of(probe.lowerings[probe.assignments.index(case)], names) <= COSTLY_WORK:
+            break
+        for value in sorted(value for value in probe.domains[name][0] if value < case[name])[:MOST_SHRUNK]:
+            smaller = dict(case, **{name: value})
+            if probe.attempt(smaller) is None and least_count(probe.lowerings[probe.assignments.index(smaller)], names) >= count:
+                case = smaller
+                break
+    return case
 
 
 def settled(probe, least):
-    """[(label, assignment)] of cases whose norms have numbers enough, grown from the least; [] where there are none."""
+    """[(label, assignment)] of cases whose norms have numbers enough, grown from the least; where there are none, the one in which the
+    smallest norm has most, if that is more than two."""
     names = probe.subject.tensor_names
     counts = [normalised(lowering, names) for lowering in probe.lowerings]
     base = probe.subject.base
@@ -66,19 +83,29 @@ def settled(probe, least):
             if assignment[name] != base[name] and all(assignment[other] == base[other] for other in base if other != name) and seen != counts[0]:
                 moving.append(name)
                 break
-    cases = []
+    cases, best = [], (2, None)
     for size in GROWING if moving else ():
         grown = dict(least)
         for name, (values, multiple) in probe.domains.items():
             wanted = size if name in moving else SETTLED_WIDTH  # a single channel dies in the first relu
-            grown[name] = max(least[name], min(highest(values, base[name]), -(-wanted // multiple) * multiple))
+            most = highest(values, base[name])
+            if name in moving and base[name] <= LEAST_PUBLISHED:
+                most = max(most, SETTLED_COUNT)  # a batch of two may be one of eight
+            grown[name] = max(least[name], min(most, -(-wanted // multiple) * multiple))
         if any(grown == other for _, other in cases) or probe.attempt(grown) is not None:
             continue
-        if is_settled(probe.lowerings[probe.assignments.index(grown)], names):
-            cases.append(("settled" if not cases else "larger", grown))
-        if len(cases) == 2:
+        for name, (values, multiple) in probe.domains.items():
+            if grown[name] > highest(values, base[name]):
+                probe.domains[name] = (values + [grown[name]], multiple)
+        lowering = probe.lowerings[probe.assignments.index(grown)]
+        count = least_count(lowering, names)
+        if count >= SETTLED_COUNT:
+            cases.append(("settled", shrunk(probe, grown, moving, SETTLED_COUNT)) if not cases else ("larger", grown))
+        elif count > best[0]:
+            best = (count, grown)
+        if len(cases) == 2 or work_of(lowering, names) > COSTLY_WORK:
             break
-    return cases
+    return cases or ([("settled", best[1])] if best[1] else [])
 
 
 def flat(made):
@@ -179,6 +206,6 @@ def choose(probe):
         large.append(("least", dict(joint), 0.0))
     if not cases:
         cases = [(label, assignment) for label, assignment, _ in sorted(large, key=lambda entry: entry[2])[:2]]
-    if cases and not any(is_settled(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names) for _, case in cases):
+    if cases and not any(least_count(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names) >= SETTLED_COUNT for _, case in cases):
         cases = settled(probe, cases[0][1]) or cases
     return live(probe, cases) if cases else [("as_given", dict(base))]

@@ -21,7 +21,7 @@ MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its b
 MOST_MULTIPLES = 16  # that are tried of one dim
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 SETTLED = 4  # values of a dim beside the published one
-BUDGET = 9000  # nodes that are traced to look for dims; those not looked at by then stay as they are
+BUDGET = 11000  # nodes that are traced to look for dims; those not looked at by then stay as they are
 MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
 
 

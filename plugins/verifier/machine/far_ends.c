@@ -4,7 +4,7 @@
  * What they cost is bounded: blocks that loop over such a tensor are left out.  docs/verdicts.md.  One worker thread a candidate. */
 #include "bench_values.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #define FAR (UINT64_C(1) << 31)
 #define FAR_DRAWN 8u   /* blocks of a launch: an offset that overflows is wrong in all blocks beyond it, and the last block is among them */
@@ -84,8 +84,8 @@ int far_ends_judge(const struct verifier *me, struct candidate *candidate, struc
       status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, corner, &plan, &finding, err);
    if (status == RKB_OK && plan) {
       outcome_init(&found, outcome->debug);
-      found.stored_count = outcome->stored_count;
-      memcpy(found.stored, outcome->stored, sizeof found.stored);
+      for (uint32_t n = 0; n < outcome->stored_count; n++)
+         outcome_stored(&found, outcome->stored[n].launch, outcome->stored[n].buffers);
       own.budget = own.budget < FAR_BUDGET ? own.budget : FAR_BUDGET;
       struct sample s = {.verifier = me,
                          .candidate = &own,

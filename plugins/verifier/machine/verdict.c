@@ -317,10 +317,16 @@ void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) 
    uint32_t n = 0;
    while (n < outcome->stored_count && outcome->stored[n].launch != launch)
       n++;
-   if (n == MOST_STORED)
-      return;
-   outcome->stored_count += n == outcome->stored_count;
-   outcome->stored[n].launch = launch;
+   if (n == outcome->stored_room) {
+      const uint32_t room = n ? 2 * n : 16;
+      struct stored_buffers *more = realloc(outcome->stored, room * sizeof *more);
+      if (!more)
+         return;
+      outcome->stored = more;
+      outcome->stored_room = room;
+   }
+   if (n == outcome->stored_count)
+      outcome->stored[outcome->stored_count++] = (struct stored_buffers){.launch = launch};
    outcome->stored[n].buffers |= buffers;
 }
 
@@ -373,4 +379,5 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->sampled);
    json_decref(outcome->reduced);
    json_decref(outcome->deciding_inputs);
+   free(outcome->stored);
 }

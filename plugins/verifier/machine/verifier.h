@@ -58,7 +58,6 @@ struct verifier {
 };
 
 /* What the blocks of a launch wrote in whole runs: the plan's buffers, a bit each (rkb_machine_stored). */
-#define MOST_STORED 64
 struct stored_buffers {
    uint64_t launch; /* shapes_launch_name */
    uint64_t buffers;
@@ -93,8 +92,8 @@ struct outcome {
    uint32_t unexecuted;      /* check cases that were not executed whole */
    char unexecuted_case[64]; /* the first of them */
    uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
-   struct stored_buffers stored[MOST_STORED];
-   uint32_t stored_count;
+   struct stored_buffers *stored; /* an entry a launch that was executed whole */
+   uint32_t stored_count, stored_room;
    uint64_t thread_instructions, work, memory_peak; /* work: rkb_machine_report_t */
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
@@ -165,7 +164,7 @@ void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding
  * rounding. */
 void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
                        const char *buffer, const rkb_judgement_t *judgement, bool shadowed);
-/* Adds to what is known of a launch's stores. */
+/* Adds to what is known of a launch's stores; without memory for it, the launch stays one that was never executed whole. */
 void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
