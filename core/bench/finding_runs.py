@@ -39,12 +39,12 @@ def pipeline_text(what, count, seed, source):
     limits = f"limits: {{candidates: {count}, generations: 100000, stale: 100000, within: 0.03, wall: 12h}}\n"
     head = (f"rkb: 1\nname: finding\nseed: {seed}\ntarget: h200\n"
             "objective: {minimise: [model.predicted_us], over: bench, combine: geomean, least: model.least_us}\n")
-    if what in ("best", "niches"):
-        niches = (", search.with.islands: 8, search.with.niches: [structure.plan, structure.mapping, structure.staging]}\n"
-                  "insert: [{before: model, stage: {use: rkb.profiler.structure}}]\n")
+    if what in ("best", "niches", "steps"):
+        rest = {"best": "}\n", "steps": ", search.operators.schedule.with.forecast: 0}\n",
+                "niches": ", search.with.islands: 8, search.with.niches: [structure.plan, structure.mapping, structure.staging]}\n"
+                          "insert: [{before: model, stage: {use: rkb.profiler.structure}}]\n"}[what]
         return (f"rkb: 1\nname: finding\nextends: {source}/pipelines/stock-no-seeds.yaml\n"
-                f"set: {{seed: {seed}, limits.candidates: {count}, limits.generations: 100000, limits.stale: 100000, limits.wall: 12h"
-                f"{niches if what == 'niches' else '}' + chr(10)}")
+                f"set: {{seed: {seed}, limits.candidates: {count}, limits.generations: 100000, limits.stale: 100000, limits.wall: 12h{rest}")
     if what == "random":  # the limits of the other arm; the best of all that are drawn
         return (head + limits + "propose:\n  - {use: rkb.translator.graph, with: {starts: [together]}}\n" + SCREEN +
                 "search:\n  use: rkb.strategy.best_of_n\n  window: 16\n  operators:\n    - {use: rkb.translator.graph, id: draw}\n")

@@ -4,7 +4,7 @@ import math
 import os
 
 SINGLE = ("first", "apart", "hand")
-ARMS = ("best", "random", "niches")
+ARMS = ("best", "random", "niches", "steps")
 
 
 def read(path):
@@ -139,6 +139,7 @@ def show(known, pairs, count, seeds):
     print_mean(f"apart / best after {count}", [ratio(row.single["apart"], row.mean("best")) for row in table])
     print_mean(f"random / best after {count}, both", [mean(row.paired("random")) for row in table])
     print_mean(f"niches / best after {count}, both", [mean(row.paired("niches")) for row in table])
+    print_mean(f"steps / best after {count}, both", [mean(row.paired("steps")) for row in table])
     print_mean(f"the better of first and random / best after {count}", [mean(row.started()) for row in table])
     print_defects(known.values())
     print_operators([row for row in known.values() if row["what"] == "best"])
