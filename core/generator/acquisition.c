@@ -22,8 +22,7 @@
 typedef struct promising {
    rkb_schedule_t schedule;
    double score, mean;
-   int64_t base;
-   char note[320];
+   uint32_t base;
 } promising_t;
 
 typedef struct acquisition {
@@ -134,29 +133,23 @@ static bool same_work(const rkb_launch_t *a, const rkb_launch_t *b) {
 }
 
 /* Takes some launches of another base. */
-static void take_launches(const acquisition_t *own, uint32_t other, rkb_schedule_t *schedule, char *note, size_t size) {
-   const rkb_schedule_t *mate = &own->bases[other];
-   bool taken = false;
+static void take_launches(const acquisition_t *own, const rkb_schedule_t *other, rkb_schedule_t *schedule) {
    for (uint32_t l = 0; l < schedule->count; l++)
-      for (uint32_t o = 0; o < mate->count; o++)
-         if (same_work(&schedule->launches[l], &mate->launches[o]) && rkb_random_below(own->stream, 2)) {
-            schedule->launches[l] = mate->launches[o];
-            taken = true;
-         }
-   if (taken)
-      snprintf(note, size, own->numbers[other] ? "launches of candidate %lld" : "launches of the parent", (long long)own->numbers[other]);
+      for (uint32_t o = 0; o < other->count; o++)
+         if (same_work(&schedule->launches[l], &other->launches[o]) && rkb_random_below(own->stream, 2))
+            schedule->launches[l] = other->launches[o];
 }
 
 /* A schedule near one of the bases: the parent as often as all others.  False: arithmetic is against it. */
-static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *drawn, char *note, size_t size) {
+static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *drawn) {
+   char note[320] = ""; /* several changes of one decision are one in the end */
    const uint32_t others = own->base_count - 1;
    *base = others && rkb_random_below(own->stream, 2) ? 1 + (uint32_t)rkb_random_below(own->stream, others) : 0;
    *drawn = own->bases[*base];
-   *note = '\0';
    if (others && rkb_random_below(own->stream, 4) == 0)
-      take_launches(own, (*base + 1 + (uint32_t)rkb_random_below(own->stream, others)) % own->base_count, drawn, note, size);
+      take_launches(own, &own->bases[(*base + 1 + (uint32_t)rkb_random_below(own->stream, others)) % own->base_count], drawn);
    for (uint32_t changes = 1; changes < 6; changes++) {
-      rkb_launch_vary(own->graph, own->target, own->stream, own->focus, &drawn->launches[draw_launch(own, *base)], note, size);
+      rkb_launch_vary(own->graph, own->target, own->stream, own->focus, &drawn->launches[draw_launch(own, *base)], note, sizeof note);
       if (rkb_random_below(own->stream, 2))
          break;
    }
@@ -166,7 +159,7 @@ static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *
    return true;
 }
 
-static void keep(acquisition_t *own, const rkb_schedule_t *schedule, uint32_t base, double mean, double score, const char *note) {
+static void keep(acquisition_t *own, const rkb_schedule_t *schedule, uint32_t base, double mean, double score) {
    uint32_t at = own->kept_count;
    while (at > 0 && score < own->kept[at - 1].score)
       at--;
@@ -175,10 +168,9 @@ static void keep(acquisition_t *own, const rkb_schedule_t *schedule, uint32_t ba
    own->kept_count += own->kept_count < KEPT;
    memmove(&own->kept[at + 1], &own->kept[at], (own->kept_count - at - 1) * sizeof *own->kept);
    own->kept[at].schedule = *schedule;
-   own->kept[at].base = own->numbers[base];
+   own->kept[at].base = base;
    own->kept[at].mean = mean;
    own->kept[at].score = score;
-   snprintf(own->kept[at].note, sizeof own->kept[at].note, "%s", note);
 }
 
 static bool is_kept(const acquisition_t *own, const rkb_schedule_t *schedule, double score) {
@@ -190,17 +182,16 @@ static bool is_kept(const acquisition_t *own, const rkb_schedule_t *schedule, do
 
 /* Draws schedules and keeps the most promising of those that are this slot's. */
 static void look_around(acquisition_t *own, uint32_t slot, rkb_schedule_t *drawn) {
-   char note[320];
    uint32_t base;
    for (uint32_t n = 0, looked = 0; n < DRAWS && looked < LOOKED_AT; n++) {
-      if (!draw_near(own, &base, drawn, note, sizeof note) || key_of(own->graph, drawn) % GROUPS != slot % GROUPS)
+      if (!draw_near(own, &base, drawn) || key_of(own->graph, drawn) % GROUPS != slot % GROUPS)
          continue;
       double mean, deviation;
       rkb_forecast_guess(own->forecast, drawn, &mean, &deviation);
       looked++;
       const double score = mean - own->curiosity * deviation;
       if (deviation > 0 && !is_kept(own, drawn, score))
-         keep(own, drawn, base, mean, score, note);
+         keep(own, drawn, base, mean, score);
    }
 }
 
@@ -209,6 +200,21 @@ static bool is_known(const rkb_experience_t *experience, const char *text) {
       if (strcmp(experience->tried[i].source, text) == 0)
          return true;
    return false;
+}
+
+/* The decisions that differ from the base's, which has the same launches, and the guess. */
+static void describe(const acquisition_t *own, const promising_t *found, char *note, size_t size) {
+   size_t used = 0;
+   for (uint32_t l = 0; l < found->schedule.count; l++) {
+      const rkb_launch_t *to = &found->schedule.launches[l], *from = &own->bases[found->base].launches[l];
+      const char *name = own->graph->nodes[to->anchor_count ? to->anchors[0] : to->roots[0]].name;
+      for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+         if (to->decisions[d] != from->decisions[d] && rkb_decision_applies(own->graph, to, d) && used + 1 < size)
+            used += (size_t)snprintf(note + used, size - used, "%s: %s %lld -> %lld; ", name, rkb_decision_name(d), (long long)from->decisions[d],
+                                     (long long)to->decisions[d]);
+   }
+   if (used + 1 < size)
+      snprintf(note + used, size - used, "guessed: %.3g us", exp(found->mean));
 }
 
 bool rkb_schedule_acquire(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, enum rkb_focus focus, uint32_t slot,
@@ -231,8 +237,8 @@ bool rkb_schedule_acquire(rkb_graph_t *graph, const rkb_target_t *target, rkb_ra
          free(*text);
          *text = NULL;
       } else {
-         *base = own.kept[i].base;
-         snprintf(note, note_size, "%s (guessed: %.3g us)", own.kept[i].note, exp(own.kept[i].mean));
+         *base = own.numbers[own.kept[i].base];
+         describe(&own, &own.kept[i], note, note_size);
       }
    }
    rkb_forecast_free(own.forecast);
