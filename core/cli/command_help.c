@@ -71,9 +71,7 @@ static int run(const rkb_arguments_t *arguments) {
       return RKB_EXIT_OK;
    }
    if (!subject && !rkb_argument_given(arguments, "reference")) {
-      fprintf(
-         stderr,
-         "usage: rkb help STAGE or rkb help pipeline; 'rkb plugins' lists stages, 'rkb --help' commands\n");
+      fprintf(stderr, "usage: rkb help STAGE|COMMAND|pipeline; 'rkb plugins' lists stages, 'rkb --help' commands\n");
       return RKB_EXIT_USAGE;
    }
    rkb_problems_init(&problems);
@@ -98,9 +96,9 @@ static const rkb_cli_option_t options[] = {
 
 const rkb_command_t rkb_command_help = {
    .name = "help",
-   .arguments = "STAGE|pipeline",
-   .summary = "Show the options of a stage or strategy, or the keys of a pipeline file.",
-   .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.\n"
+   .arguments = "[STAGE|COMMAND|pipeline]",
+   .summary = "Show the options of a stage, a strategy or a command, or the keys of a pipeline file.",
+   .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.  Alone, it lists the commands.\n"
               "Exit: 0, or 2 when there is no such stage.\n",
    .options = options,
    .least = 0,

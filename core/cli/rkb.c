@@ -42,13 +42,26 @@ static int unknown_command(const char *written) {
    return RKB_EXIT_USAGE;
 }
 
-int main(int count, char **argv) {
+static const rkb_command_t *command_named(const char *name) {
+   for (int i = 0; i < COMMAND_COUNT; i++)
+      if (strcmp(name, commands[i]->name) == 0)
+         return commands[i];
+   return NULL;
+}
+
+static int run_command(const rkb_command_t *command, int count, char **argv) {
    char program[64];
+   snprintf(program, sizeof program, "rkb %s", command->name);
+   return rkb_command_main(command, program, count, argv);
+}
+
+int main(int count, char **argv) {
    if (count < 2) {
       print_commands(stderr);
       return RKB_EXIT_USAGE;
    }
-   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+   const bool help = strcmp(argv[1], rkb_command_help.name) == 0;
+   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && count == 2)) {
       print_commands(stdout);
       return rkb_flush_result(RKB_EXIT_OK);
    }
@@ -60,10 +73,8 @@ int main(int count, char **argv) {
       printf("rkb %s\n", RKB_VERSION);
       return rkb_flush_result(RKB_EXIT_OK);
    }
-   for (int i = 0; i < COMMAND_COUNT; i++)
-      if (strcmp(argv[1], commands[i]->name) == 0) {
-         snprintf(program, sizeof program, "rkb %s", commands[i]->name);
-         return rkb_command_main(commands[i], program, count - 1, argv + 1);
-      }
-   return unknown_command(argv[1]);
+   const rkb_command_t *command = command_named(argv[1]), *asked = help && count == 3 ? command_named(argv[2]) : NULL;
+   if (asked)
+      return run_command(asked, 2, (char *[]){argv[2], "--help", NULL});
+   return command ? run_command(command, count - 1, argv + 1) : unknown_command(argv[1]);
 }

@@ -3,6 +3,7 @@
  *
  * One line for each opcode or feature that is missing, most frequent first, with the first place it stands at.  Exit: 0 nothing
  * is missing, 1 something is, 2 the file cannot be read. */
+#include "base/usage.h"
 #include "machine/machine.h"
 
 #include <errno.h>
@@ -101,10 +102,11 @@ int main(int count, char **arguments) {
    uint32_t line = 0;
    size_t length = 0;
    int code = 2;
-   if (count != 2) {
-      fprintf(stderr, "usage: rkb-ptx-survey FILE.ptx\n");
-      return 2;
-   }
+   const int over = rkb_usage(count, arguments, count == 2 ? 1 : -1,
+                              "usage: rkb-ptx-survey FILE.ptx\nWhat the checking machine would need to execute the file and does not have; "
+                              "'rkb doctor --ptx' runs this.\n");
+   if (over >= 0)
+      return over;
    char *text = read_file(arguments[1], &length);
    if (!text) {
       fprintf(stderr, "cannot read %s: %s\n", arguments[1], strerror(errno));

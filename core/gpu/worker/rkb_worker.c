@@ -462,7 +462,7 @@ int main(int argc, char **argv) {
    rkb_worker_head_t head;
    int ordinal = argc > 1 ? atoi(argv[1]) : 0;
    const bool under_tool = argc == 3 && strcmp(argv[2], RKB_WORKER_UNDER_TOOL) == 0;
-   if ((argc > 2 && !under_tool) || ordinal < 0 || isatty(STDIN_FILENO)) {
+   if ((argc > 2 && !under_tool) || (argc > 1 && argv[1][0] == '-') || ordinal < 0 || isatty(STDIN_FILENO)) {
       fprintf(
          stderr,
          "usage: rkb-worker [DEVICE]   (started by rkb; it speaks a binary protocol on standard input and output)\n");

@@ -244,9 +244,10 @@ static bool take_descriptors(rkb_peer_t *program) {
    return fcntl(program->in, F_SETFL, O_NONBLOCK) == 0 && fcntl(program->out, F_SETFL, O_NONBLOCK) == 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
    worker_t worker = {.program = {.pid = 0}};
-   if (isatty(STDIN_FILENO)) {
+   (void)argv;
+   if (argc != 1 || isatty(STDIN_FILENO)) {
       fprintf(stderr, "rkb-screen-worker is started by rkb-run (workers: with device: none); it does nothing on its own\n");
       return 2;
    }
