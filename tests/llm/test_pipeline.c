@@ -395,6 +395,86 @@ static void a_near_copy_is_asked_again(void **state) {
    was_asked(run, 2);
 }
 
+/* A run on softmax of one operator that asks, with models that are shell scripts: a writer, a planner and an advisor.  All have what they were
+ * asked kept in the archive. */
+static void run_of_scripts(const char *name, const char *writer, const char *seeds, const char *operator, int generations, char *run, size_t size) {
+   static const char planner[] = "echo 'Two rows a block.'", advisor[] = "echo '1. wider loads'; echo; echo 'lessons of generation 99 (model a, $1):'; echo '2. fewer barriers'";
+   char pipeline[256], file[64], text[4096];
+   rkb_error_t err = {0};
+   snprintf(file, sizeof file, "%s.yaml", name);
+   path_of(pipeline, sizeof pipeline, file);
+   path_of(run, size, name);
+   snprintf(text, sizeof text,
+            "rkb: 1\nname: %s\ntask: %s/tasks/softmax\ntarget: h200\nlimits: {generations: %d, cost_usd: 100}\n"
+            "objective: {minimise: [model.predicted_us]}\n"
+            "models:\n  w: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.25}\n"
+            "  p: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.5}\n"
+            "  a: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 1}\n"
+            "propose:\n  - {use: rkb.translator.seed, with: {files: [%s]}}\n"
+            "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.verifier.machine, with: {families: 1, shapes: 0}}\n  - {use: rkb.profiler.model}\n"
+            "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n    - {use: rkb.mutator.llm, id: ask, with: {models: [{model: w}], %s}}\n",
+            name, RKB_SOURCE_DIR, generations, writer, planner, advisor, seeds, operator);
+   assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
+   run_finish(run_start(pipeline, run, false, "1"));
+}
+
+#define SOFTMAX RKB_SOURCE_DIR "/tasks/softmax/seeds/forward/"
+
+static double asked_by(const char *run, const char *model) {
+   char sql[128];
+   snprintf(sql, sizeof sql, "SELECT count(*) FROM call WHERE model = '%s'", model);
+   return service_number(run, sql);
+}
+
+/* Who writes sees the plan and the recommendations; the parent's profile is read once, though three requests work on it; and no line of
+ * advice passes for lessons. */
+static void others_plan_and_advise(void **state) {
+   char run[256];
+   (void)state;
+   run_of_scripts("advised", "echo no kernel $$", SOFTMAX "block_per_row.cu", "mode: improve, scratchpad: 1, planner: [{model: p}], advisor: [{model: a}]", 3, run,
+                  sizeof run);
+   assert_true(prompts_with(run, "ask", "") == 3);
+   assert_true(prompts_with(run, "ask", "Two rows a block.") == 3);
+   assert_true(prompts_with(run, "ask", "  1. wider loads") == 3);
+   assert_true(asked_by(run, "p") == 3 && asked_by(run, "a") == 1);
+   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.model = 'a' AND instr(d.text, 'limited by')") == 1);
+   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.model = 'p' AND instr(d.text, 'wider loads')") == 3);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE 'model w, $0.750000; improve%'") == 3);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE instr(note, char(10) || 'lessons of generation 99')") == 0);
+   /* Two and more rejections are counted for later prompts. */
+   assert_true(prompts_with(run, "ask", "2 times ") == 1);
+   assert_true(prompts_with(run, "ask", "Of all kernels so far 2 were rejected") == 1);
+}
+
+static void a_share_of_prompts_is_lean(void **state) {
+   char run[256];
+   (void)state;
+   run_of_scripts("lean", "echo no kernel", SOFTMAX "block_per_row.cu", "mode: improve, lean: 0.5, planner: [{model: p}]", 8, run, sizeof run);
+   const double lean = service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE '%; improve, lean prompt;%'");
+   const double rich = service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE '%; improve;%'");
+   assert_true(lean >= 1 && rich >= 1 && lean + rich == 8);
+   assert_true(prompts_with(run, "ask", "Other kernels that are right") == rich);
+   assert_true(asked_by(run, "p") == rich);
+   /* A lean prompt shows the kernel and what limits it. */
+   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.model = 'w' AND instr(d.text, 'limited by') "
+                                   "AND instr(d.text, 'block_sum')") == 8);
+}
+
+/* What another mutator or a seed got wrong is not a model's to mend, if the option says so. */
+static void models_mend_their_own_rejects(void **state) {
+   char run[256], broken[256], seeds[512], sed[1024];
+   (void)state;
+   path_of(broken, sizeof broken, "broken.cu");
+   snprintf(sed, sizeof sed, "sed 's/float total = 0.0f;/float total = 1.0f;/' %s > %s", SOFTMAX "block_per_row.cu", broken);
+   assert_int_equal(system(sed), 0);
+   snprintf(seeds, sizeof seeds, "%s, %s", SOFTMAX "block_per_row.cu", broken);
+   run_of_scripts("own", "echo no kernel", seeds, "mode: fix, rejects: models", 2, run, sizeof run);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE standing = 'reject'") == 1);
+   assert_true(asked_by(run, "w") == 0);
+   run_of_scripts("anybodys", "echo no kernel", seeds, "mode: fix", 2, run, sizeof run);
+   assert_true(asked_by(run, "w") == 2 && prompts_with(run, "ask", "float total = 1.0f;") == 2);
+}
+
 static int start(void **state) {
    (void)state;
    return mkdtemp(folder) ? 0 : -1;
@@ -418,6 +498,8 @@ int main(void) {
       cmocka_unit_test(judges_are_calibrated),
       cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice), cmocka_unit_test(a_repeated_answer_is_asked_again),
       cmocka_unit_test(a_near_copy_is_asked_again),
+      cmocka_unit_test(others_plan_and_advise), cmocka_unit_test(a_share_of_prompts_is_lean),
+      cmocka_unit_test(models_mend_their_own_rejects),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -4,18 +4,23 @@
  * Owns nothing between jobs; runs on threads that only wait. */
 #include <stdlib.h>
 #include <string.h>
+#include "asking/advice.h"
 #include "asking/lessons.h"
 #include "asking/proposal.h"
+
+#define LEAN_STREAM 8192 /* of a job's streams, beside those of proposals and side questions */
+#define MOST_ADVICE 2048 /* bytes */
+#define MOST_PLAN 4096
 
 enum mode { IMPROVE, FIX, CROSSOVER, EXPLORE };
 static const char *const MODES[] = {"improve", "fix", "crossover", "explore", NULL};
 
 typedef struct mutator_config {
    const char *mode;
-   rkb_prompt_t improve, fix, crossover, explore, distil;
-   rkb_table_list_t models;
-   const char *choice;
-   double near;
+   rkb_prompt_t improve, fix, crossover, explore, lean_prompt, distil, plan, advise;
+   rkb_table_list_t models, planner, advisor;
+   const char *choice, *rejects;
+   double near, lean;
    int64_t proposals, again, best, verdicts, scratchpad, library;
 } mutator_config_t;
 
@@ -40,6 +45,10 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
    int status = RKB_OK;
    if (!me->config->models.count || me->config->models.count > CHOICE_MOST)
       status = rkb_fail_option(err, "models", "name 1 to %d models", CHOICE_MOST);
+   else if (me->config->planner.count > CHOICE_MOST)
+      status = rkb_fail_option(err, "planner", "name at most %d models", CHOICE_MOST);
+   else if (me->config->advisor.count > CHOICE_MOST)
+      status = rkb_fail_option(err, "advisor", "name at most %d models", CHOICE_MOST);
    if (status == RKB_OK)
       *self = me;
    else
@@ -47,15 +56,21 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
    return status;
 }
 
-static const rkb_prompt_t *prompt_of(const mutator_t *me) {
+/* Whether a request gets the lean prompt: a share of those that improve, drawn from the request's own stream. */
+static bool is_lean(const mutator_t *me, rkb_job_t job) {
+   rkb_random_t stream = me->services.random->for_job(me->host, job, LEAN_STREAM);
+   return me->mode == IMPROVE && me->services.random->real(&stream) < me->config->lean;
+}
+
+static const rkb_prompt_t *prompt_of(const mutator_t *me, bool lean) {
    const rkb_prompt_t *const prompts[] = {&me->config->improve, &me->config->fix, &me->config->crossover,
                                           &me->config->explore};
-   return prompts[me->mode];
+   return lean ? &me->config->lean_prompt : prompts[me->mode];
 }
 
 /* A rejected kernel to mend: the newest one visible that is not this request's parent's own success.  Strategies hand out
  * accepted parents, and what is wrong is never one; so fix looks for itself, within the window. */
-static const rkb_archive_row_t *newest_rejected(const context_t *context, uint64_t skip) {
+static const rkb_archive_row_t *newest_rejected(const context_t *context, bool of_models, uint64_t skip) {
    const rkb_archive_api_t *archive = context->services->archive;
    uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
    const rkb_archive_row_t *found = NULL;
@@ -63,6 +78,8 @@ static const rkb_archive_row_t *newest_rejected(const context_t *context, uint64
    for (uint32_t i = rows; i-- > 0 && !found;) {
       const rkb_archive_row_t *row = archive->rows_at(context->rows, i);
       bool kernel = strstr(row->source, "rkb-kernel:") && strstr(row->source, "__global__");
+      if (of_models && (!row->note || strncmp(row->note, "model ", 6) != 0))
+         continue;
       if (strcmp(row->standing, RKB_REJECT) == 0 && kernel && count++ == skip)
          found = row;
    }
@@ -83,9 +100,10 @@ static const char *add_broken(const mutator_t *me, context_t *context, const rkb
    }
    int64_t number = 0;
    me->host->item_int(me->host, in, "number", &number);
-   const rkb_archive_row_t *row = newest_rejected(context, (uint64_t)number % 4);
+   const bool of_models = strcmp(me->config->rejects, "models") == 0;
+   const rkb_archive_row_t *row = newest_rejected(context, of_models, (uint64_t)number % 4);
    if (!row)
-      row = newest_rejected(context, 0);
+      row = newest_rejected(context, of_models, 0);
    if (!row)
       return NULL;
    const char *label = context_format(context, "candidate %lld, tune %s", (long long)row->number, row->tune);
@@ -109,6 +127,7 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    context_add_hints(context);
    if (me->config->scratchpad)
       lessons_add(context);
+   context_add_errors(context);
    if (me->mode == FIX) {
       *edited = add_broken(me, context, in);
       return *edited != NULL;
@@ -160,11 +179,42 @@ static int distil(const mutator_t *me, const context_t *context, const rkb_item_
                          me->host->item_text(me->host, in, "objective"), lessons, err);
 }
 
+/* What other models say first: recommendations from the parent's profiles, then a plan, which may follow them. */
+static int ask_before(const mutator_t *me, context_t *context, const rkb_item_t *in, char **advice, double *worth, rkb_error_t *err) {
+   const mutator_config_t *config = me->config;
+   const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", 0);
+   int64_t number = 0;
+   int status = RKB_OK;
+   if (config->advisor.count && me->mode != FIX && parent) {
+      const side_question_t question = {.prompt = &config->advise,
+                                        .models = config->advisor.rows,
+                                        .model_count = (uint32_t)config->advisor.count,
+                                        .choice = "weights",
+                                        .child = SIDE_ADVICE,
+                                        .what = "advice",
+                                        .most_bytes = MOST_ADVICE};
+      me->host->item_int(me->host, parent, "number", &number);
+      status = advice_add(context, me->llm, &question, number, advice, err);
+   }
+   if (status == RKB_OK && config->planner.count) {
+      const side_question_t question = {.prompt = &config->plan,
+                                        .models = config->planner.rows,
+                                        .model_count = (uint32_t)config->planner.count,
+                                        .choice = "weights",
+                                        .child = SIDE_PLAN,
+                                        .what = "plan",
+                                        .most_bytes = MOST_PLAN};
+      status = plan_add(context, me->llm, &question, worth, err);
+   }
+   return status;
+}
+
 static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
    const rkb_item_t *parents[8];
    const char *edited;
-   char *lessons = NULL;
+   char *lessons = NULL, *advice = NULL;
+   double planned = 0;
    uint32_t made = 0;
    int status = RKB_OK;
    context_t *context = malloc(sizeof *context);
@@ -172,11 +222,12 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    context_open(context, me->host, job, &me->services);
    bool something = fill_context(me, context, in, &edited);
-   proposal_t proposal = {.prompt = prompt_of(me),
+   const bool lean = is_lean(me, job);
+   proposal_t proposal = {.prompt = prompt_of(me, lean),
                           .models = me->config->models.rows,
                           .model_count = (uint32_t)me->config->models.count,
                           .choice = me->config->choice,
-                          .what = me->config->mode,
+                          .what = lean ? "improve, lean prompt" : me->config->mode,
                           .parents = parents,
                           .again = (uint32_t)me->config->again,
                           .near = me->mode == FIX ? 2 : me->config->near, /* what mends a kernel may be one number */
@@ -184,10 +235,14 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    proposal.parent_count = parents_of(me, in, edited, parents);
    if (something)
       status = distil(me, context, in, &lessons, err);
+   if (something && status == RKB_OK && !lean)
+      status = ask_before(me, context, in, &advice, &planned, err);
    for (uint32_t i = 0; something && i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
       uint32_t result;
       proposal.child = i;
       proposal.lessons = made ? NULL : lessons;
+      proposal.advice = made ? NULL : advice;
+      proposal.worth_usd = made ? 0 : planned;
       status = proposal_make(context, me->llm, &proposal, &result, err);
       made += result == PROPOSAL_MADE;
    }
@@ -196,6 +251,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    context_close(context);
    free(context);
    free(lessons);
+   free(advice);
    return status;
 }
 
@@ -204,18 +260,20 @@ static void mutator_destroy(void *self) {
 }
 
 static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",
-                                    "findings", "siblings", "best",    "verdicts", "lessons", "library", NULL};
+                                    "findings", "siblings", "best",    "verdicts", "lessons", "library", "errors", "advice", "plan", NULL};
 static const char *const DISTIL_SLOTS[] = {"task", "best", "verdicts", "lessons", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
-#define PROMPT(member, what)                                                                                 \
+#define PROMPT_FILE(member, file, what)                                                                                 \
    {                                                                                                         \
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
-      .fallback = "prompts/" #member ".md", .choices = SLOTS,                                                \
+      .fallback = "prompts/" file ".md", .choices = SLOTS,                                                \
       .help = "The prompt file " what                                                                        \
-              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons, library."            \
+              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons, library, errors, advice, plan."            \
    }
+
+#define PROMPT(member, what) PROMPT_FILE(member, #member, what)
 
 static const rkb_option_t options[] = {
    {.name = "mode",
@@ -229,6 +287,36 @@ static const rkb_option_t options[] = {
    PROMPT(fix, "for mode fix"),
    PROMPT(crossover, "for mode crossover"),
    PROMPT(explore, "for mode explore"),
+   PROMPT_FILE(lean_prompt, "lean", "for a share of the questions in mode improve: see lean"),
+   PROMPT(plan, "for plans: see planner"),
+   PROMPT(advise, "for recommendations: see advisor"),
+   {.name = "lean",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(mutator_config_t, lean),
+    .fallback = "0",
+    .min = 0,
+    .max = 1,
+    .help = "In mode improve: which share of the requests gets the lean prompt, which shows the kernel and little else."},
+   {.name = "rejects",
+    .type = RKB_OPT_ENUM,
+    .offset = offsetof(mutator_config_t, rejects),
+    .fallback = "any",
+    .choices = (const char *const[]){"any", "models", NULL},
+    .help = "In mode fix: whose rejected kernels to mend; models: only those that models wrote."},
+   {.name = "planner",
+    .type = RKB_OPT_TABLES,
+    .offset = offsetof(mutator_config_t, planner),
+    .members = model_options,
+    .member_count = sizeof model_options / sizeof model_options[0],
+    .member_size = sizeof(choice_model_t),
+    .help = "Models that plan in words what models: then write; none: who writes plans too."},
+   {.name = "advisor",
+    .type = RKB_OPT_TABLES,
+    .offset = offsetof(mutator_config_t, advisor),
+    .members = model_options,
+    .member_count = sizeof model_options / sizeof model_options[0],
+    .member_size = sizeof(choice_model_t),
+    .help = "Models that make three recommendations of the parent's profiles, once for each parent; none: the profiles alone are shown."},
    {.name = "distil",
     .type = RKB_OPT_PROMPT,
     .offset = offsetof(mutator_config_t, distil),

@@ -79,6 +79,8 @@ const char *context_summary(context_t *context, int64_t candidate, const char *n
 /* Slot "siblings": what other changes to this kernel gave, the last few that are visible. */
 void context_add_siblings(context_t *context, const rkb_item_t *parent);
 
+/* Slot "errors": how many visible candidates were rejected for which reason, with the newest message of each. */
+void context_add_errors(context_t *context);
 /* Slot "library": at most count kernels of earlier runs, those nearest to the task and to what limits the parent (NULL: there is none).
  * Nothing in a run without a library. */
 void context_add_library(context_t *context, const rkb_item_t *parent, uint32_t count);

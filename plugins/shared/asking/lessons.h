@@ -8,7 +8,6 @@
 
 #include "model_choice.h"
 
-#define LESSONS_CHILD 64 /* of the job's questions; proposals are below */
 #define LESSONS_MOST_BYTES 2048
 
 /* Slot "lessons": the newest that the window shows, or nothing. */

@@ -120,7 +120,7 @@ const char *context_summary(context_t *context, int64_t candidate, const char *n
 
 /* "candidate 17 by edit (vectorise the load): accept, 1.12 times as fast" */
 static const char *describe_sibling(context_t *context, const rkb_archive_row_t *row, double parent) {
-   const char *note = row->note && row->note[0] ? row->note : "";
+   const char *note = row->note && row->note[0] ? context_format(context, "%.*s", (int)strcspn(row->note, "\n"), row->note) : "";
    const char *came = "";
    if (strcmp(row->standing, RKB_REJECT) == 0)
       came = context_format(context, "%s: %.200s", row->reason, row->message ? row->message : "");

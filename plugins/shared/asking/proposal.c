@@ -58,7 +58,7 @@ static int emit(const context_t *context, const proposal_t *proposal, replies_t 
             replies->read == RKB_OK ? "" : "; the reply cannot be used: ", replies->read == RKB_OK ? "" : replies->why.message);
    for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
       *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
-   if (asprintf(&note, "%s%s", head, proposal->lessons ? proposal->lessons : "") < 0)
+   if (asprintf(&note, "%s%s%s", head, proposal->advice ? proposal->advice : "", proposal->lessons ? proposal->lessons : "") < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    int status = rkb_emit_candidate(context->host, context->job, replies->source, NULL, note, proposal->parents,
                                    proposal->parent_count);
@@ -138,7 +138,7 @@ int proposal_make(context_t *context, const rkb_llm_api_t *llm, const proposal_t
       &proposal
           ->models[choice_make(context, proposal->choice, proposal->models, proposal->model_count, &stream)];
    rkb_filled_prompt_t *filled = NULL;
-   replies_t replies = {0};
+   replies_t replies = {.worth_usd = proposal->worth_usd};
    *result = PROPOSAL_NONE;
    int status = context_fill(context, proposal->prompt, proposal->child, &filled, err);
    if (status != RKB_OK)

@@ -5,7 +5,7 @@
 #include "model_choice.h"
 
 #define PROPOSAL_MOST 16     /* proposals of a job */
-#define PROPOSAL_MOST_AGAIN 3 /* their questions have the numbers below LESSONS_CHILD */
+#define PROPOSAL_MOST_AGAIN 3 /* their questions have the numbers below SIDE_LESSONS (side_question.h) */
 
 /* What one proposal asks for. */
 typedef struct proposal {
@@ -17,7 +17,9 @@ typedef struct proposal {
    const char *what;   /* for the note: "translation", "fix of 12" */
    const rkb_item_t *const *parents;
    uint32_t parent_count;
+   const char *advice;  /* what its note says after its first line (advice.h), or NULL */
    const char *lessons; /* what its note ends in (lessons.h), or NULL */
+   double worth_usd;    /* of questions that were asked for it before, and count with its own */
    uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */
    double near;         /* how alike structures must be to count as a repetition (novelty.h); above 1: only texts do */
    const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */

@@ -1,0 +1,17 @@
+/* What one model says before another writes: three recommendations from a kernel's profiles, and a plan in words.
+ *
+ * Recommendations belong to the profile of one candidate.  They stand in the note of the candidate that was made with them, so that a
+ * request that works on the same profile shows them without asking again; like all else, from its window on.  On the job's worker. */
+#ifndef PLUGIN_ASKING_ADVICE_H
+#define PLUGIN_ASKING_ADVICE_H
+
+#include "side_question.h"
+
+/* Slot "advice" for the candidate of that number: from a visible note, else by a question.  *note (owned, or NULL) is what the note of the
+ * job's candidate is to hold when the question was asked now. */
+int advice_add(context_t *context, const rkb_llm_api_t *llm, const side_question_t *question, int64_t candidate, char **note, rkb_error_t *err);
+
+/* Slot "plan", by a question; *worth_usd is its price, 0 when there is no plan. */
+int plan_add(context_t *context, const rkb_llm_api_t *llm, const side_question_t *question, double *worth_usd, rkb_error_t *err);
+
+#endif
