@@ -405,7 +405,7 @@ static void run_of_scripts(const char *name, const char *writer, const char *see
    path_of(pipeline, sizeof pipeline, file);
    path_of(run, size, name);
    snprintf(text, sizeof text,
-            "rkb: 1\nname: %s\ntask: %s/tasks/softmax\ntarget: h200\nlimits: {generations: %d, cost_usd: 100}\n"
+            "rkb: 1\nname: scripts\ntask: %s/tasks/softmax\ntarget: h200\nlimits: {generations: %d, cost_usd: 100}\n"
             "objective: {minimise: [model.predicted_us]}\n"
             "models:\n  w: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.25}\n"
             "  p: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.5}\n"
@@ -413,7 +413,7 @@ static void run_of_scripts(const char *name, const char *writer, const char *see
             "propose:\n  - {use: rkb.translator.seed, with: {files: [%s]}}\n"
             "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.verifier.machine, with: {families: 1, shapes: 0}}\n  - {use: rkb.profiler.model}\n"
             "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n    - {use: rkb.mutator.llm, id: ask, with: {models: [{model: w}], %s}}\n",
-            name, RKB_SOURCE_DIR, generations, writer, planner, advisor, seeds, operator);
+            RKB_SOURCE_DIR, generations, writer, planner, advisor, seeds, operator);
    assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
    run_finish(run_start(pipeline, run, false, "1"));
 }
@@ -475,6 +475,31 @@ static void models_mend_their_own_rejects(void **state) {
    assert_true(asked_by(run, "w") == 2 && prompts_with(run, "ask", "float total = 1.0f;") == 2);
 }
 
+/* Guidance is written from what kernels gained, is drawn by later prompts, and is the same in a run that is repeated; a kernel that guidance is tried with has its
+ * number in its note.  Without the option nothing of it happens. */
+static void prompts_evolve(void **state) {
+   static const char writer[] = "p=$(cat); case $p in *'You improve the guidance'*) echo 'Use shuffles.'; echo 'lessons of generation 9';; "
+                                "*) echo no kernel $(echo $p | cksum);; esac";
+   char run[256], again[256], command[1024];
+   (void)state;
+   run_of_scripts("evolving", writer, SOFTMAX "block_per_row.cu", "mode: improve, variants: 2", 6, run, sizeof run);
+   const double first = service_number(run, "SELECT min(id) FROM candidate WHERE instr(note, char(10) || 'guidance after generation 2 (model w, $0.250000):' || char(10) || '  Use shuffles.' "
+                                            "|| char(10) || '  lessons')");
+   assert_true(first > 0);
+   assert_true(service_number(run, "SELECT count(*) FROM call WHERE child = 67") == 2);
+   snprintf(command, sizeof command, "SELECT count(*) FROM candidate WHERE note LIKE '%%; improve; variant %d;%%'", (int)first);
+   const double with = service_number(run, command);
+   assert_true(with >= 1 && prompts_with(run, "ask", "  Use shuffles.") >= with && prompts_with(run, "ask", "  Use shuffles.") < 6);
+   /* The second variant's writer saw what the first one gave. */
+   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.child = 67 AND instr(d.text, ' of them right') AND "
+                                   "instr(d.text, '  Use shuffles.')") == 1);
+   run_of_scripts("evolving2", writer, SOFTMAX "block_per_row.cu", "mode: improve, variants: 2", 6, again, sizeof again);
+   snprintf(command, sizeof command, "%s diff %s %s > %s/diff", DIFF, run, again, folder);
+   assert_int_equal(system(command), 0);
+   run_of_scripts("still", writer, SOFTMAX "block_per_row.cu", "mode: improve", 3, run, sizeof run);
+   assert_true(service_number(run, "SELECT count(*) FROM call") == 3 && prompts_with(run, "ask", "Use shuffles") == 0);
+}
+
 static int start(void **state) {
    (void)state;
    return mkdtemp(folder) ? 0 : -1;
@@ -499,7 +524,7 @@ int main(void) {
       cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice), cmocka_unit_test(a_repeated_answer_is_asked_again),
       cmocka_unit_test(a_near_copy_is_asked_again),
       cmocka_unit_test(others_plan_and_advise), cmocka_unit_test(a_share_of_prompts_is_lean),
-      cmocka_unit_test(models_mend_their_own_rejects),
+      cmocka_unit_test(models_mend_their_own_rejects), cmocka_unit_test(prompts_evolve),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

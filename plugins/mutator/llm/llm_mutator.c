@@ -7,21 +7,23 @@
 #include "asking/advice.h"
 #include "asking/lessons.h"
 #include "asking/proposal.h"
+#include "asking/variants.h"
 
 #define LEAN_STREAM 8192 /* of a job's streams, beside those of proposals and side questions */
 #define MOST_ADVICE 2048 /* bytes */
 #define MOST_PLAN 4096
+#define MOST_GUIDANCE 1024
 
 enum mode { IMPROVE, FIX, CROSSOVER, EXPLORE };
 static const char *const MODES[] = {"improve", "fix", "crossover", "explore", NULL};
 
 typedef struct mutator_config {
    const char *mode;
-   rkb_prompt_t improve, fix, crossover, explore, lean_prompt, distil, plan, advise;
+   rkb_prompt_t improve, fix, crossover, explore, lean_prompt, distil, plan, advise, evolve;
    rkb_table_list_t models, planner, advisor;
    const char *choice, *rejects;
    double near, lean;
-   int64_t proposals, again, best, verdicts, scratchpad, library;
+   int64_t proposals, again, best, verdicts, scratchpad, library, variants;
 } mutator_config_t;
 
 typedef struct mutator {
@@ -209,12 +211,28 @@ static int ask_before(const mutator_t *me, context_t *context, const rkb_item_t 
    return status;
 }
 
+/* The guidance of this request, and perhaps another variant of it for later ones. */
+static int guide(const mutator_t *me, context_t *context, const rkb_item_t *in, variants_told_t *told, rkb_error_t *err) {
+   const mutator_config_t *config = me->config;
+   const side_question_t question = {.prompt = &config->evolve,
+                                     .models = config->models.rows,
+                                     .model_count = (uint32_t)config->models.count,
+                                     .choice = config->choice,
+                                     .child = SIDE_VARIANT,
+                                     .what = "variant of the guidance",
+                                     .most_bytes = MOST_GUIDANCE};
+   int64_t number = 0;
+   me->host->item_int(me->host, in, "number", &number);
+   return variants_add(context, me->llm, &question, number, config->variants, told, err);
+}
+
 static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const mutator_t *me = self;
    const rkb_item_t *parents[8];
    const char *edited;
    char *lessons = NULL, *advice = NULL;
    double planned = 0;
+   variants_told_t told = {0};
    uint32_t made = 0;
    int status = RKB_OK;
    context_t *context = malloc(sizeof *context);
@@ -237,11 +255,15 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       status = distil(me, context, in, &lessons, err);
    if (something && status == RKB_OK && !lean)
       status = ask_before(me, context, in, &advice, &planned, err);
+   if (something && status == RKB_OK && !lean)
+      status = guide(me, context, in, &told, err);
    for (uint32_t i = 0; something && i < (uint32_t)me->config->proposals && status == RKB_OK; i++) {
       uint32_t result;
       proposal.child = i;
       proposal.lessons = made ? NULL : lessons;
       proposal.advice = made ? NULL : advice;
+      proposal.guidance = made ? NULL : told.note;
+      proposal.variant = told.variant;
       proposal.worth_usd = made ? 0 : planned;
       status = proposal_make(context, me->llm, &proposal, &result, err);
       made += result == PROPOSAL_MADE;
@@ -252,6 +274,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    free(context);
    free(lessons);
    free(advice);
+   free(told.note);
    return status;
 }
 
@@ -260,8 +283,10 @@ static void mutator_destroy(void *self) {
 }
 
 static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",
-                                    "findings", "siblings", "best",    "verdicts", "lessons", "library", "errors", "advice", "plan", NULL};
+                                    "findings", "siblings", "best",    "verdicts", "lessons", "library", "errors", "advice", "plan", "guidance", NULL};
 static const char *const DISTIL_SLOTS[] = {"task", "best", "verdicts", "lessons", NULL};
+
+static const char *const EVOLVE_SLOTS[] = {"task", "outcomes", "errors", NULL};
 
 static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
 
@@ -270,7 +295,7 @@ static const rkb_option_t model_options[] = {CHOICE_OPTIONS};
       .name = #member, .type = RKB_OPT_PROMPT, .offset = offsetof(mutator_config_t, member),                 \
       .fallback = "prompts/" file ".md", .choices = SLOTS,                                                \
       .help = "The prompt file " what                                                                        \
-              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons, library, errors, advice, plan."            \
+              "; slots task, contract, device, hints, kernel, findings, siblings, best, verdicts, lessons, library, errors, advice, plan, guidance."            \
    }
 
 #define PROMPT(member, what) PROMPT_FILE(member, #member, what)
@@ -290,6 +315,20 @@ static const rkb_option_t options[] = {
    PROMPT_FILE(lean_prompt, "lean", "for a share of the questions in mode improve: see lean"),
    PROMPT(plan, "for plans: see planner"),
    PROMPT(advise, "for recommendations: see advisor"),
+   {.name = "evolve",
+    .type = RKB_OPT_PROMPT,
+    .offset = offsetof(mutator_config_t, evolve),
+    .fallback = "prompts/evolve.md",
+    .choices = EVOLVE_SLOTS,
+    .help = "The prompt file for new variants of the guidance; slots task, outcomes, errors."},
+   {.name = "variants",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, variants),
+    .fallback = "0",
+    .min = 0,
+    .max = 1000,
+    .help = "After this many generations one request also has a model write guidance for later prompts; prompts get the variant with "
+            "the largest gain; 0: no guidance."},
    {.name = "lean",
     .type = RKB_OPT_REAL,
     .offset = offsetof(mutator_config_t, lean),

@@ -26,17 +26,6 @@ static const char *known_advice(context_t *context, int64_t candidate) {
    return NULL;
 }
 
-/* Every line after two spaces. */
-static const char *indented(context_t *context, const char *text) {
-   const char *out = "";
-   for (const char *line = text; *line;) {
-      const size_t length = strcspn(line, "\n");
-      out = context_format(context, "%s%s  %.*s", out, out[0] ? "\n" : "", (int)length, line);
-      line += length + (line[length] == '\n');
-   }
-   return out;
-}
-
 int advice_add(context_t *context, const rkb_llm_api_t *llm, const side_question_t *question, int64_t candidate, char **note, rkb_error_t *err) {
    const char *advice = known_advice(context, candidate);
    side_answer_t answer = {0};
@@ -44,7 +33,7 @@ int advice_add(context_t *context, const rkb_llm_api_t *llm, const side_question
    *note = NULL;
    if (!advice) {
       status = side_question_ask(context, llm, question, &answer, err);
-      advice = answer.text ? indented(context, answer.text) : NULL;
+      advice = answer.text ? context_indented(context, answer.text) : NULL;
    }
    if (status == RKB_OK && answer.text &&
        asprintf(note, HEAD "%lld (model %s, $%.6f):\n%s", (long long)candidate, answer.model, answer.worth_usd, advice) < 0) {

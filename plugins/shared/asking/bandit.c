@@ -27,6 +27,15 @@ static bool read_note(const char *note, const choice_model_t *models, uint32_t c
    return false;
 }
 
+void bandit_reward(bandit_arm_t *arm, double cost, bool accepted, double objective, double best) {
+   arm->tries++;
+   arm->cost += cost;
+   if (!accepted)
+      return;
+   arm->accepted++;
+   arm->gain += ACCEPTED + (isfinite(best) && objective < best ? log(best / objective) : 0);
+}
+
 void bandit_read(const context_t *context, const choice_model_t *models, uint32_t count, bandit_arm_t *arms) {
    const rkb_archive_api_t *archive = context->services->archive;
    uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
@@ -36,13 +45,8 @@ void bandit_read(const context_t *context, const choice_model_t *models, uint32_
       bool accepted = strcmp(row->standing, RKB_ACCEPT) == 0 && row->has_objective && row->objective > 0;
       uint32_t arm;
       double cost;
-      if (read_note(row->note, models, count, &arm, &cost)) {
-         arms[arm].tries++;
-         arms[arm].cost += cost;
-         if (accepted)
-            arms[arm].gain +=
-               ACCEPTED + (isfinite(best) && row->objective < best ? log(best / row->objective) : 0);
-      }
+      if (read_note(row->note, models, count, &arm, &cost))
+         bandit_reward(&arms[arm], cost, accepted, row->objective, best);
       if (accepted && row->objective < best)
          best = row->objective;
    }

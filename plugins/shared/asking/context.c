@@ -53,6 +53,16 @@ const char *context_format(context_t *context, const char *fmt, ...) {
    return context_keep(context, text);
 }
 
+const char *context_indented(context_t *context, const char *text) {
+   const char *out = "";
+   for (const char *line = text; *line;) {
+      const size_t length = strcspn(line, "\n");
+      out = context_format(context, "%s%s  %.*s", out, out[0] ? "\n" : "", (int)length, line);
+      line += length + (line[length] == '\n');
+   }
+   return out;
+}
+
 void context_add(context_t *context, const char *name, const char *text, const char *label, int32_t priority,
                  bool fenced) {
    context_slot_t *slot = NULL;

@@ -58,6 +58,9 @@ void context_add(context_t *context, const char *slot, const char *text, const c
 const char *context_format(context_t *context, const char *fmt, ...) RKB_PRINTF(2, 3);
 const char *context_keep(context_t *context, char *text); /* takes a malloc'd text */
 
+/* The text with two spaces before every line. */
+const char *context_indented(context_t *context, const char *text);
+
 /* Slots "task", "contract", "device" and "hints". */
 void context_add_task(context_t *context);
 void context_add_contract(context_t *context);

@@ -35,15 +35,14 @@ void lessons_add(context_t *context) {
       context_add(context, "lessons", context_format(context, "%s", lessons), "lessons", 0, true);
 }
 
-/* Whole generations that the job sees. */
-static int64_t generations_seen(const context_t *context, int64_t *window) {
+int64_t lessons_generations(const context_t *context, int64_t *window) {
    const rkb_archive_api_t *archive = context->services->archive;
    *window = 1;
    return archive ? (archive->horizon(context->host, context->job, window) + 1) / *window : 0;
 }
 
 bool lessons_due(const context_t *context, int64_t number, int64_t every) {
-   int64_t window, generation, seen = generations_seen(context, &window);
+   int64_t window, generation, seen = lessons_generations(context, &window);
    if (every <= 0 || seen < every)
       return false;
    newest(context, &generation);
@@ -73,7 +72,7 @@ int lessons_distil(const context_t *context, const rkb_llm_api_t *llm, const rkb
                                      .what = "lessons",
                                      .most_bytes = LESSONS_MOST_BYTES};
    int status = side_question_ask(own, llm, &question, &answer, err);
-   int64_t window, seen = generations_seen(own, &window);
+   int64_t window, seen = lessons_generations(own, &window);
    if (status == RKB_OK && answer.text &&
        asprintf(note, HEAD "%lld (model %s, $%.6f):\n%s", (long long)seen, answer.model, answer.worth_usd, answer.text) < 0) {
       *note = NULL;

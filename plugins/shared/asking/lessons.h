@@ -13,6 +13,9 @@
 /* Slot "lessons": the newest that the window shows, or nothing. */
 void lessons_add(context_t *context);
 
+/* Whole generations that the job sees; *window: requests of one. */
+int64_t lessons_generations(const context_t *context, int64_t *window);
+
 /* Whether a request is to distil: every generations (0: never) generations it sees, the first of their requests at which no
  * later lessons are visible, one window after the other. */
 bool lessons_due(const context_t *context, int64_t number, int64_t every);

@@ -49,9 +49,12 @@ uint32_t choice_make(const context_t *context, const char *how, const choice_mod
 
 /* bandit.c: what one model gave so far, from the notes of the archive's candidates ("model NAME, $0.0123; ..."). */
 typedef struct bandit_arm {
-   uint32_t tries;
+   uint32_t tries, accepted;
    double gain, cost;
 } bandit_arm_t;
+
+/* One more candidate of an arm; best: the best objective before it, or infinity. */
+void bandit_reward(bandit_arm_t *arm, double cost, bool accepted, double objective, double best);
 
 void bandit_read(const context_t *context, const choice_model_t *models, uint32_t count, bandit_arm_t *arms);
 uint32_t bandit_ucb(const bandit_arm_t *arms, uint32_t count);

@@ -43,7 +43,7 @@ typedef struct replies {
 
 static int emit(const context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
                 rkb_error_t *err) {
-   char head[640], again[64] = "", *note = NULL;
+   char head[704], again[64] = "", variant[32] = "", *note = NULL;
    if (replies->read != RKB_OK && replies->read != RKB_ERR_INVALID) {
       *err = replies->why;
       return replies->read;
@@ -54,11 +54,13 @@ static int emit(const context_t *context, const proposal_t *proposal, replies_t 
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    if (replies->asked > 1)
       snprintf(again, sizeof again, "; asked %u times", replies->asked);
-   snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%s%.300s", model, replies->worth_usd, proposal->what, again,
+   if (proposal->variant)
+      snprintf(variant, sizeof variant, "; variant %lld", (long long)proposal->variant);
+   snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%s%s%.300s", model, replies->worth_usd, proposal->what, variant, again,
             replies->read == RKB_OK ? "" : "; the reply cannot be used: ", replies->read == RKB_OK ? "" : replies->why.message);
    for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
       *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
-   if (asprintf(&note, "%s%s%s", head, proposal->advice ? proposal->advice : "", proposal->lessons ? proposal->lessons : "") < 0)
+   if (asprintf(&note, "%s%s%s%s", head, proposal->advice ? proposal->advice : "", proposal->guidance ? proposal->guidance : "", proposal->lessons ? proposal->lessons : "") < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    int status = rkb_emit_candidate(context->host, context->job, replies->source, NULL, note, proposal->parents,
                                    proposal->parent_count);

@@ -18,6 +18,8 @@ typedef struct proposal {
    const rkb_item_t *const *parents;
    uint32_t parent_count;
    const char *advice;  /* what its note says after its first line (advice.h), or NULL */
+   const char *guidance; /* the same of variants.h, or NULL */
+   int64_t variant;     /* of the guidance it was made with; 0: none */
    const char *lessons; /* what its note ends in (lessons.h), or NULL */
    double worth_usd;    /* of questions that were asked for it before, and count with its own */
    uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */

@@ -6,7 +6,7 @@
 #include "model_choice.h"
 
 /* The numbers of a job's questions: proposals are below the first. */
-enum side_question_child { SIDE_LESSONS = 64, SIDE_PLAN, SIDE_ADVICE };
+enum side_question_child { SIDE_LESSONS = 64, SIDE_PLAN, SIDE_ADVICE, SIDE_VARIANT };
 
 typedef struct side_question {
    const rkb_prompt_t *prompt;
