@@ -40,7 +40,7 @@ static bool usage_is_possible(const rkb_asking_t *asking, const rkb_reply_t *rep
                  most_output = rkb_question_output(asking->model, asking->question),
                  least_output = (int64_t)((reply->text.length + MOST_TOKEN_BYTES - 1) / MOST_TOKEN_BYTES);
    return reply->input_tokens > 0 && reply->input_tokens <= most_input && reply->cached_tokens <= reply->input_tokens &&
-          (reply->output_tokens < 0 || reply->output_tokens >= least_output) &&
+          (reply->output_tokens < 0 || asking->model->provider->no_output || reply->output_tokens >= least_output) &&
           (most_output <= 0 || reply->output_tokens <= most_output);
 }
 

@@ -268,7 +268,7 @@ static void read_money(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *mod
                   "the model '%s' has no price, and limits.cost_usd is set; write price: {input: 1, "
                   "output: 2}, USD for a million tokens (0 for a server of your own)",
                   model->face.name);
-   if ((limited || model->provider == &rkb_provider_anthropic) && !model->face.most_output_tokens)
+   if ((limited || model->provider == &rkb_provider_anthropic) && !model->face.most_output_tokens && !model->provider->no_output)
       rkb_problem(reader->problems, map->place, "the model '%s' needs max_output_tokens%s", model->face.name,
                   limited ? ": without it nothing bounds what a request costs, and limits.cost_usd is set"
                           : "");

@@ -3,7 +3,7 @@
 
 const char *const RKB_CACHE_CHOICES[] = {"off", "read", "read-write", NULL};
 
-static const char *const providers[] = {"openai", "anthropic", "gemini", "openai-responses", "azure", "bedrock", "command", NULL};
+static const char *const providers[] = {"openai", "anthropic", "gemini", "openai-responses", "azure", "bedrock", "openai-embeddings", "command", NULL};
 
 const rkb_key_t RKB_MODEL_KEYS[] = {
    {"provider", RKB_KEYS_MODEL, NULL, providers, true, "the protocol that the server speaks"},

@@ -45,6 +45,7 @@ typedef struct rkb_provider {
    uint32_t address;     /* enum rkb_address_from */
    bool takes_key;       /* needs a key, unless the user gave base_url */
    bool whole_only;      /* its streams are no server-sent events: replies come whole */
+   bool no_output;       /* charges nothing for what it gives: embeddings */
    bool plain_effort;    /* has no field for reasoning_effort that all its models know */
    /* Makes the request; NULL when memory is out. */
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
@@ -61,11 +62,12 @@ typedef struct rkb_provider {
    void (*whole)(rkb_reply_t *reply, const json_t *root);
 } rkb_provider_t;
 
-/* The presence of both of OpenAI's protocols (provider_openai.c). */
+/* The presence and the key of all of OpenAI's protocols (provider_openai.c). */
 void rkb_openai_presence(const rkb_model_t *model, bool by_name, rkb_text_t *out);
+void rkb_openai_headers(const rkb_provider_request_t *request, rkb_text_t *out);
 
 extern const rkb_provider_t rkb_provider_openai, rkb_provider_anthropic, rkb_provider_gemini,
-   rkb_provider_openai_responses, rkb_provider_azure, rkb_provider_bedrock, rkb_provider_command;
+   rkb_provider_openai_responses, rkb_provider_azure, rkb_provider_bedrock, rkb_provider_embeddings, rkb_provider_command;
 
 /* NULL-terminated. */
 extern const rkb_provider_t *const rkb_providers[];

@@ -41,7 +41,7 @@ void rkb_openai_presence(const rkb_model_t *model, bool by_name, rkb_text_t *out
    rkb_text_format(out, "/models%s%s", by_name ? "/" : "", by_name ? model->face.model : "");
 }
 
-static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
+void rkb_openai_headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key)
       rkb_text_format(out, "Authorization: Bearer %s\n", request->key);
 }
@@ -139,14 +139,14 @@ const rkb_provider_t rkb_provider_openai = {.name = "openai",
                                             .path = path,
                                             .presence = rkb_openai_presence,
                                             .lists_models = true,
-                                            .headers = headers,
+                                            .headers = rkb_openai_headers,
                                             .event = event,
                                             .whole = whole};
 
 /* A resource's key has a header of its own.  A token of Microsoft Entra ID, a JSON Web Token ("eyJ": '{"' in base64), is a bearer's. */
 static void azure_headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key && strncmp(request->key, "eyJ", 3) == 0)
-      headers(request, out);
+      rkb_openai_headers(request, out);
    else if (request->key)
       rkb_text_format(out, "api-key: %s\n", request->key);
 }

@@ -92,11 +92,6 @@ static void whole(rkb_reply_t *reply, const json_t *root) {
    }
 }
 
-static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
-   if (request->key)
-      rkb_text_format(out, "Authorization: Bearer %s\n", request->key);
-}
-
 const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses",
                                                       .base_url = "https://api.openai.com/v1",
                                                       .takes_key = true,
@@ -104,6 +99,6 @@ const rkb_provider_t rkb_provider_openai_responses = {.name = "openai-responses"
                                                       .path = path,
                                                       .presence = rkb_openai_presence,
                                                       .lists_models = true,
-                                                      .headers = headers,
+                                                      .headers = rkb_openai_headers,
                                                       .event = event,
                                                       .whole = whole};

@@ -7,10 +7,10 @@
 const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai,  &rkb_provider_anthropic,
                                                &rkb_provider_gemini,  &rkb_provider_openai_responses,
                                                &rkb_provider_azure,   &rkb_provider_bedrock,
-                                               &rkb_provider_command, NULL};
+                                               &rkb_provider_embeddings, &rkb_provider_command, NULL};
 
 const char *rkb_provider_choices(void) {
-   return "openai, anthropic, gemini, openai-responses, azure, bedrock or command";
+   return "openai, anthropic, gemini, openai-responses, azure, bedrock, openai-embeddings or command";
 }
 
 void rkb_provider_url(const rkb_model_t *model, rkb_text_t *out) {

@@ -8,14 +8,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
    const rkb_provider_t *const providers[] = {&rkb_provider_openai, &rkb_provider_anthropic,
-                                              &rkb_provider_gemini, &rkb_provider_openai_responses};
+                                              &rkb_provider_gemini, &rkb_provider_openai_responses,
+                                              &rkb_provider_embeddings, &rkb_provider_azure,
+                                              &rkb_provider_bedrock, &rkb_provider_embeddings};
    if (!size)
       return 0;
-   const rkb_provider_t *provider = providers[(data[0] >> 1) & 3];
+   const rkb_provider_t *provider = providers[(data[0] >> 1) & 7];
    char *text = strndup((const char *)data + 1, size - 1);
    rkb_reply_t reply;
    rkb_reply_init(&reply);
-   if (data[0] & 1)
+   if ((data[0] & 1) || !provider->event)
       rkb_reply_whole(&reply, provider, text, strlen(text));
    else
       for (char *line = text, *next; line; line = next) {

@@ -2,6 +2,7 @@
  * is to come of it.  A file is lines "name: value", an empty line, and the reply's body:
  *
  *    written   what it was written after; none is a recording
+ *    provider                          openai unless said otherwise
  *    status, type                      of the reply
  *    outcome, text, says               of the answer: its name, its text, a part of its message
  *    input, cached, output, reasoning  tokens; -1: not reported
@@ -84,16 +85,16 @@ static void check_file(const char *path, int64_t request) {
    service_t service;
    size_t length = 0;
    rkb_error_t err = {0};
-   char models[1024], value[512];
+   char models[1024], value[512], provider[512];
    assert_int_equal(rkb_file_read(path, 1 << 20, &fixture.text, &length, &err), RKB_OK);
    if (strncmp(fixture.text, "written: for the tests, after ", 30) != 0 ||
        !strstr(fixture.text, "no recording of any"))
       fail_msg("%s does not say that it was written for the tests", fixture.name);
    snprintf(
       models, sizeof models,
-      "m: {provider: openai, base_url: \"http://127.0.0.1:%d/v1\", model: file-%s, max_output_tokens: 1000, "
+      "m: {provider: %s, base_url: \"http://127.0.0.1:%d/v1\", model: file-%s, max_output_tokens: 1000, "
       "price: {input: 10, cached: 1, output: 100}, retries: 1, backoff: 5ms, stream: %s}\n",
-      server.port, fixture.name, value_of(&fixture, "stream", "true", value));
+      value_of(&fixture, "provider", "openai", provider), server.port, fixture.name, value_of(&fixture, "stream", "true", value));
    service_open(&service, models, 100, NULL);
    rkb_llm_answer_t *answer = service_ask(&service, "m", request, 0, "?");
    check_answer(&fixture, &service, answer, request);

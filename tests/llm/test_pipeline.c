@@ -399,6 +399,8 @@ static void a_near_copy_is_asked_again(void **state) {
  * asked kept in the archive. */
 static void run_of_scripts(const char *name, const char *writer, const char *seeds, const char *operator, int generations, char *run, size_t size) {
    static const char planner[] = "echo 'Two rows a block.'", advisor[] = "echo '1. wider loads'; echo; echo 'lessons of generation 99 (model a, $1):'; echo '2. fewer barriers'";
+   /* Of all kernels it calls one with three barriers in a row another. */
+   static const char embedder[] = "case $(cat) in *'();__syncthreads();__syncthreads();'*) echo '[1, 0.5, 2]';; *) echo '[1, 0.5, -2]';; esac";
    char pipeline[256], file[64], text[4096];
    rkb_error_t err = {0};
    snprintf(file, sizeof file, "%s.yaml", name);
@@ -410,10 +412,11 @@ static void run_of_scripts(const char *name, const char *writer, const char *see
             "models:\n  w: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.25}\n"
             "  p: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.5}\n"
             "  a: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 1}\n"
+            "  e: {provider: command, command: [sh, -c, \"%s\"], env: [PATH], cost_per_call: 0.125}\n"
             "propose:\n  - {use: rkb.translator.seed, with: {files: [%s]}}\n"
             "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.verifier.machine, with: {families: 1, shapes: 0}}\n  - {use: rkb.profiler.model}\n"
             "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n    - {use: rkb.mutator.llm, id: ask, with: {models: [{model: w}], %s}}\n",
-            RKB_SOURCE_DIR, generations, writer, planner, advisor, seeds, operator);
+            RKB_SOURCE_DIR, generations, writer, planner, advisor, embedder, seeds, operator);
    assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
    run_finish(run_start(pipeline, run, false, "1"));
 }
@@ -500,6 +503,22 @@ static void prompts_evolve(void **state) {
    assert_true(service_number(run, "SELECT count(*) FROM call") == 3 && prompts_with(run, "ask", "Use shuffles") == 0);
 }
 
+/* A kernel of another structure whose embedding is a known one's is asked for again; what comes then is new. */
+static void an_embedding_tells_repetitions(void **state) {
+   static const char writer[] = "p=$(cat); x='__syncthreads();'; case $p in *'in other words'*) x=$x$x$x;; *'candidate 2'*) x=$x$x;; esac; echo '```'; "
+                                "sed 's/float total = 0.0f;/float total = 0.0f; '$x'/' " SOFTMAX "block_per_row.cu; echo '```'";
+   char run[256];
+   (void)state;
+   run_of_scripts("embedded", writer, SOFTMAX "block_per_row.cu", "mode: explore, again: 2, embedding: e", 2, run, sizeof run);
+   assert_true(asked_by(run, "w") == 3 && asked_by(run, "e") == 3);
+   assert_true(service_number(run, "SELECT count(*) FROM call c JOIN document d ON d.hash = c.prompt_hash WHERE c.model = 'w' AND "
+                                   "instr(d.text, 'repeated candidate 2 in other words, which is known already: accept')") == 1);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE 'model w, $0.375000; explore' || char(10) || 'embedding by e: %'") == 1);
+   assert_true(service_number(run, "SELECT count(*) FROM candidate WHERE note LIKE 'model w, $0.750000; explore; asked 2 times' || char(10) || 'embedding by e: %'") == 1);
+   run_of_scripts("unlike", writer, SOFTMAX "block_per_row.cu", "mode: explore, again: 2", 2, run, sizeof run);
+   assert_true(asked_by(run, "w") == 2 && asked_by(run, "e") == 0);
+}
+
 static int start(void **state) {
    (void)state;
    return mkdtemp(folder) ? 0 : -1;
@@ -525,6 +544,7 @@ int main(void) {
       cmocka_unit_test(a_near_copy_is_asked_again),
       cmocka_unit_test(others_plan_and_advise), cmocka_unit_test(a_share_of_prompts_is_lean),
       cmocka_unit_test(models_mend_their_own_rejects), cmocka_unit_test(prompts_evolve),
+      cmocka_unit_test(an_embedding_tells_repetitions),
    };
    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -21,8 +21,8 @@ typedef struct mutator_config {
    const char *mode;
    rkb_prompt_t improve, fix, crossover, explore, lean_prompt, distil, plan, advise, evolve;
    rkb_table_list_t models, planner, advisor;
-   const char *choice, *rejects;
-   double near, lean;
+   const char *choice, *rejects, *embedding;
+   double near, lean, alike;
    int64_t proposals, again, best, verdicts, scratchpad, library, variants;
 } mutator_config_t;
 
@@ -249,6 +249,8 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .parents = parents,
                           .again = (uint32_t)me->config->again,
                           .near = me->mode == FIX ? 2 : me->config->near, /* what mends a kernel may be one number */
+                          .embedding = me->mode == FIX ? NULL : me->config->embedding,
+                          .alike = me->config->alike,
                           .edited = edited};
    proposal.parent_count = parents_of(me, in, edited, parents);
    if (something)
@@ -406,6 +408,17 @@ static const rkb_option_t options[] = {
     .max = 2,
     .help = "Replies whose structure is so like a candidate's count as repeating it; 1: only names and numbers differ; 2: the text alone "
             "counts, as it does in mode fix."},
+   {.name = "embedding",
+    .type = RKB_OPT_MODEL,
+    .offset = offsetof(mutator_config_t, embedding),
+    .help = "A model with provider: openai-embeddings: a reply whose embedding is near to a candidate's counts as repeating it."},
+   {.name = "alike",
+    .type = RKB_OPT_REAL,
+    .offset = offsetof(mutator_config_t, alike),
+    .fallback = "0.98",
+    .min = 0.5,
+    .max = 1,
+    .help = "From which cosine on two embeddings are near."},
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, best),

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "embedding.h"
 #include "novelty.h"
 #include "reply/reply_edits.h"
 #include "reply/extract.h"
@@ -38,10 +39,12 @@ typedef struct replies {
    uint32_t asked;
    const rkb_archive_row_t *repeats; /* the candidate that the last one repeats, or NULL */
    bool source_differs;              /* the repeated one's text is another */
+   bool embedded;                    /* likeness is a cosine, of embeddings */
+   embedding_t embedding;            /* of the last one, if it was asked for */
    double likeness;                  /* of the two structures; 1 with the same text too */
 } replies_t;
 
-static int emit(const context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
+static int emit(context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
                 rkb_error_t *err) {
    char head[704], again[64] = "", variant[32] = "", *note = NULL;
    if (replies->read != RKB_OK && replies->read != RKB_ERR_INVALID) {
@@ -60,7 +63,7 @@ static int emit(const context_t *context, const proposal_t *proposal, replies_t 
             replies->read == RKB_OK ? "" : "; the reply cannot be used: ", replies->read == RKB_OK ? "" : replies->why.message);
    for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
       *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
-   if (asprintf(&note, "%s%s%s%s", head, proposal->advice ? proposal->advice : "", proposal->guidance ? proposal->guidance : "", proposal->lessons ? proposal->lessons : "") < 0)
+   if (asprintf(&note, "%s%s%s%s%s", head, replies->embedding.known ? embedding_note(context, proposal->embedding, &replies->embedding) : "", proposal->advice ? proposal->advice : "", proposal->guidance ? proposal->guidance : "", proposal->lessons ? proposal->lessons : "") < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    int status = rkb_emit_candidate(context->host, context->job, replies->source, NULL, note, proposal->parents,
                                    proposal->parent_count);
@@ -80,7 +83,9 @@ static const char *told_again(context_t *context, const replies_t *replies) {
       return "";
    const bool reason = row->reason && row->reason[0]; /* its note is left out: a model's words stand there */
    const char *how = "";
-   if (replies->source_differs && replies->likeness >= 1)
+   if (replies->embedded)
+      how = " in other words";
+   else if (replies->source_differs && replies->likeness >= 1)
       how = " but for names and numbers";
    else if (replies->source_differs)
       how = context_format(context, " but for %.0f %% of its code", 100 * (1 - replies->likeness));
@@ -88,6 +93,16 @@ static const char *told_again(context_t *context, const replies_t *replies) {
                          "\n\nThe first answer to this repeated candidate %lld%s, which is known already: %s%s%s. Write a kernel that does "
                          "something else.\n",
                          (long long)row->number, how, row->standing, reason ? ", " : "", reason ? row->reason : "");
+}
+
+/* What is new by its structure may still be the same by its meaning. */
+static int embed(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, uint32_t child, replies_t *replies, rkb_error_t *err) {
+   int status = embedding_ask(context, llm, proposal->embedding, replies->source, child, &replies->embedding, err);
+   replies->worth_usd += replies->embedding.worth_usd;
+   if (status == RKB_OK)
+      replies->repeats = embedding_repeated(context, proposal->embedding, &replies->embedding, proposal->alike, &replies->likeness);
+   replies->embedded = replies->repeats != NULL;
+   return status;
 }
 
 static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, const choice_model_t *model,
@@ -115,10 +130,14 @@ static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal
    if (replies->read == RKB_OK && proposal->again)
       replies->repeats = novelty_repeated(context, replies->source, proposal->near, &replies->likeness);
    replies->source_differs = replies->repeats && replies->repeats != context_same(context, replies->source);
-   return RKB_OK;
+   replies->embedding = (embedding_t){0};
+   replies->embedded = false;
+   return replies->read == RKB_OK && !replies->repeats && proposal->again && proposal->embedding && proposal->embedding[0]
+             ? embed(context, llm, proposal, question.child, replies, err)
+             : RKB_OK;
 }
 
-static int report(const context_t *context, const proposal_t *proposal, replies_t *replies, const choice_model_t *model,
+static int report(context_t *context, const proposal_t *proposal, replies_t *replies, const choice_model_t *model,
                   uint32_t *result, rkb_error_t *err) {
    const rkb_llm_answer_t *answer = replies->answer;
    if (answer->outcome == RKB_LLM_CANCELLED)

@@ -24,6 +24,8 @@ typedef struct proposal {
    double worth_usd;    /* of questions that were asked for it before, and count with its own */
    uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */
    double near;         /* how alike structures must be to count as a repetition (novelty.h); above 1: only texts do */
+   const char *embedding; /* a model that embeds replies, or NULL or "" */
+   double alike;        /* from which cosine on two embeddings count as a repetition */
    const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */
 } proposal_t;
 

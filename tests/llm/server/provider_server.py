@@ -22,10 +22,11 @@ import azure_openai
 import bedrock_converse
 import gemini
 import openai_chat
+import openai_embeddings
 import openai_responses
 from common import TEXT, USAGE, Refusal, as_bytes
 
-PROTOCOLS = (azure_openai, bedrock_converse, openai_chat, openai_responses, gemini, anthropic_messages)
+PROTOCOLS = (azure_openai, bedrock_converse, openai_embeddings, openai_chat, openai_responses, gemini, anthropic_messages)
 limited = {}
 # What a server may claim that no question and reply of this size can have used.
 IMPOSSIBLE = {"usage-huge": {"input": 10 ** 12}, "usage-immense": {"input": 2 ** 62}, "usage-long": {"output": 10 ** 9},
