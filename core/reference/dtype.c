@@ -65,19 +65,39 @@ static int exponent_of(double x) {
    return (int)(bits_of(x) >> DOUBLE_FRACTION & 0x7ff) - DOUBLE_BIAS;
 }
 
+/* Whether a number has a hidden one in the type, and cannot overflow when it is rounded: nearly every number, and the quick way. */
+static bool in_range(const rkb_narrow_t *type, double x) {
+   const int exponent = exponent_of(x);
+   return exponent >= least_normal(type) && exponent < exponent_of(type->largest);
+}
+
+/* The bits of such a number, rounded to nearest even: adds just less than half a unit, and the last bit that stays; what is below drop bits
+ * is still to be cut off. */
+static uint64_t rounded_bits(const rkb_narrow_t *type, double x, int *drop) {
+   const uint64_t bits = bits_of(x);
+   *drop = DOUBLE_FRACTION + 1 - type->bits;
+   return bits + (UINT64_C(1) << (*drop - 1)) - 1 + (bits >> *drop & 1);
+}
+
+static double cut_off(const rkb_narrow_t *type, double x) {
+   int drop;
+   uint64_t bits = rounded_bits(type, x, &drop);
+   bits &= ~((UINT64_C(1) << drop) - 1);
+   memcpy(&x, &bits, sizeof x);
+   return x;
+}
+
 /* Rounds to nearest even.  Overflow gives infinity, or NaN where the type has none. */
 static double round_to(const rkb_narrow_t *type, double x) {
    double rounded = x;
+   if (in_range(type, x))
+      return cut_off(type, x);
    if (x == 0 || isnan(x))
       return x;
    if (exponent_of(x) < least_normal(type)) {
       rounded = ldexp(nearbyint(ldexp(x, -type->least_exponent)), type->least_exponent);
-   } else if (!isinf(x)) { /* adds just less than half a unit, and the last bit that stays; then cuts */
-      const int drop = DOUBLE_FRACTION + 1 - type->bits;
-      uint64_t bits = bits_of(x);
-      bits += (UINT64_C(1) << (drop - 1)) - 1 + (bits >> drop & 1);
-      bits &= ~((UINT64_C(1) << drop) - 1);
-      memcpy(&rounded, &bits, sizeof rounded);
+   } else if (!isinf(x)) {
+      rounded = cut_off(type, x);
    }
    if (fabs(rounded) <= type->largest)
       return rounded;
@@ -127,14 +147,25 @@ static double narrow_value(uint32_t dtype, uint32_t bits) {
    return bits >> (width - 1) & 1 ? -size : size;
 }
 
+static void store_halves(uint32_t dtype, const double *from, uint64_t count, uint16_t *to) {
+   const rkb_narrow_t type = types[dtype].narrow;
+   const uint64_t rebias = (uint64_t)(DOUBLE_BIAS + least_normal(&type) - 1) << (type.bits - 1);
+   for (uint64_t i = 0; i < count; i++) {
+      int drop;
+      const uint64_t bits = rounded_bits(&type, from[i], &drop), sign = bits >> 63 << 15;
+      to[i] = in_range(&type, from[i]) ? (uint16_t)(sign | (((bits >> drop) - rebias) & 0x7fff))
+                                       : (uint16_t)narrow_bits(dtype, from[i]);
+   }
+}
+
 void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *to) {
+   if (types[dtype].bytes == 2) {
+      store_halves(dtype, from, count, to);
+      return;
+   }
    for (uint64_t i = 0; i < count; i++) {
       double x = from[i];
       switch (dtype) {
-      case RKB_F16:
-      case RKB_BF16:
-         ((uint16_t *)to)[i] = (uint16_t)narrow_bits(dtype, x);
-         break;
       case RKB_F32:
          ((float *)to)[i] = (float)x;
          break;
