@@ -13,6 +13,9 @@ static const struct {
                 {"stmatrix", "stmatrix"},
                 {"cp.async.bulk.tensor", "cp.async.bulk.tensor"},
                 {"cp.async.bulk.", "cp.async.bulk"},
+                {"cp.reduce.async.bulk.tensor", "cp.reduce.async.bulk.tensor"},
+                {"cp.reduce.async.bulk.", "cp.reduce.async.bulk"},
+                {"tensormap.replace", "tensormap.replace"},
                 {"cp.async.", "cp.async"},
                 {"st.async", "st.async"},
                 {"red.async", "red.async"}};

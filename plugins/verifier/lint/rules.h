@@ -63,6 +63,7 @@ void find_trap(const lint_rule_t *rule, const lint_subject_t *subject, lint_repo
 void find_lower_precision(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 
 /* rules_asynchrony.c */
+void find_map_fence(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_wgmma_order(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_copy_wait(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);
 void find_copy_announced(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report);

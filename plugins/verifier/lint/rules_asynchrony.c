@@ -17,6 +17,9 @@ enum step {
    STEP_MBARRIER_USE, /* an arrival or a test */
    STEP_MBARRIER_TEST,
    STEP_MBARRIER_INIT,
+   STEP_MAP_CHANGE, /* of a tensor map, by the kernel */
+   STEP_MAP_RELEASE,
+   STEP_MAP_ACQUIRE,
    STEP_GRID_WAIT, /* for the launch in front */
    STEP_COUNT
 };
@@ -86,6 +89,24 @@ static void note_mbarrier(survey_t *survey, const word_t *word) {
       note(survey, STEP_MBARRIER_USE, word);
 }
 
+static void note_map_step(survey_t *survey, const word_t *word) {
+   const uint32_t i = word->index + 1;
+   if (has_modifier(word->source, i, "replace"))
+      note(survey, STEP_MAP_CHANGE, word);
+   else if (has_modifier(word->source, i, "cp_fenceproxy"))
+      note(survey, STEP_MAP_RELEASE, word);
+}
+
+static void note_map_fence(survey_t *survey, const word_t *word) {
+   const uint32_t i = word->index + 1;
+   if (!has_modifier(word->source, i, "tensormap"))
+      return;
+   if (has_modifier(word->source, i, "release"))
+      note(survey, STEP_MAP_RELEASE, word);
+   else if (has_modifier(word->source, i, "acquire"))
+      note(survey, STEP_MAP_ACQUIRE, word);
+}
+
 static void note_word(void *argument, const word_t *word) {
    survey_t *survey = argument;
    const source_t *source = word->source;
@@ -105,6 +126,10 @@ static void note_word(void *argument, const word_t *word) {
       note_copy(survey, word);
    } else if (!modifier && source_is(source, word->index, "mbarrier")) {
       note_mbarrier(survey, word);
+   } else if (!modifier && source_is(source, word->index, "tensormap")) {
+      note_map_step(survey, word);
+   } else if (!modifier && source_is(source, word->index, "fence")) {
+      note_map_fence(survey, word);
    }
 }
 
@@ -113,7 +138,8 @@ static bool survey_text(const lint_subject_t *subject, survey_t *survey) {
    const source_t *source = subject->source;
    *survey = (survey_t){.by_library = false};
    if (!memmem(source->text, source->bytes, "async", 5) &&
-       !memmem(source->text, source->bytes, "mbarrier", 8))
+       !memmem(source->text, source->bytes, "mbarrier", 8) &&
+       !memmem(source->text, source->bytes, "tensormap", 9))
       return false;
    lint_each_word(subject, note_word, survey);
    return !survey->by_library;
@@ -162,6 +188,15 @@ void find_copy_announced(const lint_rule_t *rule, const lint_subject_t *subject,
 void find_mbarrier_init(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
    static const need_t needs[] = {
       {STEP_MBARRIER_USE, STEP_MBARRIER_INIT, "an mbarrier without mbarrier.init"}};
+   find_missing(rule, subject, report, needs, sizeof needs / sizeof *needs);
+}
+
+void find_map_fence(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
+   static const need_t needs[] = {
+      {STEP_MAP_CHANGE, STEP_MAP_RELEASE,
+       "tensormap.replace without tensormap.cp_fenceproxy or fence.proxy.tensormap::generic.release"},
+      {STEP_MAP_CHANGE, STEP_MAP_ACQUIRE,
+       "tensormap.replace without fence.proxy.tensormap::generic.acquire"}};
    find_missing(rule, subject, report, needs, sizeof needs / sizeof *needs);
 }
 
