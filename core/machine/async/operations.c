@@ -116,14 +116,21 @@ uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t a
    return operations->count;
 }
 
+uint32_t machine_reduction_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                                 const char *what) {
+   const uint32_t number = machine_operation_start(warp, lane, actor, count, what);
+   if (number)
+      warp->block->operations->all[number].reduces = true;
+   return number;
+}
+
 uint32_t machine_store_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
                              bool reduces) {
-   const uint32_t number = machine_operation_start(
-      warp, lane, actor, count, reduces ? "an asynchronous reduction" : "an asynchronous store");
-   if (number) {
+   const uint32_t number = reduces
+                              ? machine_reduction_start(warp, lane, actor, count, "an asynchronous reduction")
+                              : machine_operation_start(warp, lane, actor, count, "an asynchronous store");
+   if (number)
       warp->block->operations->all[number].generic = true;
-      warp->block->operations->all[number].reduces = reduces;
-   }
    return number;
 }
 

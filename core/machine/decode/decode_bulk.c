@@ -5,6 +5,7 @@
  *    cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier];
  *    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size[, cache policy];
  *    cp.reduce.async.bulk.global.shared::cta.bulk_group.operation[.noftz].type [to], [from], size[, cache policy];
+ *    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.operation.type [to], [from], size, [mbarrier];
  *    cp.async.bulk.prefetch.L2.global [from], size;  cp.async.bulk.commit_group;  cp.async.bulk.wait_group[.read] n; */
 #include "machine/decode/decode.h"
 
@@ -33,19 +34,21 @@ static enum decode_result move(decoder_t *decoder, bool reduces) {
       if (decode_modifier(decoder, *word))
          return decode_refuse(decoder);
    if (load == decode_modifier(decoder, "bulk_group") ||
-       decode_operand_count(decoder) < 3u + load + multicast || ((load || to_peer) && reduces) ||
+       decode_operand_count(decoder) < 3u + load + multicast || (load && !to_peer && reduces) ||
        (to_peer && (!load || multicast || hints)) || (multicast && !load))
       return decode_refuse(decoder);
-   FAIL_UNLESS(decode_use(decoder, reduces   ? "cp.reduce.async.bulk"
-                                   : to_peer ? "cp.async.bulk.shared"
-                                   : load    ? "cp.async.bulk.load"
-                                             : "cp.async.bulk.store"));
+   FAIL_UNLESS(decode_use(decoder, reduces && to_peer ? "cp.reduce.async.bulk.shared"
+                                   : reduces          ? "cp.reduce.async.bulk"
+                                   : to_peer          ? "cp.async.bulk.shared"
+                                   : load             ? "cp.async.bulk.load"
+                                                      : "cp.async.bulk.store"));
    machine_instruction_t *i = &decoder->instruction;
    if (reduces) {
       i->type = (uint8_t)decode_type(decoder, 0);
       i->element_bytes = (uint8_t)ptx_type_bytes(i->type);
    }
-   if (reduces && (!decode_bulk_reduction(decoder) || i->element_bytes < 2 || i->element_bytes > 8))
+   if (reduces && (!decode_bulk_reduction(decoder) || i->element_bytes < 2 || i->element_bytes > 8 ||
+                   (to_peer && (i->element_bytes < 4 || ptx_type_is_float(i->type)))))
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_address_extras(decoder, &decoder->operands[!load]) &&
                decode_address_extras(decoder, &decoder->operands[load]) &&

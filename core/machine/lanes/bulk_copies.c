@@ -31,8 +31,8 @@ static bool operands(machine_warp_t *warp, const machine_instruction_t *i, uint3
 }
 
 /* The mbarrier that counts the bytes, and the operation that writes them to shared memory; NULL after a finding. */
-static machine_mbarrier_t *begin(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, uint32_t *to,
-                                 uint32_t *operation) {
+static machine_mbarrier_t *begin(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool reduces,
+                                 uint32_t *to, uint32_t *operation) {
    uint32_t at;
    if (!machine_bulk_shared(warp, lane, bulk->to, bulk->bytes, 16, to) ||
        !machine_bulk_shared(warp, lane, bulk->mbarrier, 8, 8, &at) || !bulk_same_block(warp, lane, *to, at))
@@ -40,7 +40,9 @@ static machine_mbarrier_t *begin(machine_warp_t *warp, uint32_t lane, const bulk
    machine_mbarrier_t *mbarrier = machine_mbarrier_for_copy(warp, lane, at, "completes a bulk copy");
    if (!mbarrier)
       return NULL;
-   *operation = machine_operation_start(warp, lane, mbarrier->actor, mbarrier->phase + 1, "a bulk copy");
+   *operation =
+      reduces ? machine_reduction_start(warp, lane, mbarrier->actor, mbarrier->phase + 1, "a bulk reduction")
+              : machine_operation_start(warp, lane, mbarrier->actor, mbarrier->phase + 1, "a bulk copy");
    return bulk->bytes && !machine_operation_writes(warp, lane, *operation, *to, bulk->bytes) ? NULL
                                                                                              : mbarrier;
 }
@@ -50,7 +52,7 @@ static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool c
    uint32_t to, operation;
    if (!machine_bulk_global(warp, lane, bulk->from, bulk->bytes, false, &row))
       return;
-   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, &to, &operation);
+   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, false, &to, &operation);
    row.shared = to;
    if (!mbarrier)
       return;
@@ -76,15 +78,47 @@ static void multicast(machine_warp_t *warp, const machine_instruction_t *i, uint
    }
 }
 
+/* Adds, or whatever the instruction says, bytes of one block's memory to those of another.  False after a finding. */
+static bool reduce_there(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t to,
+                         uint32_t from, uint32_t bytes) {
+   machine_block_t *block = warp->block;
+   machine_instruction_t how = *i;
+   how.operation = i->rounding; /* where the decoder has put it */
+   how.space = PTX_SHARED;
+   for (uint32_t n = 0; n < bytes; n++)
+      if (block->shared_defined[to + n] != 1 || block->shared_defined[from + n] != 1) {
+         machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", lane,
+                      "a bulk reduction %s bytes of shared memory that were never written",
+                      block->shared_defined[to + n] != 1 ? "changes" : "adds");
+         return false;
+      }
+   for (uint32_t n = 0; n < bytes; n += i->element_bytes) {
+      uint64_t old = 0, value = 0;
+      memcpy(&old, block->shared + to + n, i->element_bytes);
+      memcpy(&value, block->shared + from + n, i->element_bytes);
+      const uint64_t result = apply(&how, old, value, 0);
+      memcpy(block->shared + to + n, &result, i->element_bytes);
+   }
+   for (uint32_t n = 0; block->shared_shadow && n < bytes; n += 4)
+      block->shared_shadow[(to + n) / 4] = machine_no_shadow();
+   return true;
+}
+
 /* From the lane's own block to one of the cluster. */
-static void to_peer(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk) {
+static void to_peer(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, const bulk_t *bulk) {
+   const bool reduces = i->element_bytes != 0;
    machine_block_t *block = warp->block;
    uint32_t to, from, operation;
    if (!machine_bulk_shared(warp, lane, bulk->from, bulk->bytes, 16, &from))
       return;
-   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, &to, &operation);
+   machine_mbarrier_t *mbarrier = begin(warp, lane, bulk, reduces, &to, &operation);
    if (!mbarrier || (bulk->bytes && !machine_operation_reads(warp, lane, operation, from, bulk->bytes)))
       return;
+   if (reduces) {
+      if (reduce_there(warp, i, lane, to, from, bulk->bytes))
+         machine_mbarrier_copied(warp, lane, mbarrier, bulk->bytes);
+      return;
+   }
    memmove(block->shared + to, block->shared + from, bulk->bytes);
    for (uint32_t n = 0; n < bulk->bytes; n++)
       block->shared_defined[to + n] = block->shared_defined[from + n] == 1 ? 1 : UNDEFINED_STORE;
@@ -122,7 +156,7 @@ OP(bulk_copy) {
       else if (i->operation == BULK_LOAD)
          load(warp, l, &bulk, true);
       else if (i->operation == BULK_TO_PEER)
-         to_peer(warp, l, &bulk);
+         to_peer(warp, i, l, &bulk);
       else
          store(warp, i, l, &bulk);
    }
