@@ -22,7 +22,7 @@ static bool natural(planner_t *planner, const rkb_expression_t *expression, cons
 
 /* In bytes; where none are written, each dimension follows the one before without a gap. */
 static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t element, rkb_plan_map_t *map) {
-   uint64_t dense = element;
+   uint64_t dense = map->interleave ? 8u << map->interleave : element; /* a slice of channels */
    for (uint32_t k = 1; k < map->rank; k++) {
       uint64_t elements;
       if (from->strides &&
@@ -106,14 +106,15 @@ static bool add_map(planner_t *planner, const manifest_map_t *from) {
                    from->buffer ? from->buffer : "");
       return false;
    }
-   *map = (rkb_plan_map_t){.name = rkb_arena_text(planner->arena, from->name, strlen(from->name)),
-                           .buffer = buffer,
-                           .type = from->typed ? from->type : rkb_tensor_map_type(planner->buffers[buffer].dtype),
-                           .interleave = from->interleave,
-                           .swizzle = from->swizzle,
-                           .fill = from->fill,
-                           .rank = from->rank,
-                           .line = from->place.line};
+   *map =
+      (rkb_plan_map_t){.name = rkb_arena_text(planner->arena, from->name, strlen(from->name)),
+                       .buffer = buffer,
+                       .type = from->typed ? from->type : rkb_tensor_map_type(planner->buffers[buffer].dtype),
+                       .interleave = from->interleave,
+                       .swizzle = from->swizzle,
+                       .fill = from->fill,
+                       .rank = from->rank,
+                       .line = from->place.line};
    if (!numbers(planner, from, map))
       return false;
    if (rkb_tensor_map_problem(map, planner->buffers[buffer].bytes, planner->buffers[buffer].alignment,

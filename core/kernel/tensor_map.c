@@ -12,9 +12,10 @@
 #define MOST_PIXELS 1024u
 
 uint32_t rkb_tensor_map_type(uint32_t dtype) {
-   static const uint32_t types[] = {[RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
-                                    [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8,   [RKB_I8] = RKB_MAP_U8,
-                                    [RKB_E4M3] = RKB_MAP_U8, [RKB_E5M2] = RKB_MAP_U8};
+   static const uint32_t types[] = {
+      [RKB_F16] = RKB_MAP_F16, [RKB_BF16] = RKB_MAP_BF16, [RKB_F32] = RKB_MAP_F32, [RKB_F64] = RKB_MAP_F64,
+      [RKB_I32] = RKB_MAP_I32, [RKB_I64] = RKB_MAP_I64,   [RKB_U8] = RKB_MAP_U8,   [RKB_I8] = RKB_MAP_U8,
+      [RKB_E4M3] = RKB_MAP_U8, [RKB_E5M2] = RKB_MAP_U8};
    return types[dtype];
 }
 
@@ -82,6 +83,11 @@ static bool sizes_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    return false;
 }
 
+/* Of an interleaved layout an element of the first dimension is a slice of channels; which slice, the last dimension but one says. */
+static uint32_t first_of_pixels(const rkb_plan_map_t *map) {
+   return map->interleave ? 0 : 1;
+}
+
 /* Corners are numbers of 16, 8 or 5 bits, by how many there are. */
 static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    static const int32_t most[] = {[3] = 32767, [4] = 127, [5] = 15};
@@ -99,14 +105,14 @@ static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
       for (int n = 0; n < 2; n++)
          if (corners[n] > most[map->rank] || corners[n] < -most[map->rank] - 1)
             return say(out, size, "the %s corner of dimension %u is %d; with %u dimensions it is %d to %d",
-                       n ? "upper" : "lower", k + 1, corners[n], map->rank, -most[map->rank] - 1,
-                       most[map->rank]);
+                       n ? "upper" : "lower", k + first_of_pixels(map), corners[n], map->rank,
+                       -most[map->rank] - 1, most[map->rank]);
    }
    for (uint32_t k = 0; k + 2 < map->rank; k++) {
-      const int64_t last = (int64_t)map->dims[k + 1] - 1 + map->upper[k];
+      const int64_t last = (int64_t)map->dims[k + first_of_pixels(map)] - 1 + map->upper[k];
       if (last < map->lower[k])
          return say(out, size, "the box of pixels goes from %d to %lld in dimension %u: it has no pixels",
-                    map->lower[k], (long long)last, k + 1);
+                    map->lower[k], (long long)last, k + first_of_pixels(map));
    }
    return false;
 }
@@ -116,11 +122,9 @@ static bool row_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    static const uint32_t widths[] = {0, 32, 64, 128};
    const char *what = map->im2col ? "a pixel" : "a row of the box";
    const uint32_t bytes = (map->im2col ? map->channels : map->box[0]) * rkb_tensor_map_element(map->type);
-   if (map->interleave)
-      return false;
    if (bytes % 16)
       return say(out, size, "%s has %u bytes; rows are multiples of 16", what, bytes);
-   if (map->swizzle && bytes > widths[map->swizzle])
+   if (map->swizzle && !map->interleave && bytes > widths[map->swizzle])
       return say(out, size, "%s has %u bytes, more than its swizzle of %u", what, bytes,
                  widths[map->swizzle]);
    return false;
@@ -137,7 +141,8 @@ static bool place_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint
    for (uint32_t k = 1; k < map->rank; k++)
       beyond |= __builtin_mul_overflow(map->dims[k] - 1, map->strides[k - 1], &reach) ||
                 __builtin_add_overflow(end, reach, &end);
-   beyond |= __builtin_add_overflow(end, map->dims[0] * rkb_tensor_map_element(map->type), &end);
+   const uint64_t element = map->interleave ? 8u << map->interleave : rkb_tensor_map_element(map->type);
+   beyond |= __builtin_add_overflow(end, map->dims[0] * element, &end);
    if (beyond || end > buffer_bytes)
       return say(out, size, "its last element ends %s%llu bytes into the buffer, which has %llu",
                  beyond ? "more than " : "", (unsigned long long)(beyond ? UINT64_MAX : end),

@@ -12,6 +12,7 @@
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
 #define TILES FOLDER "tile_forms.txt", FOLDER "h200_tiles.txt"
 #define PIXELS FOLDER "im2col_forms.txt", FOLDER "h200_im2col.txt"
+#define INTERLEAVED FOLDER "interleaved_forms.txt", FOLDER "h200_interleaved.txt"
 
 typedef struct replay {
    uint8_t tensor[TILE_TENSOR_BYTES], image[TILE_ROOM_BYTES];
@@ -156,9 +157,20 @@ static void pixels_are_the_devices_portably(void **state) {
    replay(PIXELS, true);
 }
 
+static void slices_are_the_devices(void **state) {
+   (void)state;
+   replay(INTERLEAVED, false);
+}
+
+static void slices_are_the_devices_portably(void **state) {
+   (void)state;
+   replay(INTERLEAVED, true);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(images_are_the_devices), cmocka_unit_test(images_are_the_devices_portably),
-      cmocka_unit_test(pixels_are_the_devices), cmocka_unit_test(pixels_are_the_devices_portably)};
+      cmocka_unit_test(pixels_are_the_devices), cmocka_unit_test(pixels_are_the_devices_portably),
+      cmocka_unit_test(slices_are_the_devices), cmocka_unit_test(slices_are_the_devices_portably)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,18 +103,23 @@ bool tile_parse(const char *line, tile_form_t *form, const char **message) {
       return false;
    }
    form->load = strcmp(form->mode, "im2col") == 0 || strcmp(form->mode, "load") == 0;
-   form->element = form->bytes = types[form->map.type].bytes;
+   const uint32_t slice = form->map.interleave ? 8u << form->map.interleave : 0;
+   form->element = types[form->map.type].bytes;
+   form->bytes = slice ? slice : form->element;
    if (form->map.im2col)
-      form->bytes *= form->map.channels * form->map.pixels;
+      form->bytes *= form->map.pixels * (slice ? 1 : form->map.channels);
    for (uint32_t k = 0; k < form->map.rank && !form->map.im2col; k++) {
-      const uint32_t step = k && form->map.element_strides[k] ? form->map.element_strides[k] : 1;
+      if (slice && k + 2 == form->map.rank)
+         continue;
+      const uint32_t step = (k || slice) && form->map.element_strides[k] ? form->map.element_strides[k] : 1;
       form->bytes *= (form->map.box[k] + step - 1) / step;
    }
    return true;
 }
 
 bool tile_larger(const tile_form_t *form) {
-   double bytes = (double)form->map.offset + (double)form->map.dims[0] * form->element;
+   const uint32_t unit = form->map.interleave ? 8u << form->map.interleave : form->element;
+   double bytes = (double)form->map.offset + (double)form->map.dims[0] * unit;
    for (uint32_t k = 1; k < form->map.rank; k++)
       bytes += (double)(form->map.dims[k] ? form->map.dims[k] - 1 : 0) * (double)form->map.strides[k - 1];
    return bytes > TILE_TENSOR_BYTES;

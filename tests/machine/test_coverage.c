@@ -27,7 +27,7 @@ static char *make_page(void) {
       "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
       "Without effect: `prefetch`, `nanosleep`, `griddepcontrol.launch_dependents`, `discard`, `applypriority`, "
       "`pmevent`. For any other instruction the verdict is `unknown unsupported.<opcode>`, with its line: `tcgen05`, sparse and "
-      "scaled `mma`, `multimem` and copies of interleaved layouts among them.\n",
+      "scaled `mma`, and `multimem` among them.\n",
       out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {

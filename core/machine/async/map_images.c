@@ -120,7 +120,8 @@ static bool place(machine_warp_t *warp, uint32_t lane, uint64_t address, rkb_pla
    for (uint32_t k = 1; k < map->rank; k++)
       beyond |= __builtin_mul_overflow(map->dims[k] - 1, map->strides[k - 1], &reach) ||
                 __builtin_add_overflow(end, reach, &end);
-   beyond |= __builtin_add_overflow(end, map->dims[0] * machine_map_element(map->type), &end);
+   const uint64_t element = map->interleave ? 8u << map->interleave : machine_map_element(map->type);
+   beyond |= __builtin_add_overflow(end, map->dims[0] * element, &end);
    if (beyond || end > region->bytes) {
       machine_find(warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", lane,
                    "the map '%s', as the kernel changed it, describes %s", map->name,
@@ -142,11 +143,19 @@ static const rkb_plan_map_t *checked(machine_warp_t *warp, uint32_t lane, uint64
                     "is of pixels (im2col), and tensormap.replace changes tiles alone");
    if (address % 16)
       return refuse(warp, lane, map->name, "begins at no multiple of 16 bytes");
-   if (map->interleave)
-      return map; /* the copy refuses it by name */
+   if (map->interleave && map->rank < 3)
+      return refuse(warp, lane, map->name, "has an interleaved layout and %u dimensions; it needs 3",
+                    map->rank);
+   if (map->interleave == RKB_MAP_INTERLEAVE_32B && map->swizzle != RKB_MAP_SWIZZLE_32B)
+      return refuse(warp, lane, map->name, "has an interleaved layout of 32 bytes without swizzle 32");
+   if (map->interleave == RKB_MAP_INTERLEAVE_32B && address % 32)
+      return refuse(warp, lane, map->name, "begins at no multiple of 32 bytes");
+   for (uint32_t k = 0; map->interleave == RKB_MAP_INTERLEAVE_32B && k + 1 < map->rank; k++)
+      if (map->strides[k] % 32)
+         return refuse(warp, lane, map->name, "has a stride that is no multiple of 32 bytes");
    if (row % 16)
       return refuse(warp, lane, map->name, "has rows of %u bytes; rows are multiples of 16", row);
-   if (map->swizzle && row > widths[map->swizzle & 3])
+   if (map->swizzle && !map->interleave && row > widths[map->swizzle & 3])
       return refuse(warp, lane, map->name, "has rows of %u bytes, more than its swizzle of %u", row,
                     widths[map->swizzle & 3]);
    if (map->fill == RKB_MAP_FILL_NAN && map->type < RKB_MAP_F16)

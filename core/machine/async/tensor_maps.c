@@ -22,11 +22,29 @@ static uint32_t step_of(const rkb_plan_map_t *map, uint32_t k) {
    return map->element_strides[k] ? map->element_strides[k] : 1;
 }
 
+/* Each slice is a row of its own. */
+static void measure_slices(machine_tile_t *tile) {
+   const rkb_plan_map_t *map = tile->map;
+   tile->row = tile->pitch = tile->bytes = tile->slice;
+   for (uint32_t k = 0; k < map->rank; k++) {
+      const uint32_t step = step_of(map, k);
+      tile->count[k] = k + 2 == map->rank || map->im2col ? 1 : (map->box[k] + step - 1) / step;
+      tile->bytes *= tile->count[k];
+   }
+   tile->bytes *= map->im2col ? map->pixels : 1;
+   tile->span = tile->bytes;
+}
+
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile) {
    static const uint32_t widths[] = {0, 32, 64, 128};
    const rkb_plan_map_t *map = tile->map;
    tile->region = &run->regions[map->buffer];
    tile->element = tile->bytes = machine_map_element(map->type);
+   tile->slice = map->interleave ? 8u << map->interleave : 0;
+   if (tile->slice) {
+      measure_slices(tile);
+      return;
+   }
    for (uint32_t k = 0; k < map->rank; k++) {
       const uint32_t step = k ? step_of(map, k) : 1;
       tile->count[k] = !map->im2col ? (map->box[k] + step - 1) / step
@@ -61,8 +79,9 @@ uint32_t machine_tile_convert(uint32_t word) {
  * end of the box it begins again at the lower corner. */
 static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
    const rkb_plan_map_t *map = tile->map;
-   const int64_t step = step_of(map, k), lower = map->lower[k - 1],
-                 last = (int64_t)map->dims[k] - 1 + map->upper[k - 1], at = tile->at[k],
+   const uint32_t corner = k - machine_map_first_of_pixels(map);
+   const int64_t step = step_of(map, k), lower = map->lower[corner],
+                 last = (int64_t)map->dims[k] - 1 + map->upper[corner], at = tile->at[k],
                  left = at > last ? 1 : (last - at) / step + 1,
                  whole = lower > last ? 1 : (last - lower) / step + 1;
    if (*n < left) {
@@ -75,30 +94,44 @@ static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
    return lower + beyond % whole * step;
 }
 
-/* Row n of a tile, counted over all dimensions but the first: its first element's place in the buffer; false: outside of the tensor. */
+/* Row n of a tile, counted over all dimensions but that of its elements: its first element's place in the buffer; false: outside of the
+ * tensor. */
 static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    const rkb_plan_map_t *map = tile->map;
+   const uint32_t first = machine_map_first_of_pixels(map);
    int64_t pixel = n;
    *offset = (int64_t)map->offset;
-   for (uint32_t k = 1; k < map->rank; k++) {
+   for (uint32_t k = tile->slice ? 0 : 1; k < map->rank; k++) {
       int64_t at;
-      if (!map->im2col) {
+      if (tile->slice && k + 2 == map->rank) {
+         at = tile->at[k];
+      } else if (!map->im2col) {
          at = (int64_t)tile->at[k] + (int64_t)(n % tile->count[k]) * step_of(map, k);
          n /= tile->count[k];
       } else if (k + 1 < map->rank) {
-         at = pixel_along(tile, k, &pixel) + tile->offsets[k];
+         at = pixel_along(tile, k, &pixel) + tile->offsets[k - first + 1];
       } else {
          at = (int64_t)tile->at[k] + pixel;
       }
       if (at < 0 || (uint64_t)at >= map->dims[k])
          return false;
-      *offset += at * (int64_t)map->strides[k - 1];
+      *offset += at * (int64_t)(k ? map->strides[k - 1] : tile->slice);
    }
    return true;
 }
 
+/* What the first coordinate adds to the place of each row. */
+static int64_t row_start(const machine_tile_t *tile) {
+   return tile->slice ? 0 : (int64_t)tile->at[0] * tile->element;
+}
+
 /* Which bytes of a row are inside. */
 static void inside(const machine_tile_t *tile, uint32_t *first, uint32_t *end) {
+   if (tile->slice) {
+      *first = 0;
+      *end = tile->slice;
+      return;
+   }
    const int64_t left = -(int64_t)tile->at[0] * tile->element,
                  right = ((int64_t)tile->map->dims[0] - tile->at[0]) * tile->element;
    *first = left <= 0 ? 0 : left < tile->row ? (uint32_t)left : tile->row;
@@ -124,7 +157,7 @@ void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, 
       int64_t offset;
       if (!row_place(tile, n, &offset))
          continue;
-      offset += (int64_t)tile->at[0] * tile->element + first;
+      offset += row_start(tile) + first;
       const machine_row_t row = {.region = tile->region, .offset = (uint64_t)offset, .bytes = end - first};
       if (fits(tile, offset, row.bytes))
          visit(argument, &row);
@@ -139,7 +172,7 @@ uint32_t machine_tile_overrun(const machine_tile_t *tile) {
       int64_t offset;
       if (!row_place(tile, n, &offset))
          continue;
-      const uint64_t last = (uint64_t)(offset + (int64_t)tile->at[0] * tile->element + end);
+      const uint64_t last = (uint64_t)(offset + row_start(tile) + end);
       most = last > most ? last : most;
    }
    return most > tile->region->bytes ? (uint32_t)(most - tile->region->bytes) : 0;
@@ -172,7 +205,7 @@ void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit
       const uint32_t address = tile->shared + n * tile->pitch;
       int64_t offset;
       bool there = row_place(tile, n, &offset) && end > first;
-      offset += (int64_t)tile->at[0] * tile->element + first;
+      offset += row_start(tile) + first;
       there = there && fits(tile, offset, end - first);
       if (!there) {
          pieces(tile, address, tile->row, NULL, 0, visit, argument);

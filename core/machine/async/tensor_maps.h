@@ -1,6 +1,10 @@
 /* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).  A kernel
  * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes an image of its own there, which the kernel
  * may copy to global memory and change (map_images.h).
+ *
+ * Of an interleaved layout an element of the first dimension is a slice of 16 or 32 bytes of channels (NC/8HWC8: width, height, slice of channels,
+ * image).  A copy takes one slice, the one at the last coordinate but one, whatever the box says there; measured on an H200
+ * (tests/conformance/interleaved_forms.txt).
  * On the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_TENSOR_MAPS_H
 #define RKB_MACHINE_ASYNC_TENSOR_MAPS_H
@@ -17,6 +21,7 @@ typedef struct machine_tile {
       offsets[RKB_MAP_MOST_RANK];     /* of pixels: what is added to each pixel's coordinates, by dimension */
    uint32_t count[RKB_MAP_MOST_RANK]; /* elements of the box that are moved, by dimension */
    uint32_t element;                  /* bytes */
+   uint32_t slice;                    /* bytes of one of an interleaved layout; 0: it is not interleaved */
    uint32_t shared, bytes;            /* where it lies, and how many bytes a copy moves */
    uint32_t row, pitch,
       span; /* bytes of a row, from row to row, of all: where a row is narrower than its swizzle, gaps lie between */
@@ -31,6 +36,10 @@ bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t
 /* The map whose bytes lie at an address; room is filled where the kernel changed it.  NULL after a finding. */
 const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                             rkb_plan_map_t *room);
+/* The dimensions of pixels (im2col) follow each other from this one on. */
+static inline uint32_t machine_map_first_of_pixels(const rkb_plan_map_t *map) {
+   return map->interleave ? 0 : 1;
+}
 /* Fills in the rest of a tile of which map, at and shared are known. */
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
 /* Whole rows as they lie in the tensor, those in it alone. */

@@ -123,14 +123,16 @@ static void multicast(machine_warp_t *warp, moving_t *moving, machine_tile_t *ti
  * (tests/conformance/im2col_forms.txt).  False after a finding. */
 static bool begins_in_box(machine_warp_t *warp, const moving_t *moving, const machine_tile_t *tile) {
    const rkb_plan_map_t *map = tile->map;
-   for (uint32_t k = 1; map->im2col && k + 1 < map->rank; k++) {
-      const int64_t last = (int64_t)map->dims[k] - 1 + map->upper[k - 1];
-      if (tile->at[k] >= map->lower[k - 1] && tile->at[k] <= last)
+   const uint32_t first = machine_map_first_of_pixels(map);
+   for (uint32_t k = first; map->im2col && k < first + map->rank - 2; k++) {
+      const int32_t lower = map->lower[k - first];
+      const int64_t last = (int64_t)map->dims[k] - 1 + map->upper[k - first];
+      if (tile->at[k] >= lower && tile->at[k] <= last)
          continue;
       machine_find(
          warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
          "begins at coordinate %d of dimension %u of '%s', whose box of pixels goes from %d to %lld there",
-         tile->at[k], k, map->name, map->lower[k - 1], (long long)last);
+         tile->at[k], k, map->name, lower, (long long)last);
       return false;
    }
    return true;
@@ -169,7 +171,7 @@ static bool may_store(machine_warp_t *warp, moving_t *moving, const machine_tile
             warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", moving->lane,
             "stores pixels through '%s', whose box of pixels begins at %d in dimension %u: a store may not reach "
             "before a tensor's beginning",
-            tile->map->name, tile->map->lower[k], k + 1);
+            tile->map->name, tile->map->lower[k], k + machine_map_first_of_pixels(tile->map));
          return false;
       }
    if (tile->region->read_only || overrun) {
@@ -234,13 +236,6 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
                    tile.map->name);
       return;
    }
-   if (tile.map->interleave) {
-      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.interleave", lane,
-                   "the map '%s' has an interleaved layout, which the machine does not execute",
-                   tile.map->name);
-      warp->run->stop = true;
-      return;
-   }
    for (uint32_t k = 0; k < tile.map->rank; k++)
       tile.at[k] = (int32_t)(uint32_t)bulk_operand(warp, &slots[4 + k], lane);
    for (uint32_t k = 1; i->immediate && i->operation == BULK_LOAD && k + 1 < tile.map->rank; k++)
@@ -249,7 +244,7 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    if (!begins_in_box(warp, &moving, &tile))
       return;
    machine_tile_measure(warp->run, &tile);
-   if (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1)) {
+   if (!tile.slice && (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1))) {
       machine_find(
          warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,
          "the first coordinate of a tile of '%s' is %d, elements of %u bytes: it must be a whole number of %u bytes",
