@@ -7,6 +7,7 @@
 #include "generator/helper_text.h"
 #include "generator/kernel_file.h"
 #include "generator/launch_online.h"
+#include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
 #define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
@@ -72,17 +73,18 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
    const bool split = rkb_decision_applies(file->graph, launch, RKB_SPLIT) && launch->decisions[RKB_SPLIT] > 1;
-   file->parts = launch->decisions[RKB_SPLIT];
+   const int64_t stretches = launch->mapping == RKB_MAP_ROW ? launch->decisions[RKB_STRETCHES] : 0;
+   file->parts = stretches ? stretches : launch->decisions[RKB_SPLIT];
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return false;
    }
-   for (uint32_t a = 0; a < launch->anchor_count && split; a++)
-      add_scratch(file,
-                  rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
-                  RKB_F32,
-                  rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
-                                   rkb_kernel_elements_text(file, launch->anchors[a])));
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (split || (stretches && rkb_stretch_adds(file->graph, launch, a)))
+         add_scratch(file,
+                     rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
+                     RKB_F32,
+                     rkb_arena_format(file->arena, "%lld * %s", (long long)file->parts, rkb_kernel_elements_text(file, launch->anchors[a])));
    uint32_t mean = 0;
    if (split && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(file->graph, launch, &mean) < launch->anchor_count)
       add_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
@@ -99,8 +101,9 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
        : launch->mapping == RKB_MAP_TENSOR ? !rkb_kernel_tensor_variants(file, launch, name)
                                            : !rkb_kernel_variants(file, launch, kernels[launch->mapping], name))
       return false;
-   return !split || rkb_kernel_variants(file, &plain, rkb_write_finish_kernel,
-                                   rkb_arena_format(file->arena, "%s_finish", name));
+   plain.decisions[RKB_KEEP] = stretches ? 0 : plain.decisions[RKB_KEEP];
+   return !(split || stretches) || rkb_kernel_variants(file, &plain, stretches ? rkb_write_stretches_kernel : rkb_write_finish_kernel,
+                                                       rkb_arena_format(file->arena, "%s_finish", name));
 }
 
 static bool reads(const rkb_graph_t *graph, const rkb_storage_t *storage, uint32_t node, uint32_t input,

@@ -3,6 +3,7 @@
 #include "generator/launch_text.h"
 #include "generator/moments.h"
 #include "generator/product.h"
+#include "generator/stretches.h"
 
 /* What is known of the rows of a launch. */
 typedef struct rows {
@@ -133,9 +134,8 @@ static const rkb_index_t *open_places(rkb_writer_t *writer, const rows_t *rows) 
    const char *name = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
    if (rows->keep) {
       writer->keep_item = rkb_writer_name(writer, "item");
-      rkb_write(writer, "#pragma unroll");
-      rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", writer->keep_item, writer->keep_item,
-                     rows->keep, writer->keep_item);
+      rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)", 3 * (int)(writer->depth + 1), "", writer->keep_item,
+                     writer->keep_item, rows->keep, writer->keep_item);
       rkb_write(writer, "const index %s = %s * %s + %s;", name, writer->keep_item, rows->step, rows->begin);
       rkb_write_open(writer, true, "if (%s < %s)", name, rows->end);
    } else
@@ -234,6 +234,64 @@ static void write_pass(rkb_writer_t *writer, rows_t *rows, const uint32_t *level
       }
 }
 
+/* What a block has of a sum over its stretch of rows, at the place at hand: in a register, or where its part lies. */
+static const char *stretch_sum(rkb_writer_t *writer, const rows_t *rows, uint32_t anchor, const rkb_index_t *place) {
+   const char *parts = rkb_parts_name(writer, rows->launch->anchors[anchor]);
+   if (rows->keep)
+      return rkb_arena_format(writer->arena, "%s_sums[%s].at[%s]", writer->graph->nodes[rows->launch->anchors[anchor]].name, writer->keep_item,
+                              rows->width > 1 ? "lane" : "0");
+   rkb_writer_buffer(writer, parts, RKB_F32, true);
+   return rkb_arena_format(writer->arena, "%s[(index)blockIdx.x * %s + %s]", parts, rkb_writer_uniform(writer, rows->length),
+                           rkb_writer_index(writer, place));
+}
+
+/* The sums begin with zero, and a block goes over its rows. */
+static void open_stretch(rkb_writer_t *writer, rows_t *rows) {
+   const rkb_launch_t *launch = rows->launch;
+   for (uint32_t a = 1; a < launch->anchor_count && rows->keep; a++)
+      if (rkb_stretch_adds(writer->graph, launch, a))
+         rkb_write(writer, "Pack<%u> %s_sums[%u] = {};", rows->width, writer->graph->nodes[launch->anchors[a]].name, rows->keep);
+   if (!rows->keep) {
+      const rkb_index_t *place = open_places(writer, rows);
+      for (uint32_t a = 1; a < launch->anchor_count; a++)
+         if (rkb_stretch_adds(writer->graph, launch, a))
+            rkb_write(writer, "%s = 0.0f;", stretch_sum(writer, rows, a, place));
+      close_places(writer, rows);
+   }
+   rkb_write_open(writer, false, "for (index row = blockIdx.x; row < %s; row += %lld)", rkb_writer_uniform(writer, rows->count),
+                  (long long)launch->decisions[RKB_STRETCHES]);
+}
+
+static void close_stretch(rkb_writer_t *writer, rows_t *rows) {
+   const rkb_launch_t *launch = rows->launch;
+   rkb_write_close(writer);
+   if (!rows->keep)
+      return;
+   const char *item = rkb_writer_name(writer, "item"), *pack = rkb_writer_name(writer, "pack");
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)", 3 * (int)(writer->depth + 1), "", item, item, rows->keep, item);
+   rkb_write(writer, "const index %s = %s * %s + %s;", pack, item, rows->step, rows->begin);
+   rkb_write_open(writer, true, "if (%s < %s)", pack, rows->end);
+   for (uint32_t a = 1; a < launch->anchor_count; a++) {
+      const char *parts = rkb_parts_name(writer, launch->anchors[a]);
+      if (!rkb_stretch_adds(writer->graph, launch, a))
+         continue;
+      rkb_writer_buffer(writer, parts, RKB_F32, true);
+      rkb_write(writer, "*(Pack<%u> *)(%s + (index)blockIdx.x * %s + %s * %u) = %s_sums[%s];", rows->width, parts,
+                rkb_writer_uniform(writer, rows->length), pack, rows->width, writer->graph->nodes[launch->anchors[a]].name, item);
+   }
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
+/* Adds what this row gives each place. */
+static void add_to_stretch(rkb_writer_t *writer, const rows_t *rows, const rkb_index_t *place, const rkb_index_t *const *at) {
+   for (uint32_t a = 1; a < rows->launch->anchor_count; a++)
+      if (rkb_stretch_adds(writer->graph, rows->launch, a)) {
+         const rkb_term_t term = rkb_write_float(writer, writer->graph->nodes[rows->launch->anchors[a]].inputs[0], at);
+         rkb_write(writer, "%s += %s;", stretch_sum(writer, rows, a, place), term.text);
+      }
+}
+
 /* Roots with an element for each place of a row are written in a last pass, those with one for each row by one thread. */
 static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
    rkb_indices_t *indices = &writer->indices;
@@ -246,6 +304,8 @@ static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
    for (uint32_t r = 0; r < launch->root_count; r++) {
       const rkb_node_t *root = &writer->graph->nodes[launch->roots[r]];
       const rkb_index_t *elements = rkb_index_elements(indices, root->rank, root->shape);
+      if (launch->decisions[RKB_STRETCHES] && rkb_stretch_ends(writer->graph, launch, launch->roots[r]))
+         continue;
       if (elements == all && reduce->kind == RKB_NODE_REDUCE)
          whole.roots[whole.root_count++] = launch->roots[r];
       else
@@ -257,10 +317,13 @@ static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
       rkb_write_roots(writer, &single, launch->anchors[0], at);
       rkb_write_close(writer);
    }
-   if (whole.root_count) {
+   if (whole.root_count || launch->decisions[RKB_STRETCHES]) {
       const rkb_index_t *place = open_places(writer, rows);
       inside(writer, reduce, rows->row, place, at);
-      rkb_write_roots(writer, &whole, reduce->inputs[0], at);
+      if (launch->decisions[RKB_STRETCHES])
+         add_to_stretch(writer, rows, place, at);
+      if (whole.root_count)
+         rkb_write_roots(writer, &whole, reduce->inputs[0], at);
       close_places(writer, rows);
    }
 }
@@ -312,7 +375,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    rkb_indices_t *indices = &writer->indices;
    uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
-   const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1;
+   const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1, stretches = d[RKB_STRETCHES] > 0;
    rows_t rows = {
       .launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
    rows.variance = d[RKB_MOMENTS] ? rkb_launch_moments(writer->graph, launch, &rows.mean) : launch->anchor_count;
@@ -328,18 +391,25 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_write(writer, "   return;");
    } else {
       rkb_write(writer, "const int thread = threadIdx.x;");
-      rkb_write(writer,
-                split ? "const index row = (index)blockIdx.x / %lld, part = (index)blockIdx.x %% %lld;"
-                      : "const index row = blockIdx.x;",
-                (long long)d[RKB_SPLIT], (long long)d[RKB_SPLIT]);
+      if (split)
+         rkb_write(writer, "const index row = (index)blockIdx.x / %lld, part = (index)blockIdx.x %% %lld;", (long long)d[RKB_SPLIT],
+                   (long long)d[RKB_SPLIT]);
+      else if (!stretches)
+         rkb_write(writer, "const index row = blockIdx.x;");
    }
-   rows.row = rkb_writer_variable(writer, "row", rows.count);
    rows.thread = rows.begin = "thread";
    rows.step = rkb_arena_format(writer->arena, "%lld", (long long)(warps ? 32 : d[RKB_THREADS]));
    rows.end = rkb_writer_uniform(writer, packs);
+   if (stretches)
+      open_stretch(writer, &rows);
+   rows.row = rkb_writer_variable(writer, "row", rows.count);
    if (split)
       write_part(writer, &rows, packs, d[RKB_SPLIT]);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      if (rkb_stretch_adds(writer->graph, launch, a)) {
+         levels[a] = UINT32_MAX; /* in the last pass */
+         continue;
+      }
       levels[a] = a == rows.variance ? levels[rows.mean] : level_of(writer, launch, a, levels);
       last = levels[a] > last ? levels[a] : last;
       const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
@@ -355,20 +425,25 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       write_parts(writer, &rows, "thread", names);
    else
       write_row_roots(writer, &rows);
+   if (stretches)
+      close_stretch(writer, &rows);
    const char *name = writer->graph->nodes[launch->anchors[0]].name;
    *shape = (rkb_kernel_shape_t){
       .threads = d[RKB_THREADS],
+      .blocks = stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 : 0, /* one loads while the other adds */
       .when = rows.keep
                  ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
                                     (long long)(rows.keep * (warps ? 32 : d[RKB_THREADS]) * rows.width))
                  : NULL,
-      .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
+      .grid = warps       ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
+              : stretches ? rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES])
                     : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
                                                                  rkb_index_constant(indices, d[RKB_SPLIT]))),
       .owns = rkb_arena_format(writer->arena,
-                               warps   ? "A warp owns one row of %s."
-                               : split ? "A block owns one part of a row of %s."
-                                       : "A block owns one row of %s.",
+                               warps       ? "A warp owns one row of %s."
+                               : split     ? "A block owns one part of a row of %s."
+                               : stretches ? "A block owns rows of %s, one after the other, and sums of each place over them."
+                                           : "A block owns one row of %s.",
                                name)};
 }
 
@@ -435,4 +510,44 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
                                                           split ? "A block owns one part of 32 columns of %s."
                                                                 : "A block owns 32 columns of %s.",
                                                           writer->graph->nodes[launch->anchors[0]].name)};
+}
+
+void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const int64_t groups = 32, parts = launch->decisions[RKB_STRETCHES];
+   rkb_launch_t ends = *launch;
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const char *names[RKB_MAX_LAUNCH_NODES] = {0};
+   uint32_t first = 0;
+   rows_t rows = {.launch = launch};
+   set_length(writer, &rows);
+   const char *length = rkb_writer_uniform(writer, rows.length);
+   rkb_write(writer, "const int group = threadIdx.x / 32;");
+   rkb_write(writer, "const index column = (index)blockIdx.x * 32 + threadIdx.x %% 32;");
+   const rkb_index_t *column = rkb_writer_variable(writer, "column", rows.length);
+   for (uint32_t a = 1; a < launch->anchor_count; a++) {
+      if (!rkb_stretch_adds(writer->graph, launch, a))
+         continue;
+      const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
+      const char *buffer = rkb_writer_buffer(writer, rkb_parts_name(writer, launch->anchors[a]), RKB_F32, false);
+      names[a] = rkb_writer_name(writer, anchor->name);
+      first = first ? first : a;
+      rkb_write(writer, "float %s = 0.0f;", names[a]);
+      rkb_write(writer, "for (index part = group; part < %lld && column < %s; part += %lld)", (long long)parts, length, (long long)groups);
+      rkb_write(writer, "   %s += %s[part * %s + column];", names[a], buffer, length);
+      rkb_write(writer, "%s = column_sum<%lld>(%s);", names[a], (long long)groups, names[a]);
+      rkb_index_split(&writer->indices, anchor->rank, anchor->shape, column, at);
+      rkb_writer_know(writer, launch->anchors[a], at, names[a]);
+   }
+   rkb_write(writer, "if (group > 0 || column >= %s)", length);
+   rkb_write(writer, "   return;");
+   ends.root_count = 0;
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      if (rkb_stretch_ends(writer->graph, launch, launch->roots[r]))
+         ends.roots[ends.root_count++] = launch->roots[r];
+   rkb_index_split(&writer->indices, writer->graph->nodes[launch->anchors[first]].rank, writer->graph->nodes[launch->anchors[first]].shape, column, at);
+   rkb_write_roots(writer, &ends, launch->anchors[first], at);
+   *shape = (rkb_kernel_shape_t){
+      .threads = 32 * groups,
+      .grid = rkb_ceildiv(writer, rows.length, 32),
+      .owns = rkb_arena_format(writer->arena, "A block adds the %lld parts of 32 columns, always in the same order.", (long long)parts)};
 }

@@ -36,6 +36,8 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
 bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim);
 /* The second launch of a split reduction: adds the parts in order and writes the roots. */
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* The second launch of sums over stretches of rows. */
+void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
 /* The sizes that must be multiples of the vector's width; returns how many.  0: this launch has no vectors. */
 #define RKB_VECTOR_SIZES 8u

@@ -9,6 +9,7 @@
 #include "generator/online_nodes.h"
 #include "generator/pool_window.h"
 #include "generator/product.h"
+#include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
 static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
@@ -62,6 +63,7 @@ static const struct {
    [RKB_PLACES] = {"places", 1u << RKB_MAP_ELEMENT, {1, 2, 3, 4, -1}},
    [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
    [RKB_MOMENTS] = {"moments", 1u << RKB_MAP_ROW, {0, 1, -1}},
+   [RKB_STRETCHES] = {"stretches", 1u << RKB_MAP_ROW, {0, 66, 132, 264, 396, 528, -1}},
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
@@ -123,6 +125,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
+      return false;
+   if (decision == RKB_STRETCHES && !rkb_launch_has_stretch_sums(graph, launch))
       return false;
    uint32_t mean;
    if (decision == RKB_MOMENTS && rkb_launch_moments(graph, launch, &mean) == launch->anchor_count)
@@ -187,6 +191,10 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a split row has a block for each part";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_MOMENTS] && !rkb_decision_applies(graph, launch, RKB_MOMENTS))
       return "no reduction sums the squares around the mean of another";
+   if (launch->mapping == RKB_MAP_ROW && (d[RKB_STRETCHES] > 0) != rkb_launch_has_stretch_sums(graph, launch))
+      return "sums over rows need stretches of rows, and stretches such sums";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1))
+      return "a block owns a stretch of whole rows, one after the other";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
       return "the kept row needs more registers than there are";
    return NULL;
@@ -212,7 +220,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS && d != RKB_STRETCHES) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

@@ -52,6 +52,7 @@ enum rkb_decision {
    RKB_PLACES, /* ELEMENT: equal parts of the last dim, of which a thread owns the same place in each; they share what they load */
    RKB_WINDOW, /* ELEMENT, of the gradient of a largest pool whose windows lie side by side: 1: a thread owns a window's places */
    RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
+   RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
    RKB_DECISIONS
 };
 

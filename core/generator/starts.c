@@ -2,7 +2,9 @@
 #include "generator/starts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
 #include "generator/online_start.h"
@@ -237,7 +239,7 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    if (launch->mapping == RKB_MAP_COLUMN || d[RKB_SPLIT] > 1)
       return;
    const double packs = length / (double)d[RKB_VECTOR];
-   if (packs <= 256 && rows >= busy)
+   if (packs <= 256 && rows >= busy && !d[RKB_STRETCHES])
       d[RKB_ROWS] = 8;
    else
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
@@ -348,6 +350,47 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
       *launch = before;
 }
 
+/* Takes away what a launch stores and nobody reads. */
+static void drop_unread(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   for (uint32_t r = 0; launch->root_count > 1 && r < launch->root_count;) {
+      const rkb_launch_t before = *launch;
+      memmove(&launch->roots[r], &launch->roots[r + 1], (--launch->root_count - r) * sizeof *launch->roots);
+      if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+         *launch = before;
+         r++;
+      }
+   }
+}
+
+/* Sums over rows join the launch that goes along the rows, where there are many more rows than blocks: what they add need not be stored then. */
+static void suit_stretches(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   const rkb_launch_t *columns = &schedule->launches[number];
+   const int64_t stretches = 264;
+   for (uint32_t l = 0; l < number && columns->mapping == RKB_MAP_COLUMN; l++) {
+      rkb_launch_t *launch = &tried->launches[l];
+      *tried = *schedule;
+      if (launch->mapping != RKB_MAP_ROW || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE ||
+          launch->anchor_count + columns->anchor_count > RKB_MAX_LAUNCH_NODES || launch->root_count + columns->root_count > RKB_MAX_LAUNCH_NODES ||
+          rkb_bench_elements(graph, launch->anchors[0]) < 4 * (double)stretches)
+         continue;
+      memcpy(launch->anchors + launch->anchor_count, columns->anchors, columns->anchor_count * sizeof *columns->anchors);
+      launch->anchor_count += columns->anchor_count;
+      memcpy(launch->roots + launch->root_count, columns->roots, columns->root_count * sizeof *columns->roots);
+      launch->root_count += columns->root_count;
+      memmove(&tried->launches[number], &tried->launches[number + 1], (--tried->count - number) * sizeof *launch);
+      launch->decisions[RKB_STRETCHES] = stretches;
+      launch->decisions[RKB_ROWS] = 1;
+      if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, tried, target->shared_bytes))
+         continue;
+      drop_unread(graph, target, tried, l);
+      *schedule = *tried;
+      break;
+   }
+   free(tried);
+}
+
 /* A thread for each window of a pool's gradient looks for the largest once. */
 static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
@@ -396,6 +439,8 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
       rkb_schedule_store_operands(graph, target, schedule);
       rkb_schedule_recompute(graph, target, schedule);
    }
+   for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
+      suit_stretches(graph, target, schedule, l);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
          rkb_launch_suit(graph, target, &schedule->launches[l]);

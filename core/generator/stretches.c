@@ -1,0 +1,50 @@
+/* Which sums run over rows, and which along them. */
+#include "generator/stretches.h"
+
+#include <string.h>
+
+static bool is_single(const rkb_graph_t *graph, uint32_t size) {
+   return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
+}
+
+bool rkb_stretch_adds(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t anchor) {
+   const rkb_node_t *first = &graph->nodes[launch->anchors[0]], *sum = &graph->nodes[launch->anchors[anchor]];
+   if (launch->mapping != RKB_MAP_ROW || anchor == 0 || first->kind != RKB_NODE_REDUCE || sum->kind != RKB_NODE_REDUCE ||
+       strcmp(sum->operation, "sum") != 0)
+      return false;
+   const rkb_node_t *row = &graph->nodes[first->inputs[0]], *term = &graph->nodes[sum->inputs[0]];
+   if (row->rank != term->rank || memcmp(row->shape, term->shape, row->rank * sizeof *row->shape) != 0)
+      return false;
+   for (uint32_t d = 0; d < row->rank; d++)
+      if ((first->mask >> d & 1) == (sum->mask >> d & 1) && !is_single(graph, row->shape[d]))
+         return false;
+   return true;
+}
+
+bool rkb_launch_has_stretch_sums(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   for (uint32_t a = 1; a < launch->anchor_count; a++)
+      if (rkb_stretch_adds(graph, launch, a))
+         return true;
+   return false;
+}
+
+static bool needs(const rkb_graph_t *graph, uint32_t value, uint32_t node, bool *seen) {
+   if (value == node)
+      return true;
+   if (value < node || seen[value])
+      return false;
+   seen[value] = true;
+   for (uint32_t i = 0; i < graph->nodes[value].input_count; i++)
+      if (needs(graph, graph->nodes[value].inputs[i], node, seen))
+         return true;
+   return false;
+}
+
+bool rkb_stretch_ends(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t root) {
+   for (uint32_t a = 1; a < launch->anchor_count; a++) {
+      bool seen[RKB_MAX_GRAPH_NODES] = {0};
+      if (rkb_stretch_adds(graph, launch, a) && needs(graph, root, launch->anchors[a], seen))
+         return true;
+   }
+   return false;
+}
