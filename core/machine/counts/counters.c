@@ -15,8 +15,14 @@ struct line {
    machine_access_causes_t causes;
 };
 
+/* A sector that was asked for: by which of the measured blocks last, and how many sectors all of them had asked for then. */
+struct slot {
+   uint64_t sector; /* its number + 1; 0: free */
+   uint32_t block, at;
+};
+
 struct machine_sectors {
-   uint64_t slots[2][SECTOR_SLOTS]; /* sector + 1; loads, stores.  Zero from room on */
+   struct slot slots[2][SECTOR_SLOTS]; /* loads, stores.  Free from room on */
    uint32_t room[2];                /* slots in use: a power of two */
    uint32_t used[2];
    struct line lines[MAX_LINES];
@@ -48,10 +54,10 @@ void machine_counters_free(machine_run_t *run) {
 }
 
 /* The slot that holds a sector, or the free one where it belongs. */
-static uint64_t *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
+static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
    const uint64_t mask = sectors->room[store] - 1;
    uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46 & mask;
-   while (sectors->slots[store][at] && sectors->slots[store][at] != sector + 1)
+   while (sectors->slots[store][at].sector && sectors->slots[store][at].sector != sector + 1)
       at = (at + 1) & mask;
    return &sectors->slots[store][at];
 }
@@ -59,8 +65,8 @@ static uint64_t *slot_of(struct machine_sectors *sectors, bool store, uint64_t s
 /* Twice as many slots.  All sectors are taken out before the first is put back: a chain that wrapped round would not be found else. */
 static void grow(struct machine_sectors *sectors, bool store) {
    const uint32_t before = sectors->room[store];
-   const size_t bytes = before * sizeof(uint64_t);
-   uint64_t *kept = malloc(bytes);
+   const size_t bytes = before * sizeof(struct slot);
+   struct slot *kept = malloc(bytes);
    if (!kept) {
       sectors->used[store] = SECTOR_SLOTS; /* as if it were full */
       return;
@@ -69,19 +75,29 @@ static void grow(struct machine_sectors *sectors, bool store) {
    memset(sectors->slots[store], 0, bytes);
    sectors->room[store] = before * 2;
    for (uint32_t n = 0; n < before; n++)
-      if (kept[n])
-         *slot_of(sectors, store, kept[n] - 1) = kept[n];
+      if (kept[n].sector)
+         *slot_of(sectors, store, kept[n].sector - 1) = kept[n];
    free(kept);
 }
 
-/* Counts a sector once; a full table counts no more, and the number is then too small. */
-static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, rkb_launch_counters_t *c) {
+/* A load of a sector that the same block asked for so many sectors ago. */
+static void count_reuse(rkb_launch_counters_t *c, uint32_t distance) {
+   const int range = distance >> RKB_REUSE_LEAST ? 31 - __builtin_clz(distance) - RKB_REUSE_LEAST : 0;
+   c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1]++;
+}
+
+/* Counts a sector once, and loads of it by the same block again; a full table counts no more, and the numbers are then too small. */
+static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block, rkb_launch_counters_t *c) {
+   const uint32_t now = (uint32_t)(c->load_sectors + c->store_sectors);
    if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
       return;
-   uint64_t *slot = slot_of(sectors, store, sector);
-   if (*slot)
+   struct slot *slot = slot_of(sectors, store, sector);
+   const bool known = slot->sector != 0;
+   if (known && !store && slot->block == block)
+      count_reuse(c, now - slot->at);
+   *slot = (struct slot){sector + 1, block, now};
+   if (known)
       return;
-   *slot = sector + 1;
    if (++sectors->used[store] > sectors->room[store] / 4 * 3 && sectors->room[store] < SECTOR_SLOTS)
       grow(sectors, store);
    if (store)
@@ -139,6 +155,8 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    SCALE(bulk_sectors);
    SCALE(bulk_phases);
    SCALE(bulk_barriers);
+   for (uint32_t r = 0; r < RKB_REUSE_RANGES; r++)
+      SCALE(reused_sectors[r]);
 #undef SCALE
    struct machine_sectors *all = run->sectors;
    qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);
@@ -165,7 +183,7 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
          if (known || count == LANES * 2)
             continue;
          seen[count++] = sector;
-         touch(warp->run->sectors, sector, store, &warp->run->measured);
+         touch(warp->run->sectors, sector, store, (uint32_t)warp->run->measured_blocks, &warp->run->measured);
       }
    }
    return count;

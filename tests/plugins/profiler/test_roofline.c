@@ -178,6 +178,24 @@ static void products_in_a_chain_wait_for_each_other(void **state) {
    assert_true(fabs(roofline_launch(&device, full, &c, 2048, true).part[LIMIT_LATENCY] - 30e-6) < 1e-7);
 }
 
+/* 100 blocks, one a multiprocessor, each with 1 MiB of its own that it loads a second time: 105 MB lie between.  A cache of 60 MB has none of it any more, one of
+ * 200 MB all; nor has it to have what all blocks share. */
+static void what_the_cache_lost_is_read_again(void **state) {
+   (void)state;
+   rkb_device_t small = device, large = device;
+   const rkb_occupancy_t single = {.blocks = 1, .warps = 8, .share = 0.1, .limited_by = "registers"};
+   rkb_launch_counters_t c = copy_of(100), shared;
+   c.load_sectors = 65536;
+   c.distinct_load_sectors = c.reused_sectors[14 - RKB_REUSE_LEAST] = 32768;
+   shared = c;
+   small.l2_bytes = 60e6;
+   large.l2_bytes = 400e6;
+   const double bytes = 100 * 32768 * 32.0, once = bytes + 100 * 32 * 32.0;
+   assert_true(fabs(roofline_launch(&small, single, &c, 1e9, true).memory_bytes - (once + bytes)) < 1);
+   assert_true(fabs(roofline_launch(&large, single, &c, 1e9, true).memory_bytes - once) < 1);
+   assert_true(fabs(roofline_launch(&small, single, &shared, bytes / 100, true).memory_bytes - bytes / 100) < 1);
+}
+
 static void nothing_executed_predicts_the_floor(void **state) {
    (void)state;
    rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
@@ -197,6 +215,7 @@ int main(void) {
       cmocka_unit_test(products_take_their_type_s_rate),
       cmocka_unit_test(copies_of_a_pipeline_overlap),
       cmocka_unit_test(products_in_a_chain_wait_for_each_other),
+      cmocka_unit_test(what_the_cache_lost_is_read_again),
       cmocka_unit_test(nothing_executed_predicts_the_floor),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

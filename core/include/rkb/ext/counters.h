@@ -76,6 +76,11 @@ typedef struct rkb_line_access {
    int64_t stride;       /* bytes from lane to lane when strided, else 0 */
 } rkb_line_access_t;
 
+/* Loads of a sector that the block has asked for before, by how many sectors it asked for in between: reused_sectors[i] counts those of
+ * 2^(RKB_REUSE_LEAST + i) to twice as many; the first has the nearer ones too, the last the farther ones. */
+#define RKB_REUSE_LEAST 8
+#define RKB_REUSE_RANGES 16
+
 typedef struct rkb_launch_counters {
    uint32_t case_index;  /* index among the bench cases */
    uint32_t launch;      /* index into the plan's launches */
@@ -106,6 +111,7 @@ typedef struct rkb_launch_counters {
    uint64_t bulk_sectors;       /* of load_sectors, those that bulk and tensor copies read: no load waits for them */
    uint64_t bulk_phases;        /* phases of mbarriers that such copies completed bytes in: steps of a pipeline */
    uint64_t bulk_barriers;      /* mbarriers that had such phases: of a block about as many as its pipeline has stages */
+   uint64_t reused_sectors[RKB_REUSE_RANGES];
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {
