@@ -4,6 +4,7 @@
 #include <math.h>
 #include "generator/fragments.h"
 #include "generator/kernel_text.h"
+#include "generator/product.h"
 #include "generator/starts.h"
 #include "generator/tensor_tile.h"
 
@@ -114,6 +115,13 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
    d[RKB_TILE_K] = (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 ? 128 : 64) / bytes;
    d[RKB_COPY] = RKB_COPY_ASYNC;
    d[RKB_TAPS] = suits_taps(graph, launch);
+   /* Channels that come last are copied in wide pieces: twice as many a step cost half as many places and barriers. */
+   const bool gathers = launch->root_count && rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]);
+   if (d[RKB_TAPS] && !gathers && bytes == 2) {
+      d[RKB_TILE_K] *= 2;
+      if (!suits_taps(graph, launch))
+         d[RKB_TILE_K] /= 2;
+   }
    /* Two blocks of four warps beside each other are worth more than a fourth stage. */
    const int64_t bytes_a_block = warps_of(d) > 4 ? target->shared_bytes : target->shared_bytes / 2;
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, bytes_a_block);)
@@ -193,6 +201,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
    for (uint32_t i = 0; i < 2; i++)
       e.computed[i] = is_computed(graph, node->inputs[i]);
    const bool computed = e.computed[0] || e.computed[1];
+   const bool gathers = node->kind != RKB_NODE_MATMUL && (!launch->root_count || rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]));
    int64_t *d = tried.decisions;
    tried.mapping = RKB_MAP_TENSOR;
    d[RKB_TENSOR] = best;
@@ -206,7 +215,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
          d[RKB_SPLIT] = *split;
          suit_depth(graph, target, &tried);
          const double time = rkb_tensor_estimate(target, &e, d);
-         if (time >= least * 0.97 || (!t && node->kind != RKB_NODE_MATMUL) || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
+         if (time >= least * 0.97 || (!t && gathers) || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
