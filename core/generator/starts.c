@@ -137,7 +137,7 @@ static double suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rk
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          const double time =
             tile_estimate(target, &e, (double)tiles[t].m, (double)tiles[t].n, (double)tiles[t].depth, tiles[t].share, (double)*split);
-         if (time >= least * 0.97 || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)tiles[t].depth))
+         if (time >= least * 0.97 || (*split > 1 && rkb_most_depth(&e) / (double)*split < 2 * (double)tiles[t].depth))
             continue;
          least = time;
          d[RKB_TILE_M] = tiles[t].m;

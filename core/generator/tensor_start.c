@@ -12,6 +12,13 @@
 #define LAUNCH_NANOSECONDS 1500.0
 #define COMPUTED_A_NANOSECOND 20.0 /* elements of a factor that a block computes: ten instructions each */
 
+double rkb_most_depth(const rkb_extents_t *extents) {
+   double most = 0;
+   for (uint32_t i = 0; i < extents->count; i++)
+      most = fmax(most, extents->cases[i].depth);
+   return most;
+}
+
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product) {
    int64_t best = 0;
    for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
@@ -160,7 +167,7 @@ bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *ta
          d[RKB_GROUPS] = warpgroup_tiles[t].groups;
          d[RKB_ORDER] = ceil(e->mean.m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
          const double time = rkb_tensor_estimate(target, e, d);
-         if (time >= least * 0.97 || (*split > 1 && e->mean.depth / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
+         if (time >= least * 0.97 || (*split > 1 && rkb_most_depth(e) / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
@@ -215,7 +222,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
          d[RKB_SPLIT] = *split;
          suit_depth(graph, target, &tried);
          const double time = rkb_tensor_estimate(target, &e, d);
-         if (time >= least * 0.97 || (!t && gathers) || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && e.mean.depth / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
+         if (time >= least * 0.97 || (!t && gathers) || (computed && tiles[t].warp_m * tiles[t].warp_n > 512) || (*split > 1 && rkb_most_depth(&e) / (double)*split < 2 * (double)d[RKB_TILE_K]) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;

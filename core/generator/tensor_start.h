@@ -19,6 +19,8 @@ typedef struct rkb_extents {
    uint32_t count;
    bool computed[2]; /* a factor that is computed wherever it is read */
 } rkb_extents_t;
+/* The longest sum of any case: where none is long enough, a sum is not split. */
+double rkb_most_depth(const rkb_extents_t *extents);
 
 /* Whether the target has what a launch of mapping TENSOR multiplies and copies with. */
 bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch);
