@@ -15,7 +15,7 @@ struct line {
    machine_access_causes_t causes;
 };
 
-/* A sector that was asked for: by which of the measured blocks last, and how many sectors all of them had asked for then. */
+/* A sector that was asked for: by which of the measured blocks last, and how many sectors they had asked for until then. */
 struct slot {
    uint64_t sector; /* its number + 1; 0: free */
    uint32_t block, at;
@@ -25,6 +25,7 @@ struct machine_sectors {
    struct slot slots[2][SECTOR_SLOTS]; /* loads, stores.  Free from room on */
    uint32_t room[2];                /* slots in use: a power of two */
    uint32_t used[2];
+   uint32_t asked; /* sectors that were asked for; again only where not a moment before */
    struct line lines[MAX_LINES];
    uint32_t line_count;
 };
@@ -43,6 +44,7 @@ void machine_counters_begin(machine_run_t *run) {
       sectors->used[n] = 0;
    }
    if (sectors) {
+      sectors->asked = 0;
       memset(sectors->lines, 0, sizeof sectors->lines);
       sectors->line_count = 0;
    }
@@ -80,22 +82,27 @@ static void grow(struct machine_sectors *sectors, bool store) {
    free(kept);
 }
 
+/* Whether so few sectors lie between two requests that they are of one place of a program: lanes side by side, or neighbouring warps. */
+static bool is_near(uint32_t distance) {
+   return distance >> RKB_REUSE_LEAST == 0;
+}
+
 /* A load of a sector that the same block asked for so many sectors ago. */
 static void count_reuse(rkb_launch_counters_t *c, uint32_t distance) {
-   const int range = distance >> RKB_REUSE_LEAST ? 31 - __builtin_clz(distance) - RKB_REUSE_LEAST : 0;
+   const int range = is_near(distance) ? 0 : 31 - __builtin_clz(distance) - RKB_REUSE_LEAST;
    c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1]++;
 }
 
 /* Counts a sector once, and loads of it by the same block again; a full table counts no more, and the numbers are then too small. */
 static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block, rkb_launch_counters_t *c) {
-   const uint32_t now = (uint32_t)(c->load_sectors + c->store_sectors);
    if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
       return;
    struct slot *slot = slot_of(sectors, store, sector);
-   const bool known = slot->sector != 0;
-   if (known && !store && slot->block == block)
-      count_reuse(c, now - slot->at);
-   *slot = (struct slot){sector + 1, block, now};
+   const bool known = slot->sector != 0, own = known && slot->block == block;
+   if (own && !store)
+      count_reuse(c, sectors->asked - slot->at);
+   sectors->asked += !own || !is_near(sectors->asked - slot->at);
+   *slot = (struct slot){sector + 1, block, sectors->asked};
    if (known)
       return;
    if (++sectors->used[store] > sectors->room[store] / 4 * 3 && sectors->room[store] < SECTOR_SLOTS)

@@ -76,7 +76,7 @@ typedef struct rkb_line_access {
    int64_t stride;       /* bytes from lane to lane when strided, else 0 */
 } rkb_line_access_t;
 
-/* Loads of a sector that the block has asked for before, by how many sectors it asked for in between: reused_sectors[i] counts those of
+/* Loads of a sector that the block has asked for before, by how many sectors it asked for in between (near repetitions left out): reused_sectors[i] counts those of
  * 2^(RKB_REUSE_LEAST + i) to twice as many; the first has the nearer ones too, the last the farther ones. */
 #define RKB_REUSE_LEAST 8
 #define RKB_REUSE_RANGES 16
