@@ -16,9 +16,9 @@ static uint64_t hash_of(const char *text) {
 
 bool corpus_operator_kept_out(const operator_t *o) {
    uint32_t before = 0; /* operators whose name hashes lower */
-   for (uint32_t i = 0; i < fault_operator_count; i++)
+   for (uint32_t i = 0; i < fault_operators_tried; i++)
       before += hash_of(fault_operators[i].name) < hash_of(o->name);
-   return before < OPERATORS_KEPT_OUT;
+   return o >= fault_operators + fault_operators_tried || before < OPERATORS_KEPT_OUT;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -145,6 +145,7 @@ static void add_fault(corpus_t *corpus, uint32_t kernel, const operator_t *o, co
       free(fault.text);
       return;
    }
+   fault.where = site->where ? rkb_duplicate(site->where) : NULL;
    fault.id = rkb_format("%s/%s/%s/%s/%u", o->name, file->task, file->direction, file->name, number);
    corpus->faults[corpus->fault_count++] = fault;
 }
@@ -229,6 +230,7 @@ int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_erro
 void corpus_close(corpus_t *corpus) {
    for (uint32_t i = 0; i < corpus->fault_count; i++) {
       free(corpus->faults[i].id);
+      free(corpus->faults[i].where);
       free(corpus->faults[i].text);
    }
    for (uint32_t i = 0; i < corpus->kernel_count; i++) {

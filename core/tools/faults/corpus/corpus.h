@@ -23,6 +23,7 @@ typedef struct fault {
    char *text;
    size_t bytes;
    char hash[RKB_HASH_TEXT]; /* of the text */
+   char *where;              /* see site_t; NULL: said of no shapes */
    bool kept_out;            /* its kernel or its operator is */
 } fault_t;
 
@@ -37,6 +38,6 @@ typedef struct corpus {
  * or NULL. */
 int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_error_t *err);
 void corpus_close(corpus_t *corpus);
-bool corpus_operator_kept_out(const operator_t *operator_of); /* three of them */
+bool corpus_operator_kept_out(const operator_t *operator_of); /* three of the first, and all that came later */
 
 #endif

@@ -15,6 +15,7 @@ typedef struct edit {
 typedef struct site {
    edit_t edits[MOST_EDITS];
    uint32_t count;
+   char *where; /* an expression over a case's dims that holds where the fault must show; NULL: said of no shapes */
 } site_t;
 
 typedef struct sites {
@@ -25,6 +26,7 @@ typedef struct sites {
 
 void sites_begin(sites_t *sites); /* the replacements that follow are one site */
 void sites_replace(sites_t *sites, uint32_t start, uint32_t end, const char *fmt, ...) RKB_PRINTF(4, 5);
+void sites_show_where(sites_t *sites, const char *fmt, ...) RKB_PRINTF(2, 3); /* of the last site */
 void sites_free(sites_t *sites);
 /* The text with one site's replacements made; malloc'd. */
 char *site_apply(const source_t *source, const site_t *site, size_t *bytes);
@@ -43,6 +45,7 @@ typedef struct operator_t {
 
 extern const operator_t fault_operators[];
 extern const uint32_t fault_operator_count;
+extern const uint32_t fault_operators_tried; /* so many of the first; no judge was tuned on faults of the others */
 
 /* Those that break what orders asynchronous operations, or forms matrix products.  They have a table of their own, as tasks' seeds have few
  * places for them: tests/machine/tensor_kernels.txt lists kernels that have. */
@@ -94,6 +97,19 @@ FINDER(find_last_block_skipped);
 FINDER(find_grid_one_short);
 FINDER(find_grid_capped);
 FINDER(find_only_listed_shapes);
+FINDER(find_equal_dims_left_out);
+FINDER(find_longest_assumed);
+FINDER(find_power_of_two_left_out);
+FINDER(find_barrier_count);
+FINDER(find_warp_barrier);
+FINDER(find_first_block_assumed);
+FINDER(find_second_launch_lost);
+FINDER(find_result_kept);
+FINDER(find_start_value);
+FINDER(find_nan_lost);
+FINDER(find_narrow_block);
+FINDER(find_first_warp_alone);
+FINDER(find_weak_width_condition);
 
 /* operators/asynchrony_faults.c */
 FINDER(find_drop_proxy_fence);

@@ -33,7 +33,20 @@ void sites_replace(sites_t *sites, uint32_t start, uint32_t end, const char *fmt
       sites->failed = true;
 }
 
+void sites_show_where(sites_t *sites, const char *fmt, ...) {
+   va_list ap;
+   char *text = NULL;
+   va_start(ap, fmt);
+   if (!sites->count || vasprintf(&text, fmt, ap) < 0)
+      sites->failed = true;
+   else
+      sites->list[sites->count - 1].where = text;
+   va_end(ap);
+}
+
 void sites_free(sites_t *sites) {
+   for (uint32_t i = 0; i < sites->count; i++)
+      free(sites->list[i].where);
    for (uint32_t i = 0; i < sites->count; i++)
       for (uint32_t k = 0; k < sites->list[i].count; k++)
          free(sites->list[i].edits[k].text);

@@ -203,22 +203,25 @@ static int try_plan(device_runner_t *runner, const attempt_t *attempt, const pla
    return status;
 }
 
+static int make_plan(const attempt_t *attempt, const subject_case_t *c, planned_t *planned, witness_t *witness, rkb_error_t *err) {
+   case_names_t names = {attempt->subject->task, c->of};
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   planned->of = c;
+   int status = rkb_plan_make(attempt->manifest, "{}", attempt->build, attempt->device, c->of, case_names_find,
+                              &names, &plan, &finding, err);
+   if (status == RKB_OK && !plan)
+      seen(witness, finding.reason, c, NULL);
+   else if (status == RKB_OK)
+      status = rkb_plan_write(plan, &planned->bytes, &planned->length, err);
+   rkb_plan_free(plan);
+   return status;
+}
+
 static int make_plans(const attempt_t *attempt, planned_t *plans, witness_t *witness, rkb_error_t *err) {
    int status = RKB_OK;
-   for (uint32_t i = 0; i < attempt->subject->case_count && status == RKB_OK && !witness->found; i++) {
-      const subject_case_t *c = &attempt->subject->cases[i];
-      case_names_t names = {attempt->subject->task, c->of};
-      rkb_plan_t *plan = NULL;
-      rkb_finding_t finding = {0};
-      plans[i].of = c;
-      status = rkb_plan_make(attempt->manifest, "{}", attempt->build, attempt->device, c->of, case_names_find,
-                             &names, &plan, &finding, err);
-      if (status == RKB_OK && !plan)
-         seen(witness, finding.reason, c, NULL);
-      else if (status == RKB_OK)
-         status = rkb_plan_write(plan, &plans[i].bytes, &plans[i].length, err);
-      rkb_plan_free(plan);
-   }
+   for (uint32_t i = 0; i < attempt->subject->case_count && status == RKB_OK && !witness->found; i++)
+      status = make_plan(attempt, &attempt->subject->cases[i], &plans[i], witness, err);
    return status;
 }
 
@@ -241,5 +244,45 @@ int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness
          status = try_plan(runner, attempt, &plans[i], rounds[r].placement, rounds[r].families, witness, err);
    for (uint32_t i = 0; i < attempt->subject->case_count; i++)
       free(plans[i].bytes);
+   return status;
+}
+
+static int read_outputs(device_runner_t *runner, const rkb_case_t *c, char **outputs, rkb_error_t *err) {
+   int refusal = 0, status = RKB_OK;
+   for (uint32_t t = 0; t < c->tensor_count && status == RKB_OK; t++) {
+      rkb_worker_read_t head = {0, t, 0, c->tensors[t].bytes};
+      if (c->tensors[t].role == RKB_IN || !head.bytes)
+         continue;
+      outputs[t] = rkb_try_uncleared(head.bytes, 1, err);
+      status = outputs[t] ? ask(runner, RKB_WORKER_READ, &(rkb_piece_t){&head, sizeof head}, 1, outputs[t], head.bytes, &refusal, err)
+                          : RKB_ERR_NOMEM;
+      if (status == RKB_OK && refusal)
+         status = refused(refusal, err);
+   }
+   return status;
+}
+
+int device_runner_outputs(device_runner_t *runner, const attempt_t *attempt, const subject_case_t *c, const trial_t *trial,
+                          char **outputs, witness_t *witness, rkb_error_t *err) {
+   planned_t planned = {0};
+   rkb_worker_ran_t ran = {0};
+   int refusal = 0, status = make_plan(attempt, c, &planned, witness, err);
+   if (status == RKB_OK && !witness->found)
+      status = load(runner, attempt->build, err);
+   if (status == RKB_OK && !witness->found)
+      status = open_plan(runner, &planned, RKB_PLACE_PLAIN, &refusal, err);
+   if (status == RKB_OK && refusal)
+      seen(witness, "refused", c, NULL);
+   if (status == RKB_OK && !witness->found)
+      status = run_once(runner, c, trial, RETRY_DEADLINE_MS, &ran, err);
+   if (status == RKB_OK && !witness->found && ran.outcome != RKB_RAN) {
+      seen(witness, ran.outcome == RKB_RAN_CANARY ? "canary" : ran.outcome == RKB_RAN_LATE ? "late" : "cuda_error", c, trial);
+      rkb_device_worker_stop(&runner->worker);
+   }
+   if (status == RKB_OK && !witness->found)
+      status = read_outputs(runner, c->of, outputs, err);
+   if (status == RKB_OK && rkb_device_worker_alive(&runner->worker))
+      status = drop(runner, RKB_DROP_INSTANCE, 0, err);
+   free(planned.bytes);
    return status;
 }

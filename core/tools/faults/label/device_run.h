@@ -32,5 +32,9 @@ typedef struct attempt { /* what is tried; lent */
 /* All cases and families until the first witness. */
 int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
                       rkb_error_t *err);
+/* Runs the plan of one case once on the trial's inputs.  outputs: malloc'd bytes of each tensor that the kernel writes, the caller's; witness: found
+ * where the device or the plan says by itself that something is wrong. */
+int device_runner_outputs(device_runner_t *runner, const attempt_t *attempt, const subject_case_t *c, const trial_t *trial,
+                          char **outputs, witness_t *witness, rkb_error_t *err);
 
 #endif

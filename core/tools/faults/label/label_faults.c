@@ -173,7 +173,7 @@ int main(int count, char **arguments) {
    if (!read_settings(&l, &settings, count, arguments))
       return rkb_usage(
          count, arguments, -1,
-         "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only TEXT]\n"
+         "usage: rkb-label-faults --tasks DIR [--bases DIR] --out labels.tsv [--jobs N] [--cache DIR] [--only WORD,...]\n"
          "                        [--arguments FILE] [--remark TEXT] [--until SECONDS] [--sanitize] [--no-device]\n"
          "Labels the faults of the corpus that have no label yet, on a GPU.\n");
    int status = open_labelling(&l, &settings, &err);

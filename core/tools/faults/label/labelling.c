@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "label/comparison.h"
 
 double labelling_seconds(const labelling_t *l) {
    struct timespec now;
@@ -172,6 +173,26 @@ static int run_on_device(labelling_t *l, device_runner_t *runner, const prepared
    return status;
 }
 
+/* At shapes where the fault must show by its condition, and at bench cases: beside the correct kernel. */
+static int run_beside_original(device_runner_t *runner, labelling_t *l, const fault_t *fault, const prepared_t *p, label_t *label,
+                               rkb_error_t *err) {
+   prepared_t original;
+   comparison_t at = {0};
+   witness_t witness = {0};
+   int status = prepare(l, fault->kernel, l->corpus.kernels[fault->kernel].text, &original, err);
+   if (status == RKB_OK && original.build)
+      status = comparison_try(runner, &p->attempt, &original.attempt, fault->where, &at, &witness, err);
+   if (status == RKB_OK && witness.found) {
+      set_fault(label, "device", witness.what);
+      set(label->the_case, sizeof label->the_case, at.name);
+      set(label->family, sizeof label->family, at.trial.family ? at.trial.family->name : "-");
+      label->seed = at.trial.seed;
+   }
+   comparison_close(&at);
+   forget(&original);
+   return status;
+}
+
 static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fault, label_t *label,
                      rkb_error_t *err) {
    const original_t *original = &l->originals[fault->kernel];
@@ -193,6 +214,9 @@ static int label_one(labelling_t *l, device_runner_t *runner, const fault_t *fau
    } else if (status == RKB_OK) {
       if (!l->no_device && !original->wrong)
          status = run_on_device(l, runner, &p, label, err);
+      if (status == RKB_OK && !l->no_device && !original->wrong && strcmp(label->name, "fault") != 0 &&
+          (fault->where || fault->operator_of >= fault_operators + fault_operators_tried))
+         status = run_beside_original(runner, l, fault, &p, label, err);
       if (status == RKB_OK && fault->operator_of->argument && strcmp(label->name, "fault") != 0)
          set_fault(label, "construction", "-");
    }
@@ -231,6 +255,16 @@ static uint32_t shuffled(uint32_t index, uint32_t count) {
    return count % stride == 0 ? index : (uint32_t)((uint64_t)index * stride % count);
 }
 
+static bool is_wanted(const labelling_t *l, const char *id) {
+   for (const char *word = l->only; word && *word;) {
+      size_t length = strcspn(word, ",");
+      if (length && memmem(id, strlen(id), word, length))
+         return true;
+      word += length + (word[length] == ',');
+   }
+   return !l->only;
+}
+
 static void *label_faults(void *argument) {
    labelling_t *l = argument;
    device_runner_t runner;
@@ -240,7 +274,7 @@ static void *label_faults(void *argument) {
       return NULL;
    for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && in_time(l);) {
       const fault_t *fault = &l->corpus.faults[shuffled(i, l->corpus.fault_count)];
-      if ((l->only && !strstr(fault->id, l->only)) || known(l, fault, &label))
+      if (!is_wanted(l, fault->id) || known(l, fault, &label))
          continue;
       int status = label_one(l, &runner, fault, &label, &err);
       if (status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_TIMEOUT) { /* once more, with a fresh worker */
@@ -315,7 +349,7 @@ static void *sanitize_faults(void *argument) {
    rkb_error_t err = {0};
    for (uint32_t i; (i = atomic_fetch_add(&l->next, 1)) < l->corpus.fault_count && in_time(l);) {
       const fault_t *fault = &l->corpus.faults[i];
-      if (fault->operator_of->kind == FAULT_VALUE || (l->only && !strstr(fault->id, l->only)) ||
+      if (fault->operator_of->kind == FAULT_VALUE || !is_wanted(l, fault->id) ||
           !known(l, fault, &label) || strcmp(label.name, "unlabelled") != 0 || strcmp(label.oracle, "-") != 0)
          continue;
       if (sanitize_fault(l, fault, &label, &err) != RKB_OK) {

@@ -26,7 +26,7 @@ typedef struct labelling {
    rkb_compilers_t *compilers;
    rkb_device_t *device;
    FILE *out;        /* rows are appended as they are made; NULL: nowhere */
-   const char *only; /* ids that contain this, or NULL */
+   const char *only; /* ids that contain one of these words, which commas separate; or NULL */
    uint32_t jobs;
    double until;   /* seconds since start after which nothing new is begun */
    bool no_device; /* only what needs no GPU: arguments, equal code, what does not build */

@@ -57,6 +57,7 @@ static void residue_site(const source_t *s, sites_t *sites, const function_t *f,
       sites_begin(sites);
       sites_replace(sites, source_end(s, f->body), source_end(s, f->body),
                     "\n   if (%s %% %" PRId64 " == %" PRId64 ")\n      return;", dim->name, modulus, residue);
+      sites_show_where(sites, "%s %% %" PRId64 " == %" PRId64, dim->name, modulus, residue);
       return;
    }
 }
@@ -77,6 +78,7 @@ static void octave_site(const source_t *s, sites_t *sites, const function_t *f, 
       sites_replace(sites, source_end(s, f->body), source_end(s, f->body),
                     "\n   if (%s >= %u && %s < %u)\n      return;", dim->name, 1u << octave, dim->name,
                     2u << octave);
+      sites_show_where(sites, "%s >= %u and %s < %u", dim->name, 1u << octave, dim->name, 2u << octave);
       return;
    }
 }
@@ -93,6 +95,7 @@ static void width_site(const source_t *s, sites_t *sites, const function_t *f, u
          sites_replace(sites, source_end(s, f->body), source_end(s, f->body),
                        "\n   if (%s %% %" PRId64 " == %" PRId64 ")\n      %s -= %" PRId64 ";", dim->name,
                        2 * width, width, dim->name, width);
+         sites_show_where(sites, "%s %% %" PRId64 " == %" PRId64, dim->name, 2 * width, width);
          return;
       }
 }
@@ -122,12 +125,73 @@ static void modes_site(const source_t *s, sites_t *sites, const function_t *f, u
             sites_replace(sites, source_end(s, f->body), source_end(s, f->body),
                           "\n   if (%s == %" PRId64 " && %s == %" PRId64 ")\n      return;", s->dims[a].name,
                           s->dims[a].values[x], s->dims[b].name, s->dims[b].values[y]);
+            sites_show_where(sites, "%s == %" PRId64 " and %s == %" PRId64, s->dims[a].name, s->dims[a].values[x],
+                             s->dims[b].name, s->dims[b].values[y]);
          }
    }
 }
 
 void find_modes_apart(const source_t *s, sites_t *sites) {
    each_dim(s, sites, modes_site);
+}
+
+/* Two dims that no check case has equal. */
+static void equal_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t a) {
+   for (uint32_t b = a + 1; b < s->dim_count && !is_mode(&s->dims[a]); b++) {
+      bool told = false;
+      for (uint32_t c = 0; c < s->case_count; c++)
+         told |= s->cases[c][a] == s->cases[c][b];
+      for (uint32_t i = f->open + 1; !told && !is_mode(&s->dims[b]) && i < f->close; i++)
+         if (source_is(s, i, s->dims[b].name) && source_is(s, i - 1, "int")) {
+            sites_begin(sites);
+            sites_replace(sites, source_end(s, f->body), source_end(s, f->body), "\n   if (%s == %s)\n      return;",
+                          s->dims[a].name, s->dims[b].name);
+            sites_show_where(sites, "%s == %s", s->dims[a].name, s->dims[b].name);
+         }
+   }
+}
+
+void find_equal_dims_left_out(const source_t *s, sites_t *sites) {
+   each_dim(s, sites, equal_site);
+}
+
+static int64_t largest_of(const checked_dim_t *dim) {
+   int64_t largest = 0;
+   for (uint32_t v = 0; v < dim->count; v++)
+      largest = dim->values[v] > largest ? dim->values[v] : largest;
+   return largest;
+}
+
+/* What lies behind the largest size of the check cases is not there. */
+static void longest_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t d) {
+   const checked_dim_t *dim = &s->dims[d];
+   const int64_t largest = largest_of(dim);
+   if (is_mode(dim))
+      return;
+   sites_begin(sites);
+   sites_replace(sites, source_end(s, f->body), source_end(s, f->body), "\n   if (%s > %" PRId64 ")\n      %s = %" PRId64 ";",
+                 dim->name, largest, dim->name, largest);
+   sites_show_where(sites, "%s > %" PRId64, dim->name, largest);
+}
+
+void find_longest_assumed(const source_t *s, sites_t *sites) {
+   each_dim(s, sites, longest_site);
+}
+
+/* A power of two above those of the check cases. */
+static void power_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t d) {
+   const checked_dim_t *dim = &s->dims[d];
+   const int64_t largest = largest_of(dim);
+   if (is_mode(dim))
+      return;
+   sites_begin(sites);
+   sites_replace(sites, source_end(s, f->body), source_end(s, f->body),
+                 "\n   if (%s > %" PRId64 " && (%s & (%s - 1)) == 0)\n      return;", dim->name, largest, dim->name, dim->name);
+   sites_show_where(sites, "%s > %" PRId64 " and 1073741824 %% %s == 0", dim->name, largest, dim->name);
+}
+
+void find_power_of_two_left_out(const source_t *s, sites_t *sites) {
+   each_dim(s, sites, power_site);
 }
 
 /* (long long)x for an offset: (int)x, which holds until the tensor has 2^31 elements. */

@@ -1,0 +1,19 @@
+/* A fault beside its correct kernel on the GPU, at shapes where the fault must show and no answer of the reference is at hand: whole outputs
+ * are compared.  One thread a runner. */
+#ifndef RKB_TOOLS_FAULTS_LABEL_COMPARISON_H
+#define RKB_TOOLS_FAULTS_LABEL_COMPARISON_H
+
+#include "label/device_run.h"
+
+/* where: see site_t; NULL: the bench cases alone.  witness lends nothing: comparison_t below holds the case that it names. */
+typedef struct comparison {
+   subject_case_t shape; /* where it was seen */
+   trial_t trial;
+   char name[96]; /* of the shape, as its sizes */
+} comparison_t;
+
+int comparison_try(device_runner_t *runner, const attempt_t *fault, const attempt_t *original, const char *where, comparison_t *at,
+                   witness_t *witness, rkb_error_t *err);
+void comparison_close(comparison_t *at);
+
+#endif
