@@ -5,17 +5,23 @@
 
 #define MOST_STEPS 64u /* back from what chooses */
 
-const char *const rkb_nan_choosing[] = {"max_pool", "amax", "amin", "relu", "clamp", "maximum", "minimum", NULL};
+const char *const rkb_nan_choosing[] = {"max_pool", "amax", "amin", "relu", "clamp", "maximum", "minimum",
+                                         "where", "softmax", "log_softmax", "log_sum_exp", "greater_scalar", "greater_equal_scalar", "less_scalar",
+                                         "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", NULL};
 /* Of those, what looks at several elements of one operand. */
-static const char *const reducing[] = {"max_pool", "amax", "amin", NULL};
+static const char *const reducing[] = {"max_pool", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", NULL};
 
-/* Operations that make NaN of NaN, or a don't-care element, or only move it. */
+/* Operations that make NaN of NaN, or a don't-care element, or only move it; and those that make of NaN the number that PyTorch makes. */
 static const char *const keeping[] = {
    "reshape", "expand",      "permute",    "slice",      "flip",  "cat",     "embed",       "detach",      "convert",    "allowance",
    "neg",     "abs",         "add",        "sub",        "mul",   "div",     "add_scalar",  "mul_scalar",  "div_scalar", "reverse_sub",
    "sqrt",    "reverse_div", "rsqrt",      "reciprocal", "exp",   "sin",     "cos",         "erf",         "tanh",       "sigmoid",
    "silu",    "gelu",        "gelu_tanh",  "elu",        "relu",  "clamp",   "maximum",     "minimum",     "softplus",   "leaky_relu",
-   "amax",    "amin",        "max_pool",   "matmul",     "convolution", NULL};
+   "amax",    "amin",        "max_pool",   "matmul",     "convolution",
+   "sum",     "mean",        "variance",   "softmax",    "log_softmax", "log_sum_exp", "log2_sum_exp2", "where", "step", "share", "inside",
+   "sign",    "greater",     "greater_equal", "less",    "less_equal",  "equal",       "greater_scalar", "greater_equal_scalar", "less_scalar",
+   "less_equal_scalar", "equal_scalar", "log", "arange", "rsqrt_slope", "sqrt_slope", "reciprocal_slope", "minus_sin", "erf_slope", "tanh_slope",
+   "sigmoid_slope", "silu_slope", "gelu_slope", "gelu_tanh_slope", NULL};
 
 static bool is_one_of(const rkb_program_node_t *node, const char *const *names) {
    while (*names && strcmp(*names, node->operation->name) != 0)

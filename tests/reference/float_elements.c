@@ -24,7 +24,7 @@ static float unary(float_run_t *run, const char *name, float x, const double *re
    if (IS("relu"))
       return x <= 0 ? 0 : x;
    if (IS("step"))
-      return x > 0;
+      return !(x <= 0);
    if (IS("abs"))
       return fabsf(x);
    if (IS("sign"))
@@ -146,7 +146,7 @@ static float binary(float_run_t *run, const char *name, float a, float b) {
    if (IS("minimum"))
       return isnan(a) || isnan(b) ? NAN : fminf(a, b);
    if (IS("share"))
-      return a > b ? 1 : a == b ? 0.5f : 0;
+      return a < b ? 0 : a == b ? 0.5f : 1;
    if (IS("greater"))
       return a > b;
    if (IS("greater_equal"))

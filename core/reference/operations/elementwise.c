@@ -36,7 +36,15 @@ static INLINED rkb_point_t add_points(const rkb_precision_t *precision, rkb_poin
    return rounded(precision, point, 1, a, b);
 }
 
+static INLINED bool is_exact_zero(rkb_point_t a) {
+   return a.value == 0 && a.hard == 0;
+}
+
+/* NaN times an exact zero is NaN where a kernel multiplies, and 0 where it chooses: the gradient of what chooses is such a product here, and
+ * PyTorch's masks some and multiplies others. */
 static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
+   if ((rkb_point_is_nan(a) && is_exact_zero(b)) || (rkb_point_is_nan(b) && is_exact_zero(a)))
+      return (rkb_point_t){NAN, 0, 0, RKB_POINT_DONT_CARE};
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
    if (point.value == 0 && point.hard == 0) /* an exact zero, whatever the other factor is */
@@ -163,7 +171,7 @@ COMPARISON(equal, ==)
 
 static rkb_point_t point_share(const rkb_precision_t *precision, const double *reals, const rkb_point_t *in) {
    (void)precision, (void)reals;
-   double value = in[0].value > in[1].value ? 1 : in[0].value == in[1].value ? 0.5 : 0;
+   double value = in[0].value < in[1].value ? 0 : in[0].value == in[1].value ? 0.5 : 1; /* NaN: both operands get the gradient */
    return decided(value, value > 0.5 ? 0 : 1, undecided(in[0], in[1]),
                   (in[0].flags | in[1].flags) & RKB_POINT_DONT_CARE);
 }
@@ -200,10 +208,10 @@ static rkb_point_t point_relu(const rkb_precision_t *precision, const double *re
    return larger(in[0], (rkb_point_t){0});
 }
 
-/* 1 for x > 0; PyTorch gives relu the slope 0 at 0. */
+/* 1 for x > 0, and for NaN; PyTorch gives relu the slope 0 at 0. */
 static rkb_point_t point_step(const rkb_precision_t *precision, const double *reals, const rkb_point_t *in) {
    (void)precision, (void)reals;
-   return compared(in[0], (rkb_point_t){0}, in[0].value > 0);
+   return compared(in[0], (rkb_point_t){0}, !(in[0].value <= 0));
 }
 
 static rkb_point_t point_abs(const rkb_precision_t *precision, const double *reals, const rkb_point_t *in) {
@@ -268,7 +276,7 @@ static rkb_point_t point_where(const rkb_precision_t *precision, const double *r
       double gap = fabs(chosen.value - other.value);
       chosen.hard = fmax(chosen.hard, gap + other.hard);
       chosen.variance = fmax(chosen.variance, other.variance) + gap * gap;
-      chosen.flags |= other.flags;
+      chosen.flags |= other.flags | (isnan(gap) ? RKB_POINT_DONT_CARE : 0);
    }
    return chosen;
 }
@@ -410,9 +418,9 @@ static uint32_t gradient_abs(rkb_program_t *program, const rkb_program_node_t *n
 static uint32_t gradient_leaky_relu(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                     uint32_t grad) {
    (void)which;
-   uint32_t step = rkb_make_unary(program, "step", node->inputs[0]);
+   uint32_t above = rkb_make_scalar(program, "greater_scalar", node->inputs[0], 0); /* not for NaN, as in PyTorch */
    uint32_t below = rkb_make_scalar(program, "mul_scalar", grad, node->reals[0]);
-   return rkb_make_where(program, step, grad, below);
+   return rkb_make_where(program, above, grad, below);
 }
 
 static uint32_t gradient_clamp(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,

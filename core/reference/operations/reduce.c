@@ -141,7 +141,14 @@ static void visit_negated_rivals(row_sums_t *sums, const rkb_block_t *block, uin
    visit_rivals(sums, block, count, about);
 }
 
+/* A sum that has NaN, or infinities of both signs, is NaN in every order. */
+static bool is_nan(const row_sums_t *sums) {
+   return isnan(sums->sum) && !(sums->flags & RKB_POINT_DONT_CARE);
+}
+
 static rkb_point_t conclude_sum(const rkb_precision_t *precision, const row_sums_t *sums) {
+   if (is_nan(sums))
+      return rkb_point_nan();
    rkb_point_t point = {sums->sum, sums->hard, sums->variance, sums->flags};
    rkb_sum_rounding(precision, sums->sum, sums->absolute, sums->squares, sums->nonzero, sums->nonzero,
                     &point);
@@ -154,6 +161,8 @@ static rkb_point_t conclude_sum(const rkb_precision_t *precision, const row_sums
 /* The mean as sum / n, as sum * (1 / n) with a rounded 1 / n, or as a sum of products with 1 / n: two more roundings. */
 static rkb_point_t conclude_mean(const rkb_precision_t *precision, const row_sums_t *sums, double length) {
    rkb_point_t point = conclude_sum(precision, sums);
+   if (is_nan(sums))
+      return point;
    point.value /= length;
    point.hard /= length;
    point.variance /= length * length;
@@ -165,6 +174,8 @@ static rkb_point_t conclude_mean(const rkb_precision_t *precision, const row_sum
  * Errors of the mean cancel to first order.  So do the operands' errors about the mean, except for their distances from it. */
 static rkb_point_t conclude_variance(const rkb_precision_t *precision, const row_sums_t *sums, double length,
                                      double correction) {
+   if (is_nan(sums))
+      return rkb_point_nan();
    double u = precision->unit, mean = sums->sum / length, mean_square = sums->squares / length;
    rkb_point_t of_squares = {0}, of_sum = {0};
    rkb_sum_rounding(precision, sums->squares, sums->squares, sums->fourths, length, length, &of_squares);

@@ -22,6 +22,7 @@ typedef struct row {
    double arguments;                   /* mean size of the arguments of exp */
    double rounding, rounding_variance; /* relative error of the sum's own rounding */
    uint32_t flags;
+   bool not_a_number; /* an element is: then all of the row are, as in PyTorch */
 } row_t;
 
 /* The size of the argument of exp, with or without the largest element subtracted. */
@@ -42,6 +43,7 @@ static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows
       for (uint64_t i = 0; i < count; i++) {
          row->largest = fmax(row->largest, block->value[i]);
          row->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
+         row->not_a_number |= isnan(block->value[i]);
       }
    }
    return RKB_OK;
@@ -82,7 +84,7 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
    row->rounding =
       rounding.hard / row->sum + own + 8 * u * precision->approximate * fmin(terms, MOST_RESCALES);
    row->rounding_variance = rounding.variance / (row->sum * row->sum) + own * own / 3;
-   if (!isfinite(row->sum) || isinf(row->largest))
+   if (!row->not_a_number && (!isfinite(row->sum) || isinf(row->largest)))
       row->flags |= RKB_POINT_DONT_CARE;
    return status;
 }
@@ -99,6 +101,8 @@ static double through_log_sum(const rkb_precision_t *precision, const row_t *row
 
 static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
    double y = exp(x.value - row->largest) / row->sum;
+   if (row->not_a_number)
+      return (rkb_point_t){NAN, 0, 0, row->flags};
    if (!(y > 0))
       return (rkb_point_t){0, precision->tiny, 0, row->flags | x.flags};
    double u = precision->unit,
@@ -117,6 +121,8 @@ static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, 
 
 static rkb_point_t log_share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
    double y = x.value - row->largest - row->log_sum, share = exp(y), normaliser = row->largest + row->log_sum;
+   if (row->not_a_number)
+      return (rkb_point_t){NAN, 0, 0, row->flags};
    if (isinf(x.value))
       return (rkb_point_t){y, 0, 0, row->flags | x.flags};
    double u = precision->unit;
@@ -132,6 +138,8 @@ static rkb_point_t log_share_of(const rkb_precision_t *precision, const row_t *r
 /* log of the sum of a row's exps. */
 static rkb_point_t log_sum_of(const rkb_precision_t *precision, const row_t *row) {
    double y = row->largest + row->log_sum;
+   if (row->not_a_number)
+      return (rkb_point_t){NAN, 0, 0, row->flags};
    double own = 10 * precision->unit * precision->approximate * fmax(fabs(row->log_sum), fabs(y));
    rkb_point_t point = {y, row->carried + row->rounding + own,
                         row->carried_variance + row->rounding_variance + own * own / 3, row->flags};
@@ -168,6 +176,8 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
 static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x, bool logarithm) {
    const double u = precision->unit, difference = x.value - l.value, size = 2 * fabs(x.value) + 2 * fabs(l.value) + fabs(difference);
    const uint32_t flags = l.flags | x.flags;
+   if (rkb_point_is_nan(l) || rkb_point_is_nan(x))
+      return rkb_point_nan();
    if (logarithm)
       return isinf(x.value) ? (rkb_point_t){x.value, 0, 0, flags}
                             : rkb_point_rounded(precision, (rkb_point_t){difference, x.hard + l.hard + u * size, x.variance + l.variance, flags}, 2);

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          const int column = first_column + threadIdx.x % across + j * across;
          if (row < rows && column < O) {
             const long long at = (long long)row * O + column;
-            masked[at] = sum[i][j] + bias[column] > 0.0f ? grad_y[at] : 0.0f;
+            masked[at] = sum[i][j] + bias[column] <= 0.0f ? 0.0f : grad_y[at]; /* NaN lets it pass, as in PyTorch */
          }
       }
    }
