@@ -27,7 +27,7 @@ static int judge_points(const struct timer *me, const struct subject *s, uint32_
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->right = false;
       snprintf(sitting->wrong, sizeof sitting->wrong,
-               "after a timed run the candidate's %s[%llu] is %.9g and should be %.9g within %.3g (%s; found beside the seed %.40s)",
+               "after a timed run the candidate's %s[%llu] is %.9g and should be %.9g within %.3g (%s; found beside %.40s)",
                s->the_case->tensors[t].name, (unsigned long long)j.element, j.got, j.want, j.bound, j.reason, s->peer->name);
    }
    return status;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rkb/ext/schedule.h>
 #include "seed_peer.h"
 #include "seed_files/seed_files.h"
 
@@ -89,4 +90,40 @@ char *peer_choose(const char *directory, const char *source, char **text, char *
    free(lines.lines);
    seed_files_free(&files);
    return path;
+}
+
+/* All of them are ours, so a fault of the generator may be in peer and candidate alike where the candidate was written so too. */
+char *peer_write(const rkb_host_t *host, const char *source, char **text, char *none, size_t none_size) {
+   static const char *const starts[] = {"together", "suited", "apart"}; /* the plainest first */
+   const rkb_schedule_api_t *schedule = host->get_extension(host, RKB_EXT_SCHEDULE);
+   const char *chosen = NULL;
+   double least = 2;
+   line_set_t lines;
+   *text = NULL;
+   if (!schedule || !lines_of(source, &lines))
+      return NULL;
+   for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+      char *other = NULL;
+      rkb_error_t err = {0};
+      const int status = schedule->start(host, starts[i], &other, &err);
+      const double share = status == RKB_OK && other && strcmp(other, source) != 0 ? share_of(other, &lines) : 2;
+      if (status != RKB_OK && !chosen)
+         snprintf(none, none_size, "the task has no other kernel, and none was written: %.120s", err.message);
+      if (share < least) {
+         free(*text);
+         *text = strdup(other);
+         chosen = starts[i];
+         least = share;
+      }
+      schedule->free_text(other);
+   }
+   free(lines.lines);
+   char *name = NULL;
+   if (*text && asprintf(&name, "the graph's %s", chosen) < 0)
+      name = NULL;
+   if (!name) {
+      free(*text);
+      *text = NULL;
+   }
+   return name;
 }

@@ -25,7 +25,10 @@ int peer_open(const peer_place_t *place, const rkb_item_t *candidate, peer_t *pe
    char *path = peer_choose(directory, host->item_text(host, candidate, "source"), &text, peer->none, sizeof peer->none);
    int status = RKB_OK;
    if (!path)
+      path = peer_write(host, host->item_text(host, candidate, "source"), &text, peer->none, sizeof peer->none);
+   if (!path)
       return RKB_OK;
+   peer->none[0] = '\0';
    peer->item = host->item_new(host, RKB_ITEM_CANDIDATE);
    if (!peer->item || host->item_set_text(host, peer->item, "source", text) != RKB_OK ||
        host->item_set_json(host, peer->item, "tune", "{}") != RKB_OK)

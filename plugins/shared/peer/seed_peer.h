@@ -1,4 +1,5 @@
-/* A kernel of other structure that does the same task: the seed of the task that has least in common with the candidate.  At shapes too large to
+/* A kernel of other structure that does the same task: the seed of the task that has least in common with the candidate, or, where the task has
+ * none, a kernel written from its reference graph.  At shapes too large to
  * evaluate whole, both outputs are compared whole, and where they differ most the reference decides.  So a peer that is wrong rejects
  * nothing, and one that is right shows a block that no sample hits.  Runs on a worker; who has one owns it. */
 #ifndef SEED_PEER_H
@@ -27,6 +28,8 @@ uint32_t differences_sorted(const differences_t *differences, difference_t *out)
 
 /* peer_choice.c: the path of the kernel file to compare a text with, malloc'd as *text is; NULL, with the reason in none, where there is none. */
 char *peer_choose(const char *directory, const char *source, char **text, char *none, size_t none_size);
+/* The same for kernels that are written from the graph, whose name is no path. */
+char *peer_write(const rkb_host_t *host, const char *source, char **text, char *none, size_t none_size);
 
 /* Where a peer lives: the stage's extensions, its job, the session, and numbers there that nobody else uses. */
 typedef struct peer_place {
@@ -40,7 +43,7 @@ typedef struct peer_place {
 } peer_place_t;
 
 typedef struct peer {
-   char name[128];  /* of its file; "" where there is none */
+   char name[128];  /* of its file, or the schedule it was written from; "" where there is none */
    char none[192];  /* why there is none */
    rkb_item_t *item;
    rkb_build_t *build;

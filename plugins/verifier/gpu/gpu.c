@@ -40,7 +40,7 @@ static void describe_peer(const peer_t *peer, json_t *evidence, char *message, s
       json_object_set_new(evidence, "peer_none", json_string(peer->none));
    if (peer->compared)
       snprintf(message + length, size - length,
-               "; %llu elements of large shapes compared with those of the seed %s, and the %llu that differ most judged",
+               "; %llu elements of large shapes compared with those of %s, and the %llu that differ most judged",
                (unsigned long long)peer->compared, peer->name, (unsigned long long)peer->judged);
 }
 
