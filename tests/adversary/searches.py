@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Every cheat of the suite among the seeds of a stock search, beside its honest twin: none of them may be accepted, and what wins must be right.
+
+usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--jobs N] [--for SECONDS] [--more CANDIDATES]
+
+PREFIX: a build folder or an installation.  All entries of a task and a direction are seeds, at most BATCH of them in one run; --more: candidates
+of the search besides.  The default pipeline is stock.yaml; on a device take stock-gpu.yaml.  A winner is checked again with two other
+secrets.  OUT/searches.tsv has a line for each run as it ends; a run whose line is there is not repeated.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+
+BATCH = 48
+SECRETS = (31, 32)
+
+
+def batches_of(source):
+    """(name, task, direction, cheats, twins), tasks with the most entries first."""
+    root, groups = source / "tests" / "adversary", {}
+    for case in sorted(root.glob("*/*/entry.case")):
+        kernel, text = case.parent / "kernel.cu", case.read_text()
+        if not kernel.exists() or "\nstanding: accept" in text or "\nset: " in text:
+            continue
+        manifest = kernel.read_text(errors="replace")
+        task, direction = re.search(r"^task: (\w+)$", manifest, re.M), re.search(r"^direction: (\w+)$", manifest, re.M)
+        if not task or not direction or not (source / "tasks" / task[1]).is_dir():
+            continue
+        twin = case.parent / (re.search(r"^twin: (.*)$", text, re.M) or [0, "twin.cu"])[1]
+        groups.setdefault((task[1], direction[1]), []).append((kernel, twin.resolve()))
+    for (task, direction), entries in sorted(groups.items(), key=lambda item: -len(item[1])):
+        entries.sort(key=lambda pair: hashlib.sha256(str(pair[0].parent.name).encode()).hexdigest())
+        for first in range(0, len(entries), BATCH):
+            part = entries[first : first + BATCH]
+            yield f"{task}.{direction}.{first // BATCH}", task, direction, [kernel for kernel, _ in part], sorted({twin for _, twin in part})
+
+
+def judge(archive, cheats):
+    """How many cheats were tried, and the notes of those that were accepted, by the hash of their text."""
+    hashes = {hashlib.sha256(kernel.read_bytes()).hexdigest(): kernel.parent for kernel in cheats}
+    db = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
+    db.text_factory = bytes  # some cheats are no UTF-8
+    tried, accepted = 0, []
+    for text, standing in db.execute("SELECT source.text, candidate.standing FROM candidate JOIN source ON source.hash = candidate.source_hash"):
+        where = hashes.get(hashlib.sha256(text).hexdigest())
+        tried += where is not None
+        if where is not None and standing == b"accept":
+            accepted.append(f"{where.parent.name}/{where.name}")
+    return tried, accepted
+
+
+def run_one(options, batch, left):
+    name, task, direction, cheats, twins = batch
+    programs, out = options.prefix / "bin", options.out / name
+    command = [programs / "rkb-run", options.pipeline, "--task", options.source / "tasks" / task, "--direction", direction, "--quiet", "--out", out,
+               "--secret", "30".zfill(64), "--jobs", options.jobs,
+               "--set", "propose.seed.with.files=[" + ",".join(map(str, cheats + twins)) + "]",
+               "--set", f"limits.candidates={len(cheats) + len(twins) + options.more}"]
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    archive = out / "run.sqlite"
+    if not archive.exists():
+        return [name, "no archive", "", "", done.stderr.strip()[-200:].replace("\n", " ")]
+    tried, accepted = judge(archive, cheats)
+    best = out / "best.cu"
+    subprocess.run([str(programs / "rkb"), "best", str(out), "--out", str(best)], capture_output=True, check=False)
+    said = []
+    for secret in SECRETS if best.exists() else ():
+        done = subprocess.run([str(programs / "rkb"), "check", str(best), "--task", str(options.source / "tasks" / task), "--secret", str(secret).zfill(64)],
+                              capture_output=True, text=True, check=False)
+        said.append("right" if done.returncode == 0 else "WRONG: " + done.stdout.split("\n")[0][-120:])
+    return [name, f"{tried} of {len(cheats)} cheats", f"{len(accepted)} accepted {' '.join(accepted)}".strip(), "winner " + (", ".join(said) or "none"), ""]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    for word in ("source", "prefix", "out"):
+        parser.add_argument(word, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--pipeline", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--for", dest="seconds", type=float, default=86400)
+    parser.add_argument("--more", type=int, default=32)
+    options = parser.parse_args()
+    options.pipeline = options.pipeline or options.source / "pipelines" / "stock.yaml"
+    options.out.mkdir(parents=True, exist_ok=True)
+    table, end = options.out / "searches.tsv", time.monotonic() + options.seconds
+    rows = [line.split("\t") for line in table.read_text().splitlines()] if table.exists() else []
+    for batch in batches_of(options.source):
+        if any(row[0] == batch[0] for row in rows) or time.monotonic() > end:
+            continue
+        row = run_one(options, batch, max(1, end - time.monotonic()))
+        if row is None:
+            print(f"{batch[0]}: no time")
+            continue
+        rows.append(row)
+        with open(table, "a") as file:
+            print("\t".join(row), file=file, flush=True)
+        print("\t".join(row), flush=True)
+    return any("WRONG" in row[3] or not row[2].startswith("0 accepted") for row in rows)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    sys.exit(main())
