@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every cheat of the suite among the seeds of a stock search, beside its honest twin: none of them may be accepted, and what wins must be right.
+"""Every cheat of the suite among the seeds of a stock search, beside its honest twin: what wins must be right, and no cheat may be accepted but
+those of which entry.case says that some secrets miss them (least below secrets).
 
 usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--jobs N] [--for SECONDS] [--more CANDIDATES]
 
@@ -20,6 +21,7 @@ import time
 
 BATCH = 48
 SECRETS = (31, 32)
+MISSED = " (some secrets miss it)"
 
 
 def batches_of(source):
@@ -52,7 +54,7 @@ def judge(archive, cheats):
         where = hashes.get(hashlib.sha256(text).hexdigest())
         tried += where is not None
         if where is not None and standing == b"accept":
-            accepted.append(f"{where.parent.name}/{where.name}")
+            accepted.append(f"{where.parent.name}/{where.name}" + (MISSED if "\nleast: " in (where / "entry.case").read_text() else ""))
     return tried, accepted
 
 
@@ -69,7 +71,7 @@ def run_one(options, batch, left):
         return None
     archive = out / "run.sqlite"
     if not archive.exists():
-        return [name, "no archive", "", "", done.stderr.strip()[-200:].replace("\n", " ")]
+        return [name, "no archive", "0", "", done.stderr.strip()[-200:].replace("\n", " ")]
     tried, accepted = judge(archive, cheats)
     best = out / "best.cu"
     subprocess.run([str(programs / "rkb"), "best", str(out), "--out", str(best)], capture_output=True, check=False)
@@ -78,7 +80,7 @@ def run_one(options, batch, left):
         done = subprocess.run([str(programs / "rkb"), "check", str(best), "--task", str(options.source / "tasks" / task), "--secret", str(secret).zfill(64)],
                               capture_output=True, text=True, check=False)
         said.append("right" if done.returncode == 0 else "WRONG: " + done.stdout.split("\n")[0][-120:])
-    return [name, f"{tried} of {len(cheats)} cheats", f"{len(accepted)} accepted {' '.join(accepted)}".strip(), "winner " + (", ".join(said) or "none"), ""]
+    return [name, f"{tried} of {len(cheats)} cheats", f"{len(accepted)} accepted {', '.join(accepted)}".strip(), "winner " + (", ".join(said) or "none"), ""]
 
 
 def main():
@@ -105,7 +107,7 @@ def main():
         with open(table, "a") as file:
             print("\t".join(row), file=file, flush=True)
         print("\t".join(row), flush=True)
-    return any("WRONG" in row[3] or not row[2].startswith("0 accepted") for row in rows)
+    return any("WRONG" in row[3] or int(row[2].split()[0] or 0) > row[2].count(MISSED) for row in rows)
 
 
 if __name__ == "__main__":
