@@ -69,3 +69,7 @@ int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uin
    const rkb_judge_rule_t rule = rule_of(inputs, dtype, true); /* where it is not exact, sums may be in any order */
    return judge_as(inputs, intermediate.name, &rule, data, NULL, points, elements, judgement, err);
 }
+
+double rkb_task_element(const rkb_tensor_t *tensor, const void *bytes, uint64_t i) {
+   return rkb_dtype_load(tensor->dtype, bytes, i);
+}

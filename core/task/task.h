@@ -87,6 +87,8 @@ void rkb_task_expected_free(rkb_expected_t *expected);
 int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
                            uint64_t count, double *value, double *hard, double *stat, uint8_t *flags,
                            rkb_error_t *err);
+/* Element number i of a tensor whose bytes lie in memory, as a double.  Any thread. */
+double rkb_task_element(const rkb_tensor_t *tensor, const void *bytes, uint64_t i);
 int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data, const double *shadow,
                    const rkb_points_t *points, const uint64_t *elements, bool transform,
                    rkb_judgement_t *judgement, rkb_error_t *err);

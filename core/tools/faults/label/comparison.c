@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/expression.h"
 #include "base/memory.h"
-#include "reference/dtype.h"
 
 /* Shapes that are drawn until so many satisfy the condition.  A bench case of more bytes is left out: its inputs take seconds. */
 enum { LEAST_DRAWN = 400, MOST_DRAWN = 4000, SHAPES = 3, MOST_BYTES = 48 << 20 };
@@ -64,12 +63,12 @@ static uint32_t draw(const rkb_task_t *task, const rkb_expression_t *where, rkb_
 static bool differ(const rkb_tensor_t *tensor, const char *a, const char *b) {
    double sum = 0;
    for (uint64_t i = 0; i < tensor->elements; i++) {
-      double value = fabs(rkb_dtype_load(tensor->dtype, b, i));
+      double value = fabs(rkb_task_element(tensor, b, i));
       sum += isfinite(value) ? value : 0;
    }
    const double allowed = DIFFERENT * sum / (double)tensor->elements;
    for (uint64_t i = 0; i < tensor->elements; i++) {
-      double left = rkb_dtype_load(tensor->dtype, a, i), right = rkb_dtype_load(tensor->dtype, b, i);
+      double left = rkb_task_element(tensor, a, i), right = rkb_task_element(tensor, b, i);
       if (isnan(left) != isnan(right) || (!isnan(left) && left != right && !(fabs(left - right) <= allowed + DIFFERENT * fabs(right))))
          return true;
    }
