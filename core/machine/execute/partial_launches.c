@@ -118,6 +118,7 @@ void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_
    remember(run, region, offset, bytes);
    for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++)
       set(region->stored, word);
+   region->any_stored = true;
    if (!run->extents[launch] || place >= run->extent_places[launch])
       return;
    rkb_machine_extent_t *extent =
@@ -183,7 +184,9 @@ void machine_partial_block(machine_run_t *run) {
 /* A launch ------------------------------------------------------------------------------------------------------------ */
 
 static void forget_stored(machine_region_t *region) {
-   madvise(region->stored, bitmap_bytes(region), MADV_DONTNEED);
+   if (region->any_stored) /* a network has hundreds of buffers, and a launch writes a few */
+      madvise(region->stored, bitmap_bytes(region), MADV_DONTNEED);
+   region->any_stored = false;
 }
 
 void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole) {
@@ -230,6 +233,20 @@ static void settle_piece(const machine_run_t *run, machine_region_t *region, uin
    }
 }
 
+/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share a bit of what is known: of them those that the launch takes;
+ * all, where it takes none of them and has its pointers from elsewhere. */
+static bool known_to_store(const rkb_plan_launch_t *launch, uint64_t known, uint32_t buffer) {
+   bool others = false;
+   if (buffer < 63 || !(known >> 63))
+      return known >> (buffer < 63 ? buffer : 63) & 1;
+   for (uint32_t n = 0; n < launch->argument_count; n++) {
+      if (launch->arguments[n].buffer == buffer)
+         return true;
+      others |= launch->arguments[n].buffer >= 63 && launch->arguments[n].buffer != UINT32_MAX;
+   }
+   return !others;
+}
+
 void machine_partial_end(machine_launch_t *launch, bool whole) {
    machine_run_t *run = launch->run;
    const uint64_t known = run->options.stores ? run->options.stores[launch->number] : 0;
@@ -237,7 +254,8 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
       return;
    for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
       machine_region_t *region = &run->regions[n];
-      if (!region->stored || !region->defined || !(region->written || (known >> (n < 63 ? n : 63) & 1)))
+      if (!region->stored || !region->defined ||
+          !(region->written || known_to_store(&run->plan->launches[launch->number], known, n)))
          continue;
       for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; piece++) {
          const uint64_t first = piece << PIECE_SHIFT, end = first + (1u << PIECE_SHIFT);
