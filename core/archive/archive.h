@@ -258,6 +258,8 @@ int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_r
                             rkb_error_t *err);
 /* Dollars spent so far: costs of ended calls, plus reservations of calls that never ended. */
 int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
+/* Answered questions to models of all propose requests and of the search requests below this number. */
+int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err);
 /* Finds the finished call (section, request, stage, child) of an earlier attempt, so that its reply is replayed instead of bought
  * again.  *found says whether there is one; *reply is malloc'd. */
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,

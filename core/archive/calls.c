@@ -122,18 +122,33 @@ int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_r
    return rkb_archive_end(archive, end_call(archive->writer, id, call, err), err);
 }
 
-int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err) {
+/* The one number that a statement gives; parameter: its only one, where it has one. */
+static int read_number(rkb_archive_t *archive, enum rkb_sql which, const int64_t *parameter, double *number,
+                       rkb_error_t *err) {
    rkb_connection_t *reader;
    int row, status = rkb_archive_take_reader(archive, &reader, err);
    if (status != RKB_OK)
       return status;
-   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_COST);
+   rkb_statement_t statement = rkb_statement_begin(reader, which);
+   if (parameter)
+      rkb_bind_int(&statement, *parameter);
    row = rkb_statement_row(&statement, err);
    if (row == 1)
-      *usd = rkb_column_real(&statement, 0);
+      *number = rkb_column_real(&statement, 0);
    rkb_statement_reset(&statement);
    rkb_archive_give_reader(archive, reader);
    return row < 0 ? row : RKB_OK;
+}
+
+int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err) {
+   return read_number(archive, RKB_SQL_GET_COST, NULL, usd, err);
+}
+
+int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err) {
+   double number = 0;
+   const int status = read_number(archive, RKB_SQL_COUNT_ANSWERS, &before, &number, err);
+   *count = (uint64_t)number;
+   return status;
 }
 
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,

@@ -30,7 +30,7 @@ int rkb_archive_each_history(rkb_archive_t *archive,
 }
 
 typedef struct cost_visit {
-   int (*visit)(void *argument, int64_t request, double usd);
+   int (*visit)(void *argument, int64_t request, double usd, int64_t answers);
    void *argument;
 } cost_visit_t;
 
@@ -39,11 +39,13 @@ static int visit_cost(void *argument, rkb_connection_t *reader, const rkb_statem
    const cost_visit_t *context = argument;
    (void)reader;
    (void)err;
-   return context->visit(context->argument, rkb_column_int(statement, 0), rkb_column_real(statement, 1));
+   return context->visit(context->argument, rkb_column_int(statement, 0), rkb_column_real(statement, 1),
+                         rkb_column_int(statement, 2));
 }
 
-int rkb_archive_each_cost(rkb_archive_t *archive, int (*visit)(void *argument, int64_t request, double usd),
-                          void *argument, rkb_error_t *err) {
+int rkb_archive_each_cost(rkb_archive_t *archive,
+                          int (*visit)(void *argument, int64_t request, double usd, int64_t answers), void *argument,
+                          rkb_error_t *err) {
    cost_visit_t context = {visit, argument};
    return rkb_rows_visit(archive, RKB_SQL_GET_COSTS, visit_cost, &context, err);
 }

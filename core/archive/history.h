@@ -16,10 +16,11 @@ int rkb_archive_each_history(rkb_archive_t *archive,
                              int (*visit)(void *argument, const rkb_history_record_t *record), void *argument,
                              rkb_error_t *err);
 
-/* Visits every request that cost dollars, in the order of requests: its key, and the sum of its calls' costs (of the reservation, where
- * a call never ended). */
-int rkb_archive_each_cost(rkb_archive_t *archive, int (*visit)(void *argument, int64_t request, double usd),
-                          void *argument, rkb_error_t *err);
+/* Visits every request that asked a model, in the order of requests: its key, the sum of its calls' costs (of the reservation, where
+ * a call never ended), and how many of its calls were answered. */
+int rkb_archive_each_cost(rkb_archive_t *archive,
+                          int (*visit)(void *argument, int64_t request, double usd, int64_t answers), void *argument,
+                          rkb_error_t *err);
 /* One call of a language model; texts live until visit returns. */
 typedef struct rkb_call_history {
    int64_t id, request, child, attempt; /* request: its key */

@@ -97,9 +97,11 @@
       "UPDATE call SET state = 'failed', cost_usd = reserved_usd, estimated = 1, outcome = 'abandoned', "                   \
       "error = 'the program ended before the reply came' WHERE state = 'reserved'")                                         \
    XX(GET_COST, "SELECT coalesce(sum(coalesce(cost_usd, reserved_usd)), 0) FROM call")                                      \
+   XX(COUNT_ANSWERS, "SELECT count(*) FROM call WHERE state = 'finished' AND request < ?")                                  \
    XX(GET_HISTORY, "SELECT id, request, standing, duplicate_of, objective FROM candidate ORDER BY id")                      \
    XX(GET_COSTS,                                                                                                            \
-      "SELECT request, sum(coalesce(cost_usd, reserved_usd)) FROM call GROUP BY request ORDER BY (request >= 0), abs(request)")\
+      "SELECT request, sum(coalesce(cost_usd, reserved_usd)), sum(state = 'finished') FROM call GROUP BY request ORDER BY "     \
+      "(request >= 0), abs(request)")                                                                                       \
    XX(GET_CALLS,                                                                                                            \
       "SELECT c.id, c.request, c.child, c.stage, c.model, c.state, c.outcome, c.error, p.text, r.text, "                    \
       "coalesce(c.cost_usd, c.reserved_usd), c.input_tokens, c.output_tokens, c.seconds, c.attempt, c.source FROM call c "  \

@@ -269,7 +269,7 @@ char *rkb_find_data(const char *name) {
 }
 
 char *rkb_find_shipped(const char *folder, const char *name) {
-   if (name[0] == '\0' || name[0] == '.' || strchr(name, '/'))
+   if (name[0] == '\0' || name[0] == '.' || name[0] == '/' || strstr(name, "/."))
       return NULL;
    char *path = rkb_format("%s/%s.yaml", folder, name), *found = rkb_find_data(path);
    path[strlen(path) - strlen(".yaml")] = '\0';

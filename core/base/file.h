@@ -23,7 +23,8 @@ char *rkb_path_directory(const char *path); /* malloc'd; "." when it has none */
  * Any other executable looks for share/rkb/ (plugins: rkb/ in the library directory) below the parents of /proc/self/exe,
  * nearest first.  malloc'd; NULL when not found. */
 char *rkb_find_data(const char *name);
-/* The shipped task or pipeline with this name: folder/name or folder/name.yaml.  NULL when there is none, or when name is a path.
+/* The shipped task or pipeline with this name: folder/name or folder/name.yaml; name may have folders of its own,
+ * as in "experiments/profile".  NULL when there is none, or when a part of name begins with a dot or it is absolute.
  * malloc'd. */
 char *rkb_find_shipped(const char *folder, const char *name);
 /* Resolves what a person typed: given itself if it exists, else the shipped file of that name, else given.  malloc'd. */

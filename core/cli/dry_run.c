@@ -52,6 +52,7 @@ static void print_limits(const rkb_pipeline_facts_t *facts) {
    char wall[32];
    printf("limits\n");
    print_limit("candidates", facts->limit_candidates);
+   print_limit("answers of language models", facts->limit_calls);
    print_limit("generations", facts->limit_generations);
    print_limit("requests in a row without a better one", facts->limit_stale);
    if (facts->limit_within >= 0)

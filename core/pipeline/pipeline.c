@@ -237,6 +237,7 @@ rkb_pipeline_facts_t rkb_pipeline_facts(const rkb_pipeline_t *pipeline) {
                                  .target = pipeline->target ? pipeline->target : "",
                                  .seed = pipeline->seed,
                                  .limit_candidates = pipeline->limit_candidates,
+                                 .limit_calls = pipeline->limit_calls,
                                  .limit_generations = pipeline->limit_generations,
                                  .limit_stale = pipeline->limit_stale,
                                  .limit_wall_ns = pipeline->limit_wall_ns,

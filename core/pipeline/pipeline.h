@@ -66,7 +66,7 @@ typedef struct rkb_pipeline_facts {
    const char *objective; /* the measurement that will be minimised, or "" when none can be produced */
    const char *task, *direction, *target; /* "" when absent */
    uint64_t seed;
-   uint64_t limit_candidates, limit_generations, limit_stale; /* 0: none */
+   uint64_t limit_candidates, limit_calls, limit_generations, limit_stale; /* 0: none */
    uint64_t limit_wall_ns;                                    /* 0: none */
    double limit_cost_usd;                                     /* negative: none */
    double limit_within;                                       /* share above the objective's least; negative: none */

@@ -196,6 +196,7 @@ static void check_limits(rkb_pipeline_t *pipeline, const rkb_yaml_t *limits, rkb
       return;
    rkb_pipeline_keys_only(limits, "limits", RKB_KEYS_LIMITS, problems);
    count_of(limits, "candidates", 1, &pipeline->limit_candidates, problems);
+   count_of(limits, "calls", 1, &pipeline->limit_calls, problems);
    count_of(limits, "generations", 1, &pipeline->limit_generations, problems);
    count_of(limits, "stale", 1, &pipeline->limit_stale, problems);
    duration_of(limits, "wall", &pipeline->limit_wall_ns, problems);
@@ -236,7 +237,7 @@ bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);
    pipeline->models = rkb_models_read(pipeline->arena, rkb_yaml_get(pipeline->root, "models"),
                                       pipeline->models_used, pipeline->limit_cost_usd, add_depends, &pipeline->depends, problems);
-   if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_generations &&
+   if (pipeline->strategy >= 0 && !pipeline->limit_candidates && !pipeline->limit_calls && !pipeline->limit_generations &&
        !pipeline->limit_stale && !pipeline->limit_wall_ns && pipeline->limit_cost_usd < 0)
       rkb_problem_warning(problems, pipeline->entries[pipeline->strategy].node.place,
                           "the search has no limit and may run for ever; write limits: {candidates: 200}");

@@ -62,8 +62,10 @@ static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *a
       entry->only |= 1u << chosen;
       rkb_text_format(&list, "%s%s", list.length ? ", " : "", RKB_ONLY_CHOICES[chosen]);
    }
-   if (!only->count)
-      rkb_problem(problems, only->place, "only: the list is empty; leave it out, or name standings");
+   if (!only->count) { /* switched off, as an operator is by weight 0 */
+      entry->only = RKB_ONLY_NONE;
+      rkb_text_add(&list, "none");
+   }
    entry->node.only = rkb_arena_text(arena, rkb_text_get(&list), list.length);
    rkb_text_free(&list);
 }

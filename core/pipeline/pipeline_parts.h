@@ -47,7 +47,7 @@ typedef struct rkb_pipeline {
 
    const char *name, *task_path, *direction, *target;
    uint64_t seed;
-   uint64_t limit_candidates, limit_generations, limit_stale, limit_wall_ns;
+   uint64_t limit_candidates, limit_calls, limit_generations, limit_stale, limit_wall_ns;
    uint64_t limit_compile_ns; /* 0: the compilers' own */
    uint64_t limit_execute_ns, limit_execute_bytes; /* of one job in a process of its own; bytes a thread */
    double limit_cost_usd;     /* negative: none */

@@ -39,6 +39,20 @@ static bool group_open(const rkb_run_t *run, int64_t number) {
    return run->pipeline->promotes && number % run->pipeline->promote_of != 0;
 }
 
+/* Answers that told requests got.  The archive knows them, also those of an earlier process. */
+static bool calls_used_up(rkb_run_t *run) {
+   const rkb_pipeline_t *pipeline = run->pipeline;
+   const int64_t told = (int64_t)run->row.next_tell - (int64_t)run->row.propose_count;
+   uint64_t answers = 0;
+   rkb_error_t err = {0};
+   if (!pipeline->limit_calls || !run->archive)
+      return false;
+   const int status = rkb_archive_count_answers(run->archive, told, &answers, &err);
+   if (status != RKB_OK)
+      rkb_run_break(run, status, "%s", err.message);
+   return answers >= pipeline->limit_calls;
+}
+
 /* Limits go by what the strategy has been told, which is the same at request number whatever the speed. */
 static bool limit_reached(rkb_run_t *run, int64_t number) {
    const rkb_pipeline_t *pipeline = run->pipeline;
@@ -48,6 +62,8 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    if (pipeline->limit_candidates && tally->candidates >= pipeline->limit_candidates)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.candidates (%llu) reached",
                   (unsigned long long)pipeline->limit_candidates);
+   else if (calls_used_up(run))
+      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.calls (%llu) reached", (unsigned long long)pipeline->limit_calls);
    else if (pipeline->limit_generations && (uint64_t)number >= pipeline->limit_generations * pipeline->window)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.generations (%llu) reached",
                   (unsigned long long)pipeline->limit_generations);

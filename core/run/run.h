@@ -63,7 +63,7 @@ typedef struct rkb_run_options {
 
 enum rkb_ending {
    RKB_ENDED_DONE = 1, /* the strategy had no more, or there was no search */
-   RKB_ENDED_LIMIT,    /* limits.candidates, generations or stale */
+   RKB_ENDED_LIMIT,    /* limits.candidates, calls, generations or stale */
    RKB_ENDED_STUCK,    /* a whole window of WAIT */
    RKB_ENDED_WALL,
    RKB_ENDED_COST,

@@ -127,7 +127,7 @@ with tempfile.TemporaryDirectory() as work:
     for form in (text, latex):
         assert f"{narrow['ratio']['estimate']:.4g} [{narrow['ratio']['low']:.4g}, {narrow['ratio']['high']:.4g}]" in form, form
         assert "Wilcoxon" in form and "Holm" in form
-    assert latex.count("\\begin{tabular}") == latex.count("\\end{tabular}") == 4 and "95 \\%" not in text
+    assert latex.count("\\begin{tabular}") == latex.count("\\end{tabular}") == 5 and "95 \\%" not in text
     assert report(sweep) == text, "resampling is not deterministic"
 
     # Single runs, another baseline, and what cannot be compared.

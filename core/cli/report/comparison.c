@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "base/text.h"
-#include "statistics/paired_test.h"
+#include "cli/report/paired_comparison.h"
 #include "statistics/summary.h"
 
 static const double points[] = {0.1, 0.25, 0.5, 0.75, 1};
@@ -23,15 +23,6 @@ typedef struct comparing {
    uint32_t *strata;
 } comparing_t;
 
-static json_t *number(double value) {
-   return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *interval_json(rkb_interval_t interval) {
-   return json_pack("{s:o, s:o, s:o}", "estimate", number(interval.estimate), "low", number(interval.low),
-                    "high", number(interval.high));
-}
-
 static uint32_t subject_of(const comparing_t *all, const rkb_run_series_t *run) {
    return rkb_compared_runs_subject(all->runs, run->subject);
 }
@@ -41,9 +32,9 @@ static double share_of(double value, double best) {
 }
 
 /* What a run is worth by one measure; NaN where it has none. */
-enum measure { BY_VALUE, BY_SHARE, BY_GAIN, BY_EVALUATIONS, BY_SECONDS, BY_USD, MEASURES };
+enum measure { BY_VALUE, BY_SHARE, BY_GAIN, BY_EVALUATIONS, BY_SECONDS, BY_CALLS, BY_USD, MEASURES };
 static const char *const measure_names[MEASURES] = {"value",       "share",   "gain",
-                                                    "evaluations", "seconds", "usd"};
+                                                    "evaluations", "seconds", "calls", "usd"};
 
 static double measure_of(const comparing_t *all, const rkb_run_series_t *run, enum measure measure) {
    switch (measure) {
@@ -57,6 +48,8 @@ static double measure_of(const comparing_t *all, const rkb_run_series_t *run, en
       return run->total[RKB_OVER_EVALUATIONS];
    case BY_SECONDS:
       return run->total[RKB_OVER_SECONDS];
+   case BY_CALLS:
+      return run->total[RKB_OVER_CALLS];
    default:
       return run->total[RKB_OVER_DOLLARS];
    }
@@ -92,9 +85,9 @@ static json_t *summary_json(comparing_t *all, uint32_t arm, uint32_t subject) {
       json_object_set_new(
          summary, measure_names[measure],
          json_pack("{s:o, s:o}", "median",
-                   interval_json(rkb_bootstrap(RKB_STATISTIC_MEDIAN, all->values, all->strata, count)),
+                   rkb_interval_json(rkb_bootstrap(RKB_STATISTIC_MEDIAN, all->values, all->strata, count)),
                    "mean",
-                   interval_json(rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, count))));
+                   rkb_interval_json(rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, count))));
    }
    return summary;
 }
@@ -106,89 +99,6 @@ static json_t *summaries_json(comparing_t *all) {
          json_array_append_new(list, summary_json(all, arm, subject));
    for (uint32_t arm = 0; arm < all->runs->arm_count; arm++)
       json_array_append_new(list, summary_json(all, arm, UINT32_MAX));
-   return list;
-}
-
-/* The first run of the arm on the same subject with the same seed that is not taken; NULL for none. */
-static const rkb_run_series_t *partner_of(const comparing_t *all, const rkb_run_series_t *run, bool *taken) {
-   for (uint32_t i = 0; i < all->runs->count; i++) {
-      const rkb_run_series_t *other = &all->runs->list[i];
-      if (!taken[i] && rkb_compared_runs_arm(all->runs, other->arm) == all->baseline &&
-          other->seed == run->seed && strcmp(other->subject, run->subject) == 0) {
-         taken[i] = true;
-         return other;
-      }
-   }
-   return NULL;
-}
-
-/* The logarithm of (baseline's value / the arm's): positive when the arm is better.  Infinite when one of the two found nothing, 0 when
- * neither did. */
-static double log_ratio(const rkb_run_series_t *run, const rkb_run_series_t *baseline) {
-   if (isnan(run->value) || isnan(baseline->value))
-      return isnan(run->value) == isnan(baseline->value) ? 0 : isnan(run->value) ? -INFINITY : INFINITY;
-   return log(baseline->value / run->value);
-}
-
-static json_t *comparison_json(comparing_t *all, uint32_t arm, double *p) {
-   const uint32_t count = all->runs->count;
-   double *differences = rkb_allocate(count, sizeof *differences);
-   bool *taken = rkb_allocate(count, sizeof *taken);
-   uint32_t pairs = 0, finite = 0, better = 0, worse = 0, unmatched = 0;
-   for (uint32_t i = 0; i < count; i++) {
-      const rkb_run_series_t *run = &all->runs->list[i];
-      if (rkb_compared_runs_arm(all->runs, run->arm) != arm)
-         continue;
-      const rkb_run_series_t *partner = partner_of(all, run, taken);
-      if (!partner) {
-         unmatched++;
-         continue;
-      }
-      const double difference = log_ratio(run, partner);
-      differences[pairs++] = difference;
-      better += difference > 0;
-      worse += difference < 0;
-      if (isfinite(difference)) {
-         all->strata[finite] = subject_of(all, run);
-         all->values[finite++] = difference;
-      }
-   }
-   for (uint32_t i = 0; i < count; i++)
-      unmatched += rkb_compared_runs_arm(all->runs, all->runs->list[i].arm) == all->baseline && !taken[i];
-   const rkb_signed_rank_t test = rkb_signed_rank(differences, pairs);
-   rkb_interval_t ratio = rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, finite);
-   ratio = (rkb_interval_t){exp(ratio.estimate), exp(ratio.low), exp(ratio.high)};
-   free(taken);
-   free(differences);
-   *p = pairs ? test.p : NAN;
-   return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:b}", "arm", all->runs->arms[arm],
-                    "pairs", (json_int_t)pairs, "unmatched", (json_int_t)unmatched, "better",
-                    (json_int_t)better, "same", (json_int_t)(pairs - better - worse), "worse",
-                    (json_int_t)worse, "ratio", interval_json(ratio), "p", number(*p), "least_p",
-                    number(test.least_p), "exact", test.exact);
-}
-
-static json_t *comparisons_json(comparing_t *all) {
-   const uint32_t arms = all->runs->arm_count;
-   json_t *list = json_array();
-   double *p = rkb_allocate(arms, sizeof *p), *adjusted = rkb_allocate(arms, sizeof *adjusted);
-   uint32_t tests = 0, at = 0;
-   for (uint32_t arm = 0; arm < arms; arm++) {
-      double value;
-      if (arm == all->baseline)
-         continue;
-      json_array_append_new(list, comparison_json(all, arm, &value));
-      if (!isnan(value)) /* an arm without pairs is no test */
-         p[tests++] = value;
-   }
-   rkb_holm(p, tests, adjusted);
-   for (size_t i = 0; i < json_array_size(list); i++) {
-      json_t *comparison = json_array_get(list, i);
-      const bool tested = json_is_number(json_object_get(comparison, "p"));
-      json_object_set_new(comparison, "p_holm", tested ? number(adjusted[at++]) : json_null());
-   }
-   free(adjusted);
-   free(p);
    return list;
 }
 
@@ -221,10 +131,20 @@ static json_t *arm_curve(comparing_t *all, uint32_t arm, enum rkb_spending over)
                                                          best_over_value, all->best[subject]);
       }
       if (point < POINTS)
-         json_array_append_new(shares, number(rkb_mean(all->values, count)));
+         json_array_append_new(shares, rkb_number_json(rkb_mean(all->values, count)));
    }
    return json_pack("{s:s, s:o, s:o}", "arm", all->runs->arms[arm], "share", shares, "area",
-                    interval_json(rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, count)));
+                    rkb_interval_json(rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, count)));
+}
+
+/* The same pairs, each cut where the one that spent less of this ended.  Seconds are left out: they are not the same twice. */
+static json_t *equal_json(const comparing_t *all) {
+   json_t *list = json_array();
+   for (int over = 0; over < RKB_SPENDINGS; over++)
+      if (all->spent[over] && over != RKB_OVER_SECONDS)
+         json_array_append_new(list, json_pack("{s:s, s:o}", "over", rkb_spending_names[over], "comparisons",
+                                               rkb_paired_comparisons(all->runs, all->baseline, over)));
+   return list;
 }
 
 static json_t *curves_json(comparing_t *all) {
@@ -248,7 +168,7 @@ json_t *rkb_steps_json(const rkb_step_curve_t *curve) {
    json_t *steps = json_array();
    for (uint32_t i = 0; i < curve->count; i++)
       json_array_append_new(steps,
-                            json_pack("[o, o]", number(curve->steps[i].at), number(curve->steps[i].value)));
+                            json_pack("[o, o]", rkb_number_json(curve->steps[i].at), rkb_number_json(curve->steps[i].value)));
    return steps;
 }
 
@@ -257,7 +177,7 @@ static json_t *run_json(const comparing_t *all, const rkb_run_series_t *run) {
                              run->subject, "seed", (json_int_t)run->seed);
    json_t *curves = json_object();
    for (int measure = 0; measure < MEASURES; measure++)
-      json_object_set_new(value, measure_names[measure], number(measure_of(all, run, (enum measure)measure)));
+      json_object_set_new(value, measure_names[measure], rkb_number_json(measure_of(all, run, (enum measure)measure)));
    for (int over = 0; over < RKB_SPENDINGS; over++)
       if (all->spent[over])
          json_object_set_new(curves, rkb_spending_names[over], rkb_steps_json(&run->best[over]));
@@ -298,10 +218,12 @@ static void measure_subjects(comparing_t *all) {
       for (int over = 0; over < RKB_SPENDINGS; over++)
          all->end[over][subject] = fmax(all->end[over][subject], run->total[over]);
    }
-   double dollars = 0;
-   for (uint32_t i = 0; i < all->runs->subject_count; i++)
-      dollars += all->end[RKB_OVER_DOLLARS][i];
-   all->spent[RKB_OVER_DOLLARS] = all->spent[RKB_OVER_DOLLARS] && dollars > 0;
+   for (int over = RKB_OVER_CALLS; over <= RKB_OVER_DOLLARS; over++) { /* of models, which most runs do not ask */
+      double spent = 0;
+      for (uint32_t i = 0; i < all->runs->subject_count; i++)
+         spent += all->end[over][i];
+      all->spent[over] = all->spent[over] && spent > 0;
+   }
 }
 
 static int no_such_arm(const rkb_compared_runs_t *runs, const char *name, rkb_error_t *err) {
@@ -343,12 +265,13 @@ int rkb_comparison_make(const rkb_compared_runs_t *runs, const char *baseline, j
    for (uint32_t i = 0; i < runs->left_out_count; i++)
       json_array_append_new(left_out, json_pack("{s:s, s:s}", "directory", runs->left_out[i].directory, "why",
                                                 runs->left_out[i].why));
-   *comparison = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "objective",
+   *comparison = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "objective",
                            runs->list[0].objective, "unit", unit, "baseline", runs->arms[all.baseline],
                            "methods", methods_json(), "arms", names_json(runs->arms, runs->arm_count),
                            "subjects", names_json(runs->subjects, runs->subject_count), "runs", list,
                            "left_out", left_out, "summaries", summaries_json(&all), "comparisons",
-                           comparisons_json(&all), "curves", curves_json(&all));
+                           rkb_paired_comparisons(runs, all.baseline, RKB_SPENDINGS), "equal", equal_json(&all), "curves",
+                           curves_json(&all));
    for (int over = 0; over < RKB_SPENDINGS; over++)
       free(all.end[over]);
    free(all.strata);

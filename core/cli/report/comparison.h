@@ -3,15 +3,17 @@
  *   objective, unit, baseline   baseline: the arm that the others are compared with
  *   methods      how intervals, tests and shares are computed, a sentence each
  *   arms, subjects  names.  An arm is a setting; a subject is a task, direction and target
- *   runs         directory, arm, subject, seed, value, share, gain, evaluations, seconds, usd, curves {evaluations, seconds, usd:
+ *   runs         directory, arm, subject, seed, value, share, gain, evaluations, seconds, calls, usd, curves {evaluations, seconds, calls, usd:
  *                [[spent, best so far], ...]}
  *   left_out     directory, why: runs that have not ended
  *   summaries    for each subject and arm, and for each arm over all subjects (subject null): runs, found, value (of one subject
- *                alone), share, gain, evaluations, seconds, usd {median, mean: {estimate, low, high}}
+ *                alone), share, gain, evaluations, seconds, calls, usd {median, mean: {estimate, low, high}}
  *   comparisons  for each arm but the baseline: pairs, unmatched, better, same, worse, ratio {estimate, low, high}, p, p_holm,
  *                least_p, exact
- *   curves       for evaluations, seconds and usd: over, points (parts of the longest run of the subject), arms [{arm, share: [...],
- *                area {estimate, low, high}}]; usd is absent when nothing was spent
+ *   equal        for evaluations, calls and usd: over, comparisons as above with a budget {least, most}: each pair's runs are cut where the
+ *                one that spent less of it ended
+ *   curves       for evaluations, seconds, calls and usd: over, points (parts of the longest run of the subject), arms [{arm, share: [...],
+ *                area {estimate, low, high}}]; calls and usd are absent when no model was asked
  *
  * A value is the objective of a run's best accepted candidate, null when there is none.  Its share is the best value of any run on
  * the subject divided by it, 0 for none: 1 is the best that was found.  A gain is the value of the run's best first candidate

@@ -46,7 +46,7 @@ static void print_interval(const char *what, const char *arm, const char *subjec
              json_object_get(interval, "low"), json_object_get(interval, "high"));
 }
 
-static const char *const measures[] = {"value", "share", "gain", "evaluations", "seconds", "usd"};
+static const char *const measures[] = {"value", "share", "gain", "evaluations", "seconds", "calls", "usd"};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 static void print_runs(const json_t *comparison) {
@@ -77,15 +77,26 @@ static void print_summaries(const json_t *comparison) {
    }
 }
 
-static void print_comparisons(const json_t *comparison) {
+/* what: "comparison", or "at equal calls" and so on. */
+static void print_comparisons(const json_t *list, const char *what) {
    static const char *const counts[] = {"pairs", "better", "same", "worse", "p", "p_holm"};
    const json_t *one;
    size_t index;
-   json_array_foreach(json_object_get(comparison, "comparisons"), index, one) {
+   json_array_foreach(list, index, one) {
       const char *arm = json_string_value(json_object_get(one, "arm"));
-      print_interval("comparison", arm, NULL, "ratio", "geomean", json_object_get(one, "ratio"));
+      print_interval(what, arm, NULL, "ratio", "geomean", json_object_get(one, "ratio"));
       for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-         print_row("comparison", arm, NULL, NULL, counts[i], "", json_object_get(one, counts[i]), NULL, NULL);
+         print_row(what, arm, NULL, NULL, counts[i], "", json_object_get(one, counts[i]), NULL, NULL);
+   }
+}
+
+static void print_equal(const json_t *comparison) {
+   const json_t *equal;
+   size_t index;
+   json_array_foreach(json_object_get(comparison, "equal"), index, equal) {
+      char what[64];
+      snprintf(what, sizeof what, "at equal %s", json_string_value(json_object_get(equal, "over")));
+      print_comparisons(json_object_get(equal, "comparisons"), what);
    }
 }
 
@@ -111,6 +122,7 @@ void rkb_comparison_print_csv(const json_t *comparison) {
    printf("what,arm,subject,seed,measure,statistic,estimate,low,high\n");
    print_runs(comparison);
    print_summaries(comparison);
-   print_comparisons(comparison);
+   print_comparisons(json_object_get(comparison, "comparisons"), "comparison");
+   print_equal(comparison);
    print_curves(comparison);
 }

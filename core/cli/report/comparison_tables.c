@@ -86,20 +86,24 @@ static void print_summaries(const json_t *comparison, const char *subject, print
    print(&table);
 }
 
-static void print_comparisons(const json_t *comparison, print_table_t print) {
-   static const char *const headings[] = {"arm",  "pairs", "ratio", "better",
-                                          "same", "worse", "p",     "p (Holm)"};
+/* over: what the pairs were cut at, or NULL for whole runs. */
+static void print_comparisons(const json_t *list, const char *baseline, const char *over, print_table_t print) {
+   static const char *const headings[] = {"arm", "pairs", "ratio", "better", "same", "worse", "p", "p (Holm)", "budget"};
    const json_t *one;
    rkb_text_table_t table;
    size_t index;
    char title[300];
-   if (json_array_size(json_object_get(comparison, "comparisons")) == 0)
+   if (json_array_size(list) == 0)
       return;
-   snprintf(title, sizeof title,
-            "against %s; ratio: its value / the arm's, geometric mean, above 1 where the arm is better",
-            text_of(comparison, "baseline"));
-   rkb_text_table_begin(&table, title, sizeof headings / sizeof *headings, headings);
-   json_array_foreach(json_object_get(comparison, "comparisons"), index, one) {
+   if (over)
+      snprintf(title, sizeof title, "against %s at equal %s: each pair cut where the one that used less ended", baseline,
+               over);
+   else
+      snprintf(title, sizeof title,
+               "against %s; ratio: its value / the arm's, geometric mean, above 1 where the arm is better", baseline);
+   rkb_text_table_begin(&table, title, over ? 9 : 8, headings);
+   json_array_foreach(list, index, one) {
+      const json_t *budget = json_object_get(one, "budget");
       rkb_text_table_add(&table, "%s", text_of(one, "arm"));
       rkb_text_table_add(&table, "%d", int_of(one, "pairs"));
       add_interval(&table, json_object_get(one, "ratio"), "x");
@@ -108,8 +112,18 @@ static void print_comparisons(const json_t *comparison, print_table_t print) {
       rkb_text_table_add(&table, "%d", int_of(one, "worse"));
       add_number(&table, json_object_get(one, "p"), "%.4f");
       add_number(&table, json_object_get(one, "p_holm"), "%.4f");
+      if (budget && json_is_number(json_object_get(budget, "least")))
+         rkb_text_table_add(&table, "%.4g to %.4g", json_number_value(json_object_get(budget, "least")),
+                            json_number_value(json_object_get(budget, "most")));
+      else if (budget)
+         rkb_text_table_add(&table, "-");
    }
    print(&table);
+}
+
+/* "dollars" */
+static const char *spent_name(const json_t *over) {
+   return strcmp(text_of(over, "over"), "usd") == 0 ? "dollars" : text_of(over, "over");
 }
 
 static void print_curve(const json_t *curve, print_table_t print) {
@@ -125,7 +139,7 @@ static void print_curve(const json_t *curve, print_table_t print) {
    for (uint32_t i = 0; i < columns; i++)
       headings[i] = titles[i];
    snprintf(title, sizeof title, "share of the best known value after a part of the longest run's %s",
-            strcmp(text_of(curve, "over"), "usd") == 0 ? "dollars" : text_of(curve, "over"));
+            spent_name(curve));
    rkb_text_table_begin(&table, title, columns, headings);
    json_array_foreach(json_object_get(curve, "arms"), index, arm) {
       rkb_text_table_add(&table, "%s", text_of(arm, "arm"));
@@ -136,13 +150,15 @@ static void print_curve(const json_t *curve, print_table_t print) {
 }
 
 static void print_tables(const json_t *comparison, print_table_t print) {
-   const json_t *subjects = json_object_get(comparison, "subjects"), *subject, *curve;
+   const json_t *subjects = json_object_get(comparison, "subjects"), *subject, *curve, *equal;
    size_t index;
    if (json_array_size(subjects) > 1)
       json_array_foreach(subjects, index, subject)
          print_summaries(comparison, json_string_value(subject), print);
    print_summaries(comparison, NULL, print);
-   print_comparisons(comparison, print);
+   print_comparisons(json_object_get(comparison, "comparisons"), text_of(comparison, "baseline"), NULL, print);
+   json_array_foreach(json_object_get(comparison, "equal"), index, equal)
+      print_comparisons(json_object_get(equal, "comparisons"), text_of(comparison, "baseline"), spent_name(equal), print);
    json_array_foreach(json_object_get(comparison, "curves"), index, curve) print_curve(curve, print);
 }
 

@@ -12,11 +12,11 @@
 #include "cli/run_archive.h"
 #include "sweep/cell_state.h"
 
-const char *const rkb_spending_names[RKB_SPENDINGS] = {"evaluations", "seconds", "usd"};
+const char *const rkb_spending_names[RKB_SPENDINGS] = {"evaluations", "seconds", "calls", "usd"};
 
 typedef struct cost {
    int64_t request;
-   double usd; /* of all requests up to this one */
+   double usd, answers; /* of all requests up to this one */
 } cost_t;
 
 typedef struct reading {
@@ -28,19 +28,19 @@ typedef struct reading {
    int64_t evaluations;
 } reading_t;
 
-static int add_cost(void *argument, int64_t request, double usd) {
+static int add_cost(void *argument, int64_t request, double usd, int64_t answers) {
    reading_t *reading = argument;
    if (reading->cost_count == reading->cost_room) {
       reading->cost_room = reading->cost_room ? 2 * reading->cost_room : 64;
       reading->costs = rkb_grow(reading->costs, reading->cost_room, sizeof *reading->costs);
    }
-   const double before = reading->cost_count ? reading->costs[reading->cost_count - 1].usd : 0;
-   reading->costs[reading->cost_count++] = (cost_t){request, before + usd};
+   const cost_t before = reading->cost_count ? reading->costs[reading->cost_count - 1] : (cost_t){0};
+   reading->costs[reading->cost_count++] = (cost_t){request, before.usd + usd, before.answers + (double)answers};
    return RKB_OK;
 }
 
-/* Dollars spent on the requests up to this one. */
-static double spent_until(const reading_t *reading, int64_t request) {
+/* What the requests up to this one cost. */
+static cost_t spent_until(const reading_t *reading, int64_t request) {
    uint32_t low = 0, high = reading->cost_count;
    while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
@@ -49,7 +49,7 @@ static double spent_until(const reading_t *reading, int64_t request) {
       else
          high = middle;
    }
-   return low ? reading->costs[low - 1].usd : 0;
+   return low ? reading->costs[low - 1] : (cost_t){0};
 }
 
 /* When the candidate became the best; NaN when the archive does not say. */
@@ -78,8 +78,9 @@ static int add_candidate(void *argument, const rkb_history_record_t *record) {
    if (isnan(series->first) || record->request < 0)
       series->first = record->objective;
    rkb_step_curve_add(&series->best[RKB_OVER_EVALUATIONS], (double)reading->evaluations, record->objective);
-   rkb_step_curve_add(&series->best[RKB_OVER_DOLLARS], spent_until(reading, record->request),
-                      record->objective);
+   const cost_t spent = spent_until(reading, record->request);
+   rkb_step_curve_add(&series->best[RKB_OVER_CALLS], spent.answers, record->objective);
+   rkb_step_curve_add(&series->best[RKB_OVER_DOLLARS], spent.usd, record->objective);
    if (!isnan(elapsed))
       rkb_step_curve_add(&series->best[RKB_OVER_SECONDS], elapsed, record->objective);
    return RKB_OK;
@@ -140,7 +141,9 @@ static int read_curves(rkb_archive_t *archive, rkb_run_series_t *series, rkb_err
       status = rkb_archive_each_history(archive, add_candidate, &reading, err);
    series->total[RKB_OVER_EVALUATIONS] = (double)reading.evaluations;
    series->total[RKB_OVER_SECONDS] = json_is_number(elapsed) ? json_number_value(elapsed) : NAN;
-   series->total[RKB_OVER_DOLLARS] = reading.cost_count ? reading.costs[reading.cost_count - 1].usd : 0;
+   const cost_t spent = reading.cost_count ? reading.costs[reading.cost_count - 1] : (cost_t){0};
+   series->total[RKB_OVER_CALLS] = spent.answers;
+   series->total[RKB_OVER_DOLLARS] = spent.usd;
    free(reading.costs);
    json_decref(times);
    free(text);

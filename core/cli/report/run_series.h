@@ -1,4 +1,4 @@
-/* One run as a comparison sees it: what its best candidate so far was worth, over evaluations, seconds and dollars.  The main thread
+/* One run as a comparison sees it: what its best candidate so far was worth, over evaluations, seconds, answers of language models and dollars.  The main thread
  * alone. */
 #ifndef RKB_CLI_REPORT_RUN_SERIES_H
 #define RKB_CLI_REPORT_RUN_SERIES_H
@@ -8,8 +8,8 @@
 #include "statistics/step_curve.h"
 
 /* What a run spends. */
-enum rkb_spending { RKB_OVER_EVALUATIONS, RKB_OVER_SECONDS, RKB_OVER_DOLLARS, RKB_SPENDINGS };
-extern const char *const rkb_spending_names[RKB_SPENDINGS]; /* "evaluations", "seconds", "usd" */
+enum rkb_spending { RKB_OVER_EVALUATIONS, RKB_OVER_SECONDS, RKB_OVER_CALLS, RKB_OVER_DOLLARS, RKB_SPENDINGS };
+extern const char *const rkb_spending_names[RKB_SPENDINGS]; /* "evaluations", "seconds", "calls", "usd" */
 
 typedef struct rkb_run_series {
    char *directory, *arm, *subject; /* subject: "softmax forward on h200"; owned */

@@ -21,9 +21,9 @@ typedef struct mutator_config {
    const char *mode;
    rkb_prompt_t improve, fix, crossover, explore, lean_prompt, distil, plan, advise, evolve;
    rkb_table_list_t models, planner, advisor;
-   const char *choice, *rejects, *embedding;
+   const char *choice, *rejects, *embedding, *profile;
    double near, lean, alike;
-   int64_t proposals, again, best, verdicts, scratchpad, library, variants;
+   int64_t proposals, again, best, verdicts, siblings, scratchpad, library, variants;
 } mutator_config_t;
 
 typedef struct mutator {
@@ -123,6 +123,8 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    const char *objective = host->item_text(host, in, "objective");
    uint32_t parents = host->item_reference_count(host, in, "parent");
    *edited = NULL;
+   context->profile = context_profile_named(me->config->profile);
+   context->objective = objective;
    context_add_task(context);
    context_add_contract(context);
    context_add_device(context);
@@ -141,7 +143,7 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
       const rkb_item_t *parent = host->item_reference(host, in, "parent", i);
       context_add_candidate(context, "kernel", parent, (int32_t)(shown - i));
       context_add_findings(context, "findings", parent);
-      context_add_siblings(context, parent);
+      context_add_siblings(context, parent, (uint32_t)me->config->siblings);
    }
    if (me->mode == IMPROVE)
       *edited = host->item_text(host, host->item_reference(host, in, "parent", 0), "source");
@@ -419,6 +421,7 @@ static const rkb_option_t options[] = {
     .min = 0.5,
     .max = 1,
     .help = "From which cosine on two embeddings are near."},
+   PROFILE_OPTION(mutator_config_t),
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(mutator_config_t, best),
@@ -440,6 +443,13 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 16,
     .help = "How many kernels of the library to show in the prompt, where the run was given one (rkb-run --library)."},
+   {.name = "siblings",
+    .type = RKB_OPT_INT,
+    .offset = offsetof(mutator_config_t, siblings),
+    .fallback = "12",
+    .min = 0,
+    .max = 16,
+    .help = "How many of the last changes to the same kernel to show in the prompt, with what became of them."},
 };
 
 static const rkb_stage_t mutator = {

@@ -30,6 +30,22 @@ typedef struct context_slot {
    uint32_t count;
 } context_slot_t;
 
+/* Which profile a prompt shows of a kernel.  The objective's values are its score and are always its own. */
+enum context_profile {
+   PROFILE_OWN,
+   PROFILE_NONE,  /* scores alone */
+   PROFILE_RANDOM /* that of another kernel, drawn: the control that says whether a profile's content matters */
+};
+#define PROFILE_OPTION(config_type)                                                                                     \
+   {                                                                                                                    \
+      .name = "profile", .type = RKB_OPT_ENUM, .offset = offsetof(config_type, profile), .fallback = "own",             \
+      .choices = CONTEXT_PROFILES,                                                                                      \
+      .help = "Which profile the prompt shows of a kernel beside its score. own: its own; none: none; random: that of " \
+              "another kernel of the run, drawn, as a control."                                                         \
+   }
+extern const char *const CONTEXT_PROFILES[]; /* names of enum context_profile, NULL-terminated */
+enum context_profile context_profile_named(const char *name);
+
 typedef struct context {
    const rkb_host_t *host;
    rkb_job_t job;
@@ -39,6 +55,9 @@ typedef struct context {
    char *texts[CONTEXT_MOST_TEXTS]; /* owned */
    uint32_t text_count;
    rkb_archive_rows_t *rows; /* visible candidates, oldest first; or NULL */
+   enum context_profile profile;
+   const char *objective;    /* the measurement that is the score; or NULL */
+   uint32_t drawn;           /* kernels whose profiles were drawn so far */
    bool failed;              /* memory is out, or there is too much of something */
 } context_t;
 
@@ -79,8 +98,8 @@ void context_add_findings(context_t *context, const char *slot, const rkb_item_t
 void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label);
 /* One measurement over all cases with what limits the slowest case; "" when it was not measured or is not visible. */
 const char *context_summary(context_t *context, int64_t candidate, const char *name);
-/* Slot "siblings": what other changes to this kernel gave, the last few that are visible. */
-void context_add_siblings(context_t *context, const rkb_item_t *parent);
+/* Slot "siblings": what other changes to this kernel gave, the last ones that are visible, at most so many. */
+void context_add_siblings(context_t *context, const rkb_item_t *parent, uint32_t most);
 
 /* Slot "errors": how many visible candidates were rejected for which reason, with the newest message of each. */
 void context_add_errors(context_t *context);

@@ -62,6 +62,8 @@ int lessons_distil(const context_t *context, const rkb_llm_api_t *llm, const rkb
    context_open(own, context->host, context->job, context->services);
    context_add_task(own);
    lessons_add(own);
+   own->profile = context->profile;
+   own->objective = objective;
    context_add_best(own, objective, BEST);
    context_add_verdicts(own, VERDICTS);
    const side_question_t question = {.prompt = prompt,

@@ -6,7 +6,7 @@
 
 #define MOST_SENTENCE 1024 /* bytes of one measurement's detail in words */
 #define MOST_RAW 400       /* bytes of a detail that is not in a form known here */
-#define MOST_SIBLINGS 12
+#define PROFILE_STREAM 8192 /* children of a job's stream that draw profiles, beside those that pick models */
 
 /* Adds text at the end of out, cut at its size. */
 static void append(char *out, size_t size, const char *fmt, ...) RKB_PRINTF(3, 4);
@@ -57,9 +57,22 @@ static void describe_detail(const char *detail, char *out, size_t size) {
    json_decref(root);
 }
 
-static const char *describe_measured(context_t *context, const rkb_archive_measured_t *row) {
+const char *const CONTEXT_PROFILES[] = {"own", "none", "random", NULL};
+
+enum context_profile context_profile_named(const char *name) {
+   enum context_profile profile = PROFILE_OWN;
+   while (CONTEXT_PROFILES[profile + 1] && strcmp(CONTEXT_PROFILES[profile], name) != 0)
+      profile++;
+   return profile;
+}
+
+static bool is_score(const context_t *context, const rkb_archive_measured_t *row) {
+   return context->objective && strcmp(row->name, context->objective) == 0;
+}
+
+static const char *describe_measured(context_t *context, const rkb_archive_measured_t *row, bool with_detail) {
    char detail[MOST_SENTENCE] = "";
-   if (row->detail && row->detail[0])
+   if (with_detail && row->detail && row->detail[0])
       describe_detail(row->detail, detail, sizeof detail);
    const bool unit = strcmp(row->unit, "1") != 0;
    return context_format(context, "%s%s%s = %.6g%s%s%s", row->name, row->case_name ? ", case " : "",
@@ -79,21 +92,8 @@ static rkb_archive_measured_list_t *measured_of(context_t *context, int64_t cand
    return list;
 }
 
-void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label) {
-   const rkb_archive_api_t *archive = context->services->archive;
-   rkb_archive_measured_list_t *list = measured_of(context, candidate);
-   const char *text = "";
-   if (!list)
-      return;
-   for (uint32_t i = 0; i < archive->measured_count(list); i++) {
-      const char *line = describe_measured(context, archive->measured_at(list, i));
-      text = context_format(context, "%s%s%s", text, text[0] ? "\n" : "", line);
-   }
-   archive->measured_free(list);
-   context_add(context, slot, text, label, 1, true);
-}
-
-const char *context_summary(context_t *context, int64_t candidate, const char *name) {
+/* "time.us = 14 us; limited by ..." of the whole, with the slowest case's detail. */
+static const char *summary_of(context_t *context, int64_t candidate, const char *name) {
    const rkb_archive_api_t *archive = context->services->archive;
    rkb_archive_measured_list_t *list = name && name[0] ? measured_of(context, candidate) : NULL;
    const rkb_archive_measured_t *whole = NULL, *slowest = NULL;
@@ -118,6 +118,79 @@ const char *context_summary(context_t *context, int64_t candidate, const char *n
    return text;
 }
 
+/* Another visible kernel that was measured, drawn by the job's own stream; 0 when there is none.  Each call draws anew. */
+static int64_t another_measured(context_t *context, int64_t candidate) {
+   const rkb_archive_api_t *archive = context->services->archive;
+   const rkb_random_api_t *random = context->services->random;
+   const uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
+   uint32_t others = 0;
+   int64_t chosen = 0;
+   if (!random)
+      return 0;
+   rkb_random_t stream = random->for_job(context->host, context->job, PROFILE_STREAM + context->drawn++);
+   const rkb_archive_row_t *own = context_row(context, candidate);
+   for (uint32_t i = 0; i < rows; i++) { /* one of them with equal chances, in one pass */
+      const rkb_archive_row_t *row = archive->rows_at(context->rows, i);
+      const bool other = row->has_objective && (!own || strcmp(row->source_hash, own->source_hash) != 0);
+      if (other && random->below(&stream, ++others) == 0)
+         chosen = row->number;
+   }
+   return chosen;
+}
+
+/* The lines of a list: scores, or all else.  profiled: with what limits each. */
+static const char *add_lines(context_t *context, const char *text, rkb_archive_measured_list_t *list, bool scores,
+                             bool others, bool profiled) {
+   const rkb_archive_api_t *archive = context->services->archive;
+   for (uint32_t i = 0; list && i < archive->measured_count(list); i++) {
+      const rkb_archive_measured_t *row = archive->measured_at(list, i);
+      if (is_score(context, row) ? scores : others)
+         text = context_format(context, "%s%s%s", text, text[0] ? "\n" : "", describe_measured(context, row, profiled));
+   }
+   return text;
+}
+
+/* What limits the slowest case of a score, without the score itself. */
+static const char *score_detail(context_t *context, int64_t candidate) {
+   const char *summary = summary_of(context, candidate, context->objective);
+   const char *detail = strstr(summary, "; ");
+   return detail ? detail + 2 : "";
+}
+
+void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label) {
+   const rkb_archive_api_t *archive = context->services->archive;
+   rkb_archive_measured_list_t *list = measured_of(context, candidate), *drawn = NULL;
+   const char *text = "";
+   if (!list)
+      return;
+   if (context->profile == PROFILE_OWN) {
+      text = add_lines(context, text, list, true, true, true);
+   } else {
+      text = add_lines(context, text, list, true, false, false);
+      const int64_t other = context->profile == PROFILE_RANDOM ? another_measured(context, candidate) : 0;
+      if (other) {
+         drawn = measured_of(context, other);
+         const char *detail = score_detail(context, other);
+         text = context_format(context, "%s%s%s", text, detail[0] ? "\n" : "", detail);
+         text = add_lines(context, text, drawn, false, true, true);
+      }
+   }
+   if (drawn)
+      archive->measured_free(drawn);
+   archive->measured_free(list);
+   context_add(context, slot, text, label, 1, true);
+}
+
+const char *context_summary(context_t *context, int64_t candidate, const char *name) {
+   const char *own = summary_of(context, candidate, name);
+   const char *detail = strstr(own, "; ");
+   if (context->profile == PROFILE_OWN || !detail)
+      return own;
+   const int64_t other = context->profile == PROFILE_RANDOM ? another_measured(context, candidate) : 0;
+   const char *drawn = other ? strstr(summary_of(context, other, name), "; ") : NULL;
+   return context_format(context, "%.*s%s", (int)(detail - own), own, drawn ? drawn : "");
+}
+
 /* "candidate 17 by edit (vectorise the load): accept, 1.12 times as fast" */
 static const char *describe_sibling(context_t *context, const rkb_archive_row_t *row, double parent) {
    const char *note = row->note && row->note[0] ? context_format(context, "%.*s", (int)strcspn(row->note, "\n"), row->note) : "";
@@ -133,7 +206,7 @@ static const char *describe_sibling(context_t *context, const rkb_archive_row_t 
                          row->operator_id, note[0] ? " (" : "", note, note[0] ? ")" : "", row->tune, came);
 }
 
-void context_add_siblings(context_t *context, const rkb_item_t *parent) {
+void context_add_siblings(context_t *context, const rkb_item_t *parent, uint32_t most) {
    const rkb_archive_api_t *archive = context->services->archive;
    const rkb_host_t *host = context->host;
    rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_NUMBER, .limit = 4096};
@@ -143,11 +216,11 @@ void context_add_siblings(context_t *context, const rkb_item_t *parent) {
    const rkb_archive_row_t *row = context_row(context, query.parent);
    const double objective = row && row->has_objective ? row->objective : 0;
    /* A program whose archive has no list of measurements does not read query.parent either. */
-   if (!archive || !RKB_HAS(archive, measured_free) || !query.parent ||
+   if (!archive || !most || !RKB_HAS(archive, measured_free) || !query.parent ||
        archive->query(host, context->job, &query, &rows, &err) != RKB_OK)
       return;
    uint32_t count = archive->rows_count(rows);
-   for (uint32_t i = count > MOST_SIBLINGS ? count - MOST_SIBLINGS : 0; i < count; i++)
+   for (uint32_t i = count > most ? count - most : 0; i < count; i++)
       context_add(context, "siblings", describe_sibling(context, archive->rows_at(rows, i), objective), NULL,
                   (int32_t)i, true);
    archive->rows_free(rows);

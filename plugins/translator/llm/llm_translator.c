@@ -9,7 +9,7 @@ typedef struct translator_config {
    rkb_prompt_t prompt;
    rkb_table_list_t models;
    int64_t proposals;
-   const char *choice;
+   const char *choice, *profile;
    int64_t best, verdicts, library;
 } translator_config_t;
 
@@ -40,6 +40,8 @@ static int translator_create(const rkb_host_t *host, const void *config, void **
 
 static void fill_context(const translator_t *me, context_t *context, const rkb_item_t *in) {
    const char *objective = me->host->item_text(me->host, in, "objective");
+   context->profile = context_profile_named(me->config->profile);
+   context->objective = objective;
    context_add_task(context);
    context_add_contract(context);
    context_add_device(context);
@@ -111,6 +113,7 @@ static const rkb_option_t options[] = {
     .fallback = "weights",
     .choices = (const char *const[]){"weights", "ucb", "thompson", NULL},
     .help = "How to choose a model: by its weight, or (ucb, thompson) by its gain for a dollar so far."},
+   PROFILE_OPTION(translator_config_t),
    {.name = "best",
     .type = RKB_OPT_INT,
     .offset = offsetof(translator_config_t, best),

@@ -67,6 +67,8 @@ class Author:
 
 
 class Handler(socketserver.StreamRequestHandler):
+    disable_nagle_algorithm = True
+
     def send(self, kind, body):
         self.wfile.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         self.wfile.flush()
@@ -99,13 +101,15 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
 
 
-def main():
+def serve(author):
+    """Prints the port and answers by author.answer(prompt) until standard input ends."""
     server = Server(("127.0.0.1", 0), Handler)
-    server.author = Author(sys.argv[1], sys.argv[2].split(","), sys.argv[3:])
+    server.author = author
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
     sys.stdin.read()
     os._exit(0)
 
 
-main()
+if __name__ == "__main__":
+    serve(Author(sys.argv[1], sys.argv[2].split(","), sys.argv[3:]))

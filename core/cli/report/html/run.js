@@ -1,7 +1,7 @@
 // The sections of one run: its best over time, its funnel, its operators.
 
-const spendings = [["evaluations", "by candidate"], ["seconds", "by second"], ["usd", "by dollar"]];
-const spendingLabels = {evaluations: "candidates without duplicates", seconds: "seconds", usd: "dollars for language models"};
+const spendings = [["evaluations", "by candidate"], ["seconds", "by second"], ["calls", "by answer of a model"], ["usd", "by dollar"]];
+const spendingLabels = {evaluations: "candidates without duplicates", seconds: "seconds", calls: "answers of language models", usd: "dollars for language models"};
 
 function showBest(report, candidates) {
   const place = section("best", "Best over time");
@@ -20,7 +20,7 @@ function showBest(report, candidates) {
     return {options: {series, axes: [axis(spendingLabels[over]), axis(report.run.objective + unit)],
       scales: {x: {time: false}, y: scale(values)}}, data};
   }, 320);
-  place.append(choice(spendings.filter(([name]) => name !== "usd" || report.totals.usd > 0), over, name => {
+  place.append(choice(spendings.filter(([name]) => !["calls", "usd"].includes(name) || report.totals[name] > 0), over, name => {
     over = name;
     made.redraw();
   }), made.place);

@@ -1,6 +1,6 @@
 /* The data of one run's page, as parts that the page's scripts read:
  *
- *   report       the report of cli/report/run_report.h, with curves {evaluations, seconds, usd: [[spent, best so far], ...]} and totals
+ *   report       the report of cli/report/run_report.h, with curves {evaluations, seconds, calls, usd: [[spent, best so far], ...]} and totals
  *   candidates   columns over all candidates by number, names as indices into operators, standings and reasons; chunk: how many
  *                candidates a part of details has
  *   details-K    {number: {tune, limiter, source, verdicts, measurements: [[name, case, value, unit, spread], ...]}}
