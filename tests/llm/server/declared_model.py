@@ -38,6 +38,7 @@ PROFILE = re.compile(r"lines\.value = (\d+)")
 CHANGED = ("This kernel is right, and is to become faster:", "This kernel was rejected:", "These kernels are different answers", "This is how it is done so far:")
 END = ("How fast it is", "What was found", "How fast each is", "What other changes")
 LEAST_WIDTH, WIDTH = 20, 80  # bytes of a line of padding
+DECLARATIONS = ("struct ", "union ", "class ", "typedef int ", "extern int ", "extern float ")
 
 
 class DeclaredModel:
@@ -67,8 +68,13 @@ class DeclaredModel:
         left = int(size) - len(self.kernel)
         width = left / max(draw.randint(left // WIDTH, left // LEAST_WIDTH), 1)
         ends = [round(width * line) for line in range(1, int(left / width) + 1)]
-        return self.kernel + "".join("struct " + "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=end - start - 9)) + ";\n"
-                                     for start, end in zip([0, *ends], ends))
+        lines = (self.declaration(end - start - 1, draw) for start, end in zip([0, *ends], ends))
+        return self.kernel + "".join(line + "\n" for line in lines)
+
+    @staticmethod
+    def declaration(length, draw):
+        begin = draw.choice(DECLARATIONS)  # of several kinds: kernels that differ in names alone count as repetitions
+        return begin + "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=length - len(begin) - 1)) + ";"
 
     def size(self, prompt, kernels, draw):
         about = self.declared["bytes"]
