@@ -93,3 +93,8 @@ bool compile_output_read(void *payload, record_reader_t *in, uint32_t expression
    compile_output_free(output);
    return false;
 }
+
+void compile_output_free(compile_output_t *output) {
+   free(output->answer);
+   memset(output, 0, sizeof *output);
+}

@@ -428,8 +428,3 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
       compile_output_free(output);
    return status;
 }
-
-void compile_output_free(compile_output_t *output) {
-   free(output->answer);
-   memset(output, 0, sizeof *output);
-}

@@ -34,7 +34,7 @@ typedef struct compile_output {
  * the compiler was killed. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
-void compile_output_free(compile_output_t *output);
+void compile_output_free(compile_output_t *output); /* compile_record.c */
 
 /* As compilers_compile, somewhere else. */
 typedef int compile_t(void *elsewhere, const compile_input_t *input, bool (*cancelled)(void *), void *argument,

@@ -1,4 +1,4 @@
-/* The parts that both exported forms are written from.  One thread. */
+/* The parts that every exported form is written from: names and sizes (export_parts.c), launches (export_launches.c).  One thread. */
 #ifndef RKB_KERNEL_EXPORT_PARTS_H
 #define RKB_KERNEL_EXPORT_PARTS_H
 
@@ -36,7 +36,7 @@ void export_source(exporter_t *exporter);  /* tune macros, then the candidate's 
 void export_support(exporter_t *exporter); /* rkb_ceildiv, the checked launch, ... */
 /* `const int64_t rows = ...;` for lets and used device properties, indented. */
 void export_names(exporter_t *exporter);
-/* Fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each
+/* export_launches.c: fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each
  * statement leaves the function with `status` when it fails. */
 void export_body(exporter_t *exporter);
 /* `const int64_t partial_bytes = ...;` for each scratch buffer. */

@@ -1,5 +1,5 @@
-/* What the parts of the manifest reader share: manifest.c (the document), manifest_maps.c (its
- * tensor maps) and manifest_launch.c (its launches).  One thread a parse. */
+/* What the parts of the manifest reader share (manifest_entries.c), and the parts: manifest.c (the document), manifest_maps.c (its
+ * tensor maps), manifest_launch.c (its launches) and manifest_arguments.c.  One thread a parse. */
 #ifndef RKB_KERNEL_MANIFEST_PARSER_H
 #define RKB_KERNEL_MANIFEST_PARSER_H
 
@@ -13,7 +13,7 @@ typedef struct manifest_parser {
    const char *path;
 } manifest_parser_t;
 
-/* Where the text of a scalar begins: past its opening quote. */
+/* manifest_entries.c: where the text of a scalar begins: past its opening quote. */
 rkb_place_t manifest_text_place(const rkb_yaml_t *node);
 bool manifest_check_name(manifest_parser_t *parser, const rkb_yaml_t *key, const char *what);
 /* A scalar that holds an expression; NULL after a sentence on what stands there instead. */

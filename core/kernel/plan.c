@@ -8,78 +8,6 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
-void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) {
-   char text[448];
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(text, sizeof text, fmt, ap);
-   va_end(ap);
-   rkb_finding_set(planner->finding, reason, place.line, place.column, "%s", text);
-}
-
-/* What a manifest may ask of the target: enough to size a persistent grid or a tile. */
-static bool device_property(const rkb_device_t *device, const char *name, rkb_value_t *value) {
-   const struct {
-      const char *name;
-      int64_t value;
-   } table[] = {{"multiprocessors", device->multiprocessors},
-                {"warp_size", device->warp_size},
-                {"shared_per_block", device->shared_per_block},
-                {"shared_per_block_optin", device->shared_per_block_optin},
-                {"shared_per_multiprocessor", device->shared_per_multiprocessor},
-                {"threads_per_multiprocessor", device->threads_per_multiprocessor},
-                {"l2_bytes", (int64_t)device->l2_bytes}};
-   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-      if (strcmp(table[i].name, name) == 0) {
-         *value = (rkb_value_t){.integer = table[i].value};
-         return true;
-      }
-   }
-   return false;
-}
-
-static bool find_name(void *argument, const char *name, rkb_value_t *value) {
-   const planner_t *planner = argument;
-   for (uint32_t i = 0; i < planner->lets_known; i++) {
-      if (strcmp(planner->manifest->lets[i].name, name) == 0) {
-         *value = planner->lets[i];
-         return true;
-      }
-   }
-   for (uint32_t i = 0; i < planner->manifest->public.tune_count; i++) {
-      if (strcmp(planner->manifest->public.tune[i].name, name) == 0) {
-         *value = (rkb_value_t){.integer = planner->tune[i]};
-         return true;
-      }
-   }
-   return planner->lookup(planner->argument, name, value) || device_property(planner->device, name, value);
-}
-
-bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
-   char message[256];
-   enum rkb_fault fault =
-      rkb_expression_evaluate(expression, find_name, planner, value, message, sizeof message);
-   if (fault != RKB_FAULT_NONE)
-      planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
-   return fault == RKB_FAULT_NONE;
-}
-
-bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value) {
-   char message[256];
-   enum rkb_fault fault =
-      rkb_expression_integer(expression, find_name, planner, value, message, sizeof message);
-   if (fault != RKB_FAULT_NONE)
-      planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
-   return fault == RKB_FAULT_NONE;
-}
-
-uint32_t planner_buffer(const planner_t *planner, const char *name) {
-   for (uint32_t i = 0; i < planner->buffer_count; i++)
-      if (strcmp(planner->buffers[i].name, name) == 0)
-         return i;
-   return UINT32_MAX;
-}
-
 /* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let
  * that says what the task already says is welcome. */
 static bool check_names(planner_t *planner) {
@@ -132,7 +60,7 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    rkb_plan_buffer_t *buffer = &planner->buffers[planner->buffer_count];
    uint64_t elements = 1;
    rkb_value_t unused;
-   if (planner_buffer(planner, scratch->name) != UINT32_MAX || find_name(planner, scratch->name, &unused)) {
+   if (planner_buffer(planner, scratch->name) != UINT32_MAX || planner_name(planner, scratch->name, &unused)) {
       planner_find(planner, "plan.name_collision", scratch->place,
                    "scratch buffer '%s' has the name of something else", scratch->name);
       return false;

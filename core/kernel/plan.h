@@ -1,4 +1,4 @@
-/* What a plan is made from and the names its expressions see; shared by plan.c and plan_launch.c.  One thread
+/* What a plan is made from, and the names that its expressions see.  planner.c has what every part of it is made with.  One thread
  * a plan. */
 #ifndef RKB_KERNEL_PLAN_H
 #define RKB_KERNEL_PLAN_H
@@ -27,6 +27,8 @@ typedef struct planner {
 
 void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...)
    RKB_PRINTF(4, 5);
+/* What a name stands for in the planner's expressions: an rkb_lookup_t whose argument is the planner. */
+bool planner_name(void *planner, const char *name, rkb_value_t *value);
 /* Evaluates; false after a finding (plan.expression). */
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value);
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value);
