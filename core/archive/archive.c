@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "base/file.h"
 #include "base/memory.h"
-#include "archive/run_facts.h"
+#include "archive/run_identity.h"
 #include "archive/run_lock.h"
 #include "archive/schema.h"
 #include "base/shipped_files.h"

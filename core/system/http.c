@@ -25,93 +25,14 @@
    8u /* TLS handshakes cost a millisecond or two each, and 200 at once stalled the loop 337 ms */
 #define STARTS_A_TURN 4u
 
-typedef struct transfer_list {
-   rkb_http_transfer_t *first, *last;
-   uint32_t count;
-} transfer_list_t;
-
 typedef struct watched_socket {
    uv_poll_t poll;
    rkb_http_t *http;
    curl_socket_t file;
 } watched_socket_t;
 
-struct rkb_http {
-   rkb_loop_t *loop;
-   CURLM *multi;
-   char *ca_file;
-   uint32_t most_transfers, most_waiting, most_connecting;
-   uint32_t connecting, sockets;
-   transfer_list_t waiting, running;
-   uv_timer_t curl_timer;  /* the timer that curl asks for */
-   uv_timer_t start_timer; /* 0 ms: starts waiting transfers in the next turn */
-   unsigned handles;       /* not yet closed, transfers' timers included */
-   bool freeing;
-};
-
-static void append(transfer_list_t *list, rkb_http_transfer_t *transfer) {
-   transfer->next = NULL;
-   transfer->previous = list->last;
-   *(list->last ? &list->last->next : &list->first) = transfer;
-   list->last = transfer;
-   list->count++;
-}
-
-static void take_out(transfer_list_t *list, rkb_http_transfer_t *transfer) {
-   *(transfer->previous ? &transfer->previous->next : &list->first) = transfer->next;
-   *(transfer->next ? &transfer->next->previous : &list->last) = transfer->previous;
-   list->count--;
-}
-
-rkb_loop_t *rkb_http_loop(const rkb_http_t *http) {
-   return http->loop;
-}
-
-void rkb_http_handle_added(rkb_http_t *http) {
-   http->handles++;
-}
-
-void rkb_http_handle_closed(rkb_http_t *http) {
-   if (--http->handles > 0 || !http->freeing)
-      return;
-   free(http->ca_file);
-   free(http);
-   curl_global_cleanup();
-}
-
 static void on_timer_closed(uv_handle_t *handle) {
    rkb_http_handle_closed(handle->data);
-}
-
-static void on_start_timer(uv_timer_t *timer);
-
-/* Starts waiting transfers in the next turn of the loop, because the caller may be a callback of curl. */
-static void start_soon(rkb_http_t *http) {
-   if (http->waiting.count && !http->freeing && !uv_is_active((uv_handle_t *)&http->start_timer))
-      uv_timer_start(&http->start_timer, on_start_timer, 0, 0);
-}
-
-/* Removes a running transfer from the client's lists and counts. */
-static void forget_running(rkb_http_transfer_t *transfer) {
-   rkb_http_t *http = transfer->http;
-   if (transfer->phase == PHASE_CONNECTING)
-      http->connecting--;
-   take_out(&http->running, transfer);
-   curl_multi_remove_handle(http->multi, transfer->easy);
-   start_soon(http);
-}
-
-void rkb_http_connected(rkb_http_t *http) {
-   http->connecting--;
-   start_soon(http);
-}
-
-void rkb_http_abandon(rkb_http_transfer_t *transfer) {
-   if (transfer->phase == PHASE_WAITING)
-      take_out(&transfer->http->waiting, transfer);
-   else
-      forget_running(transfer);
-   rkb_http_transfer_end(transfer, CURLE_ABORTED_BY_CALLBACK);
 }
 
 /* Handles the transfers that have ended.  Reads each message before it removes the handle, because removal frees the message. */
@@ -124,7 +45,7 @@ static void drain_messages(rkb_http_t *http) {
       CURLcode result = message->data.result;
       char *transfer;
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-      forget_running((rkb_http_transfer_t *)transfer);
+      rkb_http_forget((rkb_http_transfer_t *)transfer);
       rkb_http_transfer_end((rkb_http_transfer_t *)transfer, result);
    }
 }
@@ -204,12 +125,7 @@ static int on_timer_wanted(CURLM *multi, long milliseconds, void *argument) {
 }
 
 static void start_one(rkb_http_t *http) {
-   rkb_http_transfer_t *transfer = http->waiting.first;
-   take_out(&http->waiting, transfer);
-   append(&http->running, transfer);
-   transfer->phase = PHASE_CONNECTING;
-   transfer->started = rkb_now_ns();
-   http->connecting++;
+   rkb_http_transfer_t *transfer = rkb_http_take_waiting(http);
    if (rkb_http_transfer_prepare(transfer, http->ca_file) &&
        curl_multi_add_handle(http->multi, transfer->easy) == CURLM_OK) {
       rkb_http_transfer_watch(transfer);
@@ -227,7 +143,7 @@ static void on_start_timer(uv_timer_t *timer) {
         i++)
       start_one(http);
    if (http->connecting < http->most_connecting && http->running.count < http->most_transfers)
-      start_soon(http);
+      rkb_http_start_soon(http);
 }
 
 static uint32_t or_default(uint32_t value, uint32_t fallback) {
@@ -257,6 +173,7 @@ int rkb_http_new(rkb_loop_t *loop, const rkb_http_options_t *options, rkb_http_t
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "libcurl could not be initialised");
    rkb_http_t *made = rkb_allocate(1, sizeof *made);
    made->loop = loop;
+   made->start_waiting = on_start_timer;
    made->most_transfers = or_default(options->most_transfers, DEFAULT_TRANSFERS);
    made->most_waiting = or_default(options->most_waiting, DEFAULT_WAITING);
    made->most_connecting = or_default(options->most_connecting, DEFAULT_CONNECTING);
@@ -299,8 +216,7 @@ int rkb_http_start(rkb_http_t *http, const rkb_http_request_t *request, rkb_http
    int status = rkb_http_transfer_new(http, request, &made, err);
    if (status != RKB_OK)
       return status;
-   append(&http->waiting, made);
-   start_soon(http);
+   rkb_http_add_waiting(http, made);
    if (transfer)
       *transfer = made;
    return RKB_OK;

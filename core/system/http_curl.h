@@ -1,4 +1,5 @@
-/* Declarations that the client (http.c) and a single transfer (http_transfer.c) share.  Private to these two.  [loop] */
+/* What the files of the HTTP client share: the client (http.c), a single transfer (http_transfer.c) and the client's lists of transfers
+ * (http_lists.c).  Private to them.  [loop] */
 #ifndef RKB_SYSTEM_HTTP_CURL_H
 #define RKB_SYSTEM_HTTP_CURL_H
 
@@ -8,6 +9,25 @@
 #include "system/http.h"
 
 enum transfer_phase { PHASE_WAITING, PHASE_CONNECTING, PHASE_SENT, PHASE_ENDED };
+
+typedef struct transfer_list {
+   rkb_http_transfer_t *first, *last;
+   uint32_t count;
+} transfer_list_t;
+
+struct rkb_http {
+   rkb_loop_t *loop;
+   CURLM *multi;
+   char *ca_file;
+   uint32_t most_transfers, most_waiting, most_connecting;
+   uint32_t connecting, sockets;
+   transfer_list_t waiting, running;
+   uv_timer_t curl_timer;  /* the timer that curl asks for */
+   uv_timer_t start_timer; /* 0 ms: start_waiting in the next turn */
+   uv_timer_cb start_waiting;
+   unsigned handles;       /* not yet closed, transfers' timers included */
+   bool freeing;
+};
 
 struct rkb_http_transfer {
    rkb_http_t *http;
@@ -50,15 +70,24 @@ void rkb_http_transfer_watch(rkb_http_transfer_t *transfer);
  * no list. */
 void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result);
 
-/* http.c ------------------------------------------------------------------------------------------- */
+/* Ends a transfer that waits or that curl still runs, with transfer->outcome.  Never call it inside a callback of curl. */
+void rkb_http_abandon(rkb_http_transfer_t *transfer);
 
+/* http_lists.c ------------------------------------------------------------------------------------- */
+
+/* A new transfer waits, and starts in a later turn of the loop. */
+void rkb_http_add_waiting(rkb_http_t *http, rkb_http_transfer_t *transfer);
+/* Makes the first waiting transfer a connecting one. */
+rkb_http_transfer_t *rkb_http_take_waiting(rkb_http_t *http);
+/* Starts waiting transfers in the next turn of the loop, because the caller may be a callback of curl. */
+void rkb_http_start_soon(rkb_http_t *http);
+/* Takes a transfer that waits or runs out of the client's lists and counts. */
+void rkb_http_forget(rkb_http_transfer_t *transfer);
 /* A connection was made, so the client may open another. */
 void rkb_http_connected(rkb_http_t *http);
-/* Ends a transfer that curl still runs, with transfer->outcome.  Never call it inside a callback of curl. */
-void rkb_http_abandon(rkb_http_transfer_t *transfer);
 /* Counts one more open handle. */
 void rkb_http_handle_added(rkb_http_t *http);
+/* The last one of a client that is being freed frees its memory. */
 void rkb_http_handle_closed(rkb_http_t *http);
-rkb_loop_t *rkb_http_loop(const rkb_http_t *http);
 
 #endif

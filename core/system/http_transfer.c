@@ -115,7 +115,7 @@ int rkb_http_transfer_new(rkb_http_t *http, const rkb_http_request_t *request, r
       release(made);
       return status;
    }
-   uv_timer_init(rkb_loop_uv(rkb_http_loop(http)), &made->timer);
+   uv_timer_init(rkb_loop_uv(http->loop), &made->timer);
    made->timer.data = made;
    rkb_http_handle_added(http);
    *transfer = made;
@@ -270,7 +270,7 @@ void rkb_http_transfer_watch(rkb_http_transfer_t *transfer) {
    uint64_t now = rkb_now_ns(), next = next_limit(transfer, &outcome);
    if (transfer->draining)
       return;
-   uv_update_time(rkb_loop_uv(rkb_http_loop(transfer->http)));
+   uv_update_time(rkb_loop_uv(transfer->http->loop));
    uv_timer_start(&transfer->timer, on_limit, next > now ? (next - now) / 1000000 + 1 : 0, 0);
 }
 
@@ -391,4 +391,9 @@ void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result) {
    transfer->easy = NULL;
    transfer->done(transfer->arg, &reply);
    uv_close((uv_handle_t *)&transfer->timer, on_timer_closed);
+}
+
+void rkb_http_abandon(rkb_http_transfer_t *transfer) {
+   rkb_http_forget(transfer);
+   rkb_http_transfer_end(transfer, CURLE_ABORTED_BY_CALLBACK);
 }

@@ -1,6 +1,6 @@
 /* The identity of a run: a run is resumed only if it is the same. */
-#ifndef RKB_ARCHIVE_RUN_FACTS_H
-#define RKB_ARCHIVE_RUN_FACTS_H
+#ifndef RKB_ARCHIVE_RUN_IDENTITY_H
+#define RKB_ARCHIVE_RUN_IDENTITY_H
 
 #include "archive/archive_internal.h"
 

@@ -1,5 +1,5 @@
 /* A run's facts and identity: the tables fact and plugin.  Runs on the thread that holds the connection. */
-#include "archive/run_facts.h"
+#include "archive/run_identity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void identity_spell(const rkb_run_identity_t *identity, identity_texts_t 
    memcpy(texts->facts, facts, sizeof facts);
 }
 
-static int put_fact(rkb_connection_t *writer, const char *key, const char *value, rkb_error_t *err) {
+int rkb_fact_put(rkb_connection_t *writer, const char *key, const char *value, rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_FACT);
    rkb_bind_text(&statement, key);
    rkb_bind_text(&statement, value ? value : "");
@@ -42,7 +42,7 @@ static int put_fact(rkb_connection_t *writer, const char *key, const char *value
 }
 
 /* *value is malloc'd; it is NULL, with RKB_OK, when the fact is absent. */
-static int get_fact(rkb_connection_t *connection, const char *key, char **value, rkb_error_t *err) {
+int rkb_fact_get(rkb_connection_t *connection, const char *key, char **value, rkb_error_t *err) {
    int row;
    rkb_statement_t statement = rkb_statement_begin(connection, RKB_SQL_GET_FACT);
    *value = NULL;
@@ -61,13 +61,13 @@ int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *ident
    int status;
    identity_spell(identity, &texts);
    snprintf(created, sizeof created, "%lld", (long long)rkb_wall_clock_ms());
-   status = put_fact(writer, "name", identity->name, err);
+   status = rkb_fact_put(writer, "name", identity->name, err);
    if (status == RKB_OK)
-      status = put_fact(writer, "created_ms", created, err);
+      status = rkb_fact_put(writer, "created_ms", created, err);
    if (status == RKB_OK && identity->secret)
-      status = put_fact(writer, "secret", identity->secret, err);
+      status = rkb_fact_put(writer, "secret", identity->secret, err);
    for (int i = 0; status == RKB_OK && i < COMPARED_FACTS; i++)
-      status = put_fact(writer, texts.facts[i].key, texts.facts[i].value, err);
+      status = rkb_fact_put(writer, texts.facts[i].key, texts.facts[i].value, err);
    for (uint32_t i = 0; status == RKB_OK && i < identity->plugin_count; i++) {
       const rkb_run_plugin_t *plugin = &identity->plugins[i];
       rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_PLUGIN);
@@ -82,7 +82,7 @@ int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *ident
 
 int rkb_identity_present(rkb_connection_t *connection, bool *present, rkb_error_t *err) {
    char *stored = NULL;
-   int status = get_fact(connection, "created_ms", &stored, err);
+   int status = rkb_fact_get(connection, "created_ms", &stored, err);
    *present = stored != NULL;
    free(stored);
    return status;
@@ -149,7 +149,7 @@ int rkb_identity_compare(rkb_connection_t *connection, const rkb_run_identity_t 
       const identity_fact_t *fact = &texts.facts[i];
       const char *given = fact->value ? fact->value : "";
       char *stored = NULL;
-      int status = get_fact(connection, fact->key, &stored, err);
+      int status = rkb_fact_get(connection, fact->key, &stored, err);
       if (status == RKB_OK && strcmp(stored ? stored : "", given) != 0)
          status = rkb_fail(err, RKB_ERR_INVALID, "cannot resume: %s was %s when the run began and is %s now",
                            fact->meaning, stored ? stored : "unknown", given);
@@ -164,7 +164,7 @@ int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *va
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
-   return rkb_archive_end(archive, put_fact(archive->writer, key, value, err), err);
+   return rkb_archive_end(archive, rkb_fact_put(archive->writer, key, value, err), err);
 }
 
 char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key) {
@@ -173,7 +173,7 @@ char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key) {
    rkb_connection_t *reader;
    if (rkb_archive_take_reader(archive, &reader, &err) != RKB_OK)
       return NULL;
-   if (get_fact(reader, key, &value, &err) != RKB_OK)
+   if (rkb_fact_get(reader, key, &value, &err) != RKB_OK)
       value = NULL;
    rkb_archive_give_reader(archive, reader);
    return value;
