@@ -1,8 +1,9 @@
-/* A run's facts and identity: the tables fact and plugin.  Runs on the thread that holds the connection. */
+/* The identity of a run: the facts that must be equal on resume, and the table plugin.  Runs on the thread that holds the connection. */
 #include "archive/run_identity.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "archive/run_facts.h"
 #include "base/memory.h"
 
 enum { MAX_NUMBER_TEXT = 32, COMPARED_FACTS = 8 };
@@ -32,27 +33,6 @@ static void identity_spell(const rkb_run_identity_t *identity, identity_texts_t 
       {"pipeline_hash", identity->pipeline_hash, "the pipeline"},
    };
    memcpy(texts->facts, facts, sizeof facts);
-}
-
-int rkb_fact_put(rkb_connection_t *writer, const char *key, const char *value, rkb_error_t *err) {
-   rkb_statement_t statement = rkb_statement_begin(writer, RKB_SQL_PUT_FACT);
-   rkb_bind_text(&statement, key);
-   rkb_bind_text(&statement, value ? value : "");
-   return rkb_statement_finish(&statement, err);
-}
-
-/* *value is malloc'd; it is NULL, with RKB_OK, when the fact is absent. */
-int rkb_fact_get(rkb_connection_t *connection, const char *key, char **value, rkb_error_t *err) {
-   int row;
-   rkb_statement_t statement = rkb_statement_begin(connection, RKB_SQL_GET_FACT);
-   *value = NULL;
-   rkb_bind_text(&statement, key);
-   row = rkb_statement_row(&statement, err);
-   if (row != 1)
-      return row;
-   *value = rkb_duplicate(rkb_column_text(&statement, 0));
-   rkb_statement_reset(&statement);
-   return RKB_OK;
 }
 
 int rkb_identity_store(rkb_connection_t *writer, const rkb_run_identity_t *identity, rkb_error_t *err) {
@@ -158,23 +138,4 @@ int rkb_identity_compare(rkb_connection_t *connection, const rkb_run_identity_t 
          return status;
    }
    return compare_plugins(connection, identity, err);
-}
-
-int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *value, rkb_error_t *err) {
-   int status = rkb_archive_begin(archive, err);
-   if (status != RKB_OK)
-      return status;
-   return rkb_archive_end(archive, rkb_fact_put(archive->writer, key, value, err), err);
-}
-
-char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key) {
-   char *value = NULL;
-   rkb_error_t err;
-   rkb_connection_t *reader;
-   if (rkb_archive_take_reader(archive, &reader, &err) != RKB_OK)
-      return NULL;
-   if (rkb_fact_get(reader, key, &value, &err) != RKB_OK)
-      value = NULL;
-   rkb_archive_give_reader(archive, reader);
-   return value;
 }
