@@ -1,25 +1,8 @@
-/* Reads replies, and lists the providers (provider.h). */
+/* Reads replies, and the numbers of a question that every protocol sends (provider.h).  Any thread. */
 #include "llm/provider.h"
 
 #include <string.h>
 #include "base/units.h"
-
-const rkb_provider_t *const rkb_providers[] = {&rkb_provider_openai,  &rkb_provider_anthropic,
-                                               &rkb_provider_gemini,  &rkb_provider_openai_responses,
-                                               &rkb_provider_azure,   &rkb_provider_bedrock,
-                                               &rkb_provider_embeddings, &rkb_provider_command, NULL};
-
-const char *rkb_provider_choices(void) {
-   return "openai, anthropic, gemini, openai-responses, azure, bedrock, openai-embeddings or command";
-}
-
-void rkb_provider_url(const rkb_model_t *model, rkb_text_t *out) {
-   const char *query = strchrnul(model->base_url, '?');
-   rkb_text_append(out, model->base_url, (size_t)(query - model->base_url));
-   model->provider->path(model, out);
-   if (*query)
-      rkb_text_format(out, "%c%s", strchr(rkb_text_get(out), '?') ? '&' : '?', query + 1);
-}
 
 void rkb_reply_init(rkb_reply_t *reply) {
    *reply =
