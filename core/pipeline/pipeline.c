@@ -11,26 +11,6 @@
 #define MAX_TEXT (4u << 20)
 #define MAX_PLUGINS 256
 
-/* Makes a path relative to the file that contains it.  shipped: the folder whose files may be given by name alone, or NULL. */
-static void resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped) {
-   bool beside = node->place.file && strchr(node->place.file, '/') && node->text[0] != '/';
-   char *directory = beside ? rkb_path_directory(node->place.file) : rkb_duplicate(node->text[0] ? "" : ".");
-   char *joined = rkb_path_join(directory, node->text);
-   char *real = realpath(joined, NULL);
-   if (!real && shipped) {
-      char *found = rkb_find_shipped(shipped, node->text);
-      real = found ? realpath(found, NULL) : NULL;
-      free(found);
-   }
-   const char *path = real ? real : joined;
-   node->text = rkb_arena_text(pipeline->arena, path, strlen(path));
-   node->length = strlen(node->text);
-   node->quoted = true;
-   free(real);
-   free(joined);
-   free(directory);
-}
-
 /* Puts command line options into the tree, so that the resolved form is what really runs. */
 bool rkb_pipeline_apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options,
                           rkb_problems_t *problems) {
@@ -59,54 +39,13 @@ static bool open_registry(rkb_pipeline_t *pipeline, const char *const *paths, rk
          const char *text;
          if (!rkb_yaml_scalar(plugins->items[i], "plugins", &text, problems))
             return false;
-         resolve_path(pipeline, plugins->items[i], NULL);
+         rkb_pipeline_resolve_path(pipeline, plugins->items[i], NULL);
          first[i] = plugins->items[i]->text;
          if (!rkb_path_exists(first[i]))
             rkb_problem(problems, plugins->items[i]->place, "plugins: there is nothing at %s", first[i]);
       }
    }
    pipeline->registry = rkb_registry_open(first, paths, problems);
-   return true;
-}
-
-bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
-   uint32_t before = problems->errors;
-   rkb_yaml_t *task = rkb_yaml_get(pipeline->root, "task");
-   rkb_pipeline_heading(pipeline, problems);
-   if (!rkb_yaml_is_null(task) && rkb_yaml_scalar(task, "task", &pipeline->task_path, problems)) {
-      resolve_path(pipeline, task, "tasks");
-      pipeline->task_path = task->text;
-   }
-   /* Check wiring and limits even when an entry is broken, so that the user sees all problems at once.  Do not
-    * check the objective then: every measurement of a missing stage would look missing too. */
-   bool entries = rkb_pipeline_entries(pipeline, problems);
-   rkb_pipeline_wire(pipeline, problems);
-   if (entries)
-      rkb_pipeline_goal(pipeline, problems);
-   rkb_pipeline_limits(pipeline, problems);
-   rkb_pipeline_workers_read(pipeline, problems);
-   return problems->errors == before;
-}
-
-/* Writes defaults from outside the file into the tree, so that the resolved form means the same wherever it is kept. */
-static bool spell_out(rkb_pipeline_t *pipeline) {
-   const char *const keys[] = {"name", "direction", "target"};
-   const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL,
-                                 pipeline->target};
-   for (int i = 0; i < 3; i++) {
-      if (!values[i] || rkb_yaml_get(pipeline->root, keys[i]))
-         continue;
-      rkb_yaml_t *node = rkb_tree_scalar(pipeline->arena, values[i], false, pipeline->root->place);
-      if (!rkb_tree_put(pipeline->arena, pipeline->root, keys[i], node))
-         return false;
-   }
-   return true;
-}
-
-bool rkb_pipeline_resolve(rkb_pipeline_t *pipeline) {
-   if (!spell_out(pipeline))
-      return false;
-   rkb_tree_write(pipeline->root, &pipeline->text);
    return true;
 }
 
@@ -131,15 +70,6 @@ static void hash_pipeline(rkb_pipeline_t *pipeline) {
    rkb_hash_text(rkb_text_get(&text), text.length, pipeline->hash);
    rkb_arena_free(scratch);
    rkb_text_free(&text);
-}
-
-rkb_pipeline_t *rkb_pipeline_new(const char *path) {
-   rkb_pipeline_t *pipeline = rkb_allocate(1, sizeof *pipeline);
-   rkb_text_init(&pipeline->depends, 1u << 20);
-   rkb_text_init(&pipeline->text, MAX_TEXT);
-   pipeline->arena = rkb_arena_new(0);
-   pipeline->path = rkb_duplicate(path);
-   return pipeline;
 }
 
 rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems) {
@@ -175,20 +105,6 @@ failed:
    return NULL;
 }
 
-void rkb_pipeline_close(rkb_pipeline_t *pipeline) {
-   if (!pipeline)
-      return;
-   rkb_subject_free(pipeline);
-   rkb_pipeline_cells_free(pipeline);
-   if (!pipeline->borrowed_registry)
-      rkb_registry_free(pipeline->registry);
-   rkb_text_free(&pipeline->text);
-   rkb_text_free(&pipeline->depends);
-   rkb_arena_free(pipeline->arena);
-   free(pipeline->path);
-   free(pipeline);
-}
-
 void rkb_pipeline_free(rkb_pipeline_t *pipeline) {
    rkb_pipeline_close(pipeline);
 }
@@ -207,10 +123,6 @@ const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline) {
 
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline) {
    return pipeline->hash;
-}
-
-bool rkb_pipeline_is_sweep(const rkb_pipeline_t *pipeline) {
-   return pipeline->seeds || pipeline->arms || pipeline->matrix;
 }
 
 uint32_t rkb_pipeline_cell_count(const rkb_pipeline_t *pipeline) {

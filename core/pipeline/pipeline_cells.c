@@ -291,16 +291,3 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       refuse_equal_cells(pipeline, &axes, problems);
    return problems->errors == before;
 }
-
-void rkb_pipeline_cells_free(rkb_pipeline_t *pipeline) {
-   for (uint32_t i = 0; i < pipeline->cell_count; i++) {
-      rkb_pipeline_cell_t *cell = &pipeline->cells[i];
-      free(cell->name);
-      free(cell->arm);
-      free(cell->text);
-      free(cell->task);
-      free(cell->direction);
-      free(cell->target);
-   }
-   free(pipeline->cells);
-}

@@ -106,16 +106,17 @@ bool rkb_pipeline_workers_read(rkb_pipeline_t *pipeline, rkb_problems_t *problem
 
 /* pipeline_cells.c: opens every cell of a sweep and keeps it. */
 bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
-void rkb_pipeline_cells_free(rkb_pipeline_t *pipeline);
 
 /* pipeline.c: puts the command line's options into the merged tree. */
 bool rkb_pipeline_apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options, rkb_problems_t *problems);
-/* An empty one, and everything from a merged tree on but for task and device. */
+/* pipeline_document.c: an empty one, and everything from a merged tree on but for task and device. */
 rkb_pipeline_t *rkb_pipeline_new(const char *path);
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* Spells defaults out and writes the resolved form; false past the arena's limit. */
 bool rkb_pipeline_resolve(rkb_pipeline_t *pipeline);
 void rkb_pipeline_close(rkb_pipeline_t *pipeline);
+/* Makes a path relative to the file that contains it.  shipped: the folder whose files may be given by name alone, or NULL. */
+void rkb_pipeline_resolve_path(rkb_pipeline_t *pipeline, rkb_yaml_t *node, const char *shipped);
 
 /* Index of the entry with this id, or -1. */
 int32_t rkb_pipeline_find(const rkb_pipeline_t *pipeline, const char *id);
