@@ -39,6 +39,20 @@ void rkb_session_end(rkb_session_t *session) {
    free(session);
 }
 
+int rkb_session_begin_under(rkb_devices_t *devices, const char *const *words, uint64_t deadline_ns, bool (*cancelled)(void *),
+                            void *argument, rkb_session_t **out, rkb_error_t *err) {
+   rkb_session_t *session = NULL;
+   int status = rkb_session_begin(devices, deadline_ns, cancelled, argument, &session, err);
+   if (status != RKB_OK)
+      return status;
+   status = rkb_session_start_tool(session, words, deadline_ns, err);
+   if (status != RKB_OK)
+      rkb_session_end(session);
+   else
+      *out = session;
+   return status;
+}
+
 const char *rkb_session_describe(const rkb_session_t *session) {
    return session->worker->greeting;
 }

@@ -31,6 +31,9 @@ int rkb_session_ask(rkb_session_t *session, uint32_t type, const rkb_piece_t *pi
 int rkb_session_refused(int refusal, rkb_error_t *err);
 /* Stops a worker that claims what cannot be. */
 int rkb_session_disbelieve(rkb_session_t *session, const char *what, rkb_error_t *err);
+/* Starts the session's worker under a tool (tool_run.c): words are the tool's command.  After a failure the session has no worker, and
+ * the tool is ended as any other. */
+int rkb_session_start_tool(rkb_session_t *session, const char *const *words, uint64_t deadline_ns, rkb_error_t *err);
 /* Ends a tool and its worker without asking for its report. */
 void rkb_session_end_tool(rkb_session_t *session);
 

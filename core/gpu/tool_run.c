@@ -98,27 +98,17 @@ static void quote_tool(rkb_tool_run_t *run, const char *tool, rkb_error_t *err) 
    }
 }
 
-int rkb_session_begin_under(rkb_devices_t *devices, const char *const *words, uint64_t deadline_ns, bool (*cancelled)(void *),
-                            void *argument, rkb_session_t **out, rkb_error_t *err) {
-   rkb_session_t *session = NULL;
-   int status = rkb_session_begin(devices, deadline_ns, cancelled, argument, &session, err);
-   if (status != RKB_OK)
-      return status;
+int rkb_session_start_tool(rkb_session_t *session, const char *const *words, uint64_t deadline_ns, rkb_error_t *err) {
    const uint64_t latest = rkb_now_ns() + START_NS;
-   const rkb_patience_t patience = {deadline_ns && deadline_ns < latest ? deadline_ns : latest, cancelled, argument};
+   const rkb_patience_t patience = {deadline_ns && deadline_ns < latest ? deadline_ns : latest, session->cancelled, session->argument};
    session->tool = rkb_allocate(1, sizeof *session->tool);
    *session->tool = (rkb_tool_run_t){.errors = -1};
    session->worker = &session->tool->worker;
    rkb_device_settle(session->device);
-   status = open_run(session->device, words, &patience, session->tool, err);
-   if (status != RKB_OK) {
-      if (session->tool->errors >= 0)
-         quote_tool(session->tool, words[0], err);
-      rkb_session_end(session);
-      return status;
-   }
-   *out = session;
-   return RKB_OK;
+   int status = open_run(session->device, words, &patience, session->tool, err);
+   if (status != RKB_OK && session->tool->errors >= 0)
+      quote_tool(session->tool, words[0], err);
+   return status;
 }
 
 int rkb_session_report(rkb_session_t *s, char **report, size_t *bytes, rkb_error_t *err) {
