@@ -15,7 +15,7 @@
 #include "task/task.h"
 
 enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2, RKB_BENCH_VARIANTS = 6 };
-extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* of PyTorch; table.c */
+extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* of PyTorch; figures.c */
 
 typedef struct rkb_bench {
    const rkb_arguments_t *arguments;

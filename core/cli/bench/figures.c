@@ -209,3 +209,6 @@ int rkb_bench_figures_read(const char *path, const char *text, json_t **lines, r
    }
    return status;
 }
+
+const char *const rkb_bench_variants[RKB_BENCH_VARIANTS] = {
+   "eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"};

@@ -16,9 +16,6 @@
 #define MOST_DRIFT 0.01
 #define RESOLUTION_US 0.5
 
-const char *const rkb_bench_variants[RKB_BENCH_VARIANTS] = {
-   "eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"};
-
 static double number(const json_t *object, const char *key) {
    const json_t *value = json_object_get(object, key);
    return json_is_number(value) ? json_number_value(value) : NAN;
