@@ -27,27 +27,6 @@ rkb_precision_t rkb_precision_of(const char *name) {
    return precision;
 }
 
-bool rkb_bound_lookup(void *argument, const char *name, rkb_value_t *value) {
-   const rkb_bound_t *bound = argument;
-   *value = (rkb_value_t){0};
-   for (uint32_t i = 0; i < bound->view.dim_count; i++)
-      if (strcmp(bound->view.dims[i].name, name) == 0) {
-         value->integer = bound->view.dims[i].value;
-         return true;
-      }
-   for (uint32_t i = 0; i < bound->lets_known; i++)
-      if (strcmp(bound->definition->lets[i].name, name) == 0) {
-         *value = (rkb_value_t){bound->let_is_real[i], bound->let_values[i], bound->let_reals[i]};
-         return true;
-      }
-   for (uint32_t i = 0; i < bound->view.attribute_count; i++)
-      if (strcmp(bound->view.attributes[i].name, name) == 0) {
-         *value = (rkb_value_t){true, 0, bound->view.attributes[i].value};
-         return true;
-      }
-   return false;
-}
-
 static bool evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb_value_t *value,
                      rkb_problems_t *problems) {
    char message[256];

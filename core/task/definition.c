@@ -12,35 +12,6 @@
 
 #define MOST_FILE_BYTES (1u << 20)
 
-uint32_t rkb_definition_tensor(const rkb_definition_t *definition, const char *name) {
-   for (uint32_t i = 0; i < definition->tensor_count; i++)
-      if (strcmp(definition->tensors[i].name, name) == 0)
-         return i;
-   return UINT32_MAX;
-}
-
-static rkb_place_t text_place(const rkb_yaml_t *node) {
-   rkb_place_t place = node->place;
-   place.column += node->quoted;
-   return place;
-}
-
-rkb_expression_t *rkb_definition_expression(rkb_definition_t *definition, const rkb_yaml_t *node,
-                                            const char *what, rkb_problems_t *problems) {
-   const char *text;
-   if (!rkb_yaml_scalar(node, what, &text, problems))
-      return NULL;
-   return rkb_expression_parse(definition->arena, text, strlen(text), text_place(node), problems);
-}
-
-bool rkb_definition_expressions(rkb_definition_t *definition, const rkb_yaml_t *node, const char *what,
-                                rkb_expression_t ***list, uint32_t *count, rkb_problems_t *problems) {
-   const char *text;
-   if (!rkb_yaml_scalar(node, what, &text, problems))
-      return false;
-   return rkb_expression_list(definition->arena, text, strlen(text), text_place(node), list, count, problems);
-}
-
 /* Reads one of the two files.  Its path lies in the arena; the caller frees its bytes. */
 static char *read_file(rkb_definition_t *definition, const char *name, const char **path, size_t *length,
                        rkb_problems_t *problems) {

@@ -7,51 +7,6 @@
 #include <string.h>
 #include "base/units.h"
 
-void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size) {
-   return rkb_arena_array(definition->arena, count + 1, size);
-}
-
-const char *rkb_read_kept(rkb_definition_t *definition, const char *text) {
-   return rkb_arena_text(definition->arena, text, strlen(text));
-}
-
-/* Whether expressions can mention the name. */
-static bool name_is_good(const char *name) {
-   if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_'))
-      return false;
-   for (; *name; name++)
-      if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-            (*name >= '0' && *name <= '9') || *name == '_'))
-         return false;
-   return true;
-}
-
-const char *rkb_read_name(rkb_definition_t *definition, const rkb_yaml_t *key, const char *what,
-                          rkb_problems_t *problems) {
-   if (!name_is_good(key->text))
-      rkb_problem(problems, key->place,
-                  "%s is not a name for %s: use letters, digits and _, not beginning with a digit", key->text,
-                  what);
-   return rkb_read_kept(definition, key->text);
-}
-
-bool rkb_read_text(rkb_definition_t *definition, const rkb_yaml_t *map, const char *key, bool required,
-                   const char **out, rkb_problems_t *problems) {
-   const rkb_yaml_t *node = rkb_yaml_get(map, key);
-   *out = "";
-   if (!node && !required)
-      return true;
-   if (!node) {
-      rkb_problem(problems, map->place, "%s is missing", key);
-      return false;
-   }
-   const char *text;
-   if (!rkb_yaml_scalar(node, key, &text, problems))
-      return false;
-   *out = rkb_read_kept(definition, text);
-   return true;
-}
-
 static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {
    static const char *const known[] = {"rkb-task",   "name",  "summary",    "source",  "precision",
                                        "directions", "dims",  "let",        "require", "attributes",
@@ -197,17 +152,6 @@ static void read_lets(rkb_definition_t *definition, const rkb_yaml_t *lets, cons
             definition->require[definition->require_count++] = condition;
       }
    }
-}
-
-/* Rounds to float32, because that is what a kernel receives. */
-bool rkb_read_float(const rkb_yaml_t *node, const char *what, double *value, rkb_problems_t *problems) {
-   if (!rkb_yaml_real(node, what, value, problems))
-      return false;
-   *value = (double)(float)*value;
-   if (isfinite(*value))
-      return true;
-   rkb_problem(problems, node->place, "%s does not fit into float32", what);
-   return false;
 }
 
 static void read_attributes(rkb_definition_t *definition, const rkb_yaml_t *node, rkb_problems_t *problems) {

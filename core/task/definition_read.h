@@ -1,4 +1,4 @@
-/* Functions that the parts of the task.yaml reader share.  All report mistakes at their places; one thread. */
+/* What the parts of the task.yaml reader share (definition_parts.c), and the parts.  All report mistakes at their places; one thread. */
 #ifndef RKB_TASK_DEFINITION_READ_H
 #define RKB_TASK_DEFINITION_READ_H
 

@@ -1,5 +1,6 @@
-/* Expected outputs with their bounds: whole tensors, or listed elements.  An rkb_expected_t belongs to its
- * holder; the points of one rkb_inputs_t are shared under its lock. */
+/* Expected outputs with their bounds: whole tensors, or listed elements.  An rkb_expected_t belongs to its holder.  Evaluating points of
+ * one rkb_inputs_t takes its lock.  Any thread. */
+#include "base/memory.h"
 #include "reference/evaluation_threads.h"
 #include "task/task_parts.h"
 
@@ -17,7 +18,7 @@ static double stat_bound(double variance) {
 void rkb_task_expected_free(rkb_expected_t *expected) {
    if (!expected)
       return;
-   for (uint32_t i = 0; expected->outputs && i < expected->tensor_count; i++)
+   for (uint32_t i = 0; i < expected->tensor_count; i++)
       rkb_block_free(&expected->outputs[i]);
    free(expected->outputs);
    free(expected->counts);
@@ -28,16 +29,12 @@ int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precis
                        rkb_expected_t **expected, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    *expected = NULL;
-   rkb_expected_t *made = calloc(1, sizeof *made);
-   if (!made)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   rkb_expected_t *made = rkb_allocate(1, sizeof *made);
    made->tensor_count = bound->view.tensor_count;
-   made->outputs = calloc(made->tensor_count + 1, sizeof *made->outputs);
-   made->counts = calloc(made->tensor_count + 1, sizeof *made->counts);
+   made->outputs = rkb_allocate(made->tensor_count + 1, sizeof *made->outputs);
+   made->counts = rkb_allocate(made->tensor_count + 1, sizeof *made->counts);
    rkb_source_t source = rkb_inputs_as_source(inputs);
-   int status = made->outputs && made->counts
-                   ? rkb_evaluate_whole(bound->program, precision, &source, bound->budget, made->outputs, err)
-                   : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   int status = rkb_evaluate_whole(bound->program, precision, &source, bound->budget, made->outputs, err);
    if (status != RKB_OK) {
       rkb_task_expected_free(made);
       return status;
@@ -79,9 +76,9 @@ int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint
                           double *values, double *hard, double *stat, uint8_t *flags, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    const rkb_program_t *program = rkb_inputs_program(inputs);
-   int64_t *index = malloc((count + 1) * sizeof *index);
+   int64_t *index = rkb_try_uncleared(count + 1, sizeof *index, err);
    if (!index)
-      return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+      return RKB_ERR_NOMEM;
    for (uint64_t i = 0; i < count; i++) {
       if (elements[i] >= program->values[value].elements) {
          free(index);
