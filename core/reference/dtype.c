@@ -213,3 +213,19 @@ double rkb_dtype_load(uint32_t dtype, const void *from, uint64_t i) {
       return ((const uint8_t *)from)[i];
    }
 }
+
+bool rkb_dtype_holds(uint32_t wide, uint32_t dtype) {
+   const rkb_narrow_t *from = rkb_dtype_narrow(dtype), *to = rkb_dtype_narrow(wide);
+   if (wide == dtype || wide == RKB_F64)
+      return true;
+   if (from && to)
+      return to->bits >= from->bits && to->least_exponent <= from->least_exponent &&
+             to->largest >= from->largest;
+   if (wide == RKB_F32)
+      return from || rkb_dtype_bytes(dtype) == 1;
+   if (rkb_dtype_is_float(dtype))
+      return false;
+   if (to)
+      return dtype == RKB_I8 || dtype == RKB_U8 ? to->bits >= 8 : false;
+   return rkb_dtype_bytes(wide) > rkb_dtype_bytes(dtype);
+}

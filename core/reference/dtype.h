@@ -23,6 +23,9 @@ typedef struct rkb_narrow {
 } rkb_narrow_t;
 const rkb_narrow_t *rkb_dtype_narrow(uint32_t dtype); /* NULL for every other type */
 
+/* Whether every number of dtype is one of the type wide. */
+bool rkb_dtype_holds(uint32_t wide, uint32_t dtype);
+
 /* Rounds x to the nearest number of the type (ties to even); leaves x as it is for integer types. */
 double rkb_dtype_round(uint32_t dtype, double x);
 /* What a conversion gives: rounded in a narrow type, without its fraction in an integer type, else x itself (the evaluator's

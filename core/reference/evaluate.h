@@ -50,9 +50,11 @@ bool rkb_points_pass_limit(const rkb_program_t *program, const rkb_memory_t *mem
 /* Estimates how many distinct numbers a set has, of which list holds count random draws; at most `most`.  Sorts the list. */
 double rkb_estimate_distinct(uint64_t *list, uint64_t count, double most);
 
-/* Runs a node's compute in pieces and adds the rounding of its storage type. */
+/* reader.c: runs a node's compute in pieces and adds the rounding of its storage type. */
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out);
+/* Adds the rounding of a node's storage type to what was computed: rkb_compute does so by itself. */
+void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count, rkb_block_t *block);
 /* Reads a whole input into memory as doubles.  *data is malloc'd. */
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **data);
 /* Counts a read of an input.  Once half of the input was asked for, the whole input is kept in memory if it fits. */

@@ -55,7 +55,7 @@ struct rkb_function {
 const rkb_function_t *rkb_function_find(const char *name);
 const char *const *rkb_function_names(void); /* NULL-terminated, for "did you mean" */
 
-/* The value of an attribute.  name must be an attribute of the function. */
+/* function_call.c: the value of an attribute.  name must be an attribute of the function. */
 const rkb_attribute_value_t *rkb_call_attribute(const rkb_call_t *call, const char *name);
 int64_t rkb_call_int(const rkb_call_t *call, const char *name);
 double rkb_call_real(const rkb_call_t *call, const char *name);

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "reference/dtype.h"
 #include "reference/operation.h"
-#include "reference/operations/convert.h"
 
 static const rkb_shape_t scalar = {0};
 
@@ -116,11 +115,16 @@ uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value) {
    return value < program->value_count ? program->values[value].dtype : RKB_F32;
 }
 
+bool rkb_program_widens(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return node->operation->converts &&
+          rkb_dtype_holds(rkb_program_dtype(program, node->output), rkb_program_dtype(program, node->inputs[0]));
+}
+
 uint32_t rkb_program_kept_type(const rkb_program_t *program, uint32_t value) {
    uint32_t dtype = rkb_program_dtype(program, value);
    while (!rkb_dtype_narrow(dtype) && value < program->value_count && program->values[value].node >= 0) {
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];
-      if (!node->operation->moves && !rkb_widens(program, node))
+      if (!node->operation->moves && !rkb_program_widens(program, node))
          break;
       value = node->inputs[0];
       dtype = rkb_program_dtype(program, value);

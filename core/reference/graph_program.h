@@ -70,6 +70,8 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) RKB_PRIN
 const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t value);
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
 
+/* Whether the node is a conversion that changes no element: every number of the operand's type is one of the result's. */
+bool rkb_program_widens(const rkb_program_t *program, const rkb_program_node_t *node);
 /* The type in which each of a value's elements is known to have been stored: the value's own, or a narrower one that they come
  * from by moves and conversions to a wider type. */
 uint32_t rkb_program_kept_type(const rkb_program_t *program, uint32_t value);

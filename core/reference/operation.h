@@ -46,6 +46,7 @@ struct rkb_operation {
    bool costly; /* a point reads many operand elements, so computed points are remembered */
    bool exact;  /* integers give integers: exact in fp32 in any order, while sums stay below 2^24 */
    bool moves;  /* each element is an element of the first operand, so it is stored as it is */
+   bool converts; /* the result is the operand in another type, rounded to it already */
    bool random_data; /* its bounds hold on random data alone */
    int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                   rkb_block_t *out);

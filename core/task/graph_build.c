@@ -121,13 +121,13 @@ static bool name_output(rkb_bound_t *bound, const rkb_graph_output_t *output, co
    }
    const rkb_program_node_t *maker = &bound->program->nodes[made->node];
    const bool eighth = rkb_dtype_bytes(output->dtype) == 1 && output->dtype != RKB_U8;
-   if (output->dtype != computed && rkb_converts(maker)) {
+   if (output->dtype != computed && maker->operation->converts) {
       rkb_problem(problems, output->place, "%s is declared %s, but the node converts to %s", output->name,
                   rkb_dtype_name(output->dtype), rkb_dtype_name(computed));
       return false;
    }
    /* PyTorch computes in no 8-bit float type, and neither does a kernel. */
-   if (eighth && (output->dtype != computed || !(maker->operation->moves || rkb_converts(maker)))) {
+   if (eighth && (output->dtype != computed || !(maker->operation->moves || maker->operation->converts))) {
       rkb_problem(problems, output->place, "%s is declared %s, but %s does not convert: write a node `to`",
                   output->name, rkb_dtype_name(output->dtype), node->function->name);
       return false;

@@ -95,7 +95,7 @@ static bool judge_run(float_plan_t *plan, const rkb_inputs_t *inputs, const rkb_
 static bool is_tensor(const rkb_program_t *program, uint32_t value) {
    while (program->values[value].node >= 0) {
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];
-      if (!node->operation->moves && !rkb_widens(program, node))
+      if (!node->operation->moves && !rkb_program_widens(program, node))
          return false;
       value = node->inputs[0];
    }

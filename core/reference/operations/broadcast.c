@@ -96,3 +96,7 @@ int rkb_elementwise_compute(rkb_reader_t *reader, const rkb_program_node_t *node
       rkb_reader_block_free(reader, &own[k]);
    return status;
 }
+
+double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node) {
+   return (double)program->values[node->output].elements;
+}

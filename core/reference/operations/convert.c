@@ -10,34 +10,6 @@
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 
-static const rkb_operation_t convert;
-
-bool rkb_converts(const rkb_program_node_t *node) {
-   return node->operation == &convert;
-}
-
-/* Whether every number of one type is a number of the other. */
-static bool holds(uint32_t wide, uint32_t dtype) {
-   const rkb_narrow_t *from = rkb_dtype_narrow(dtype), *to = rkb_dtype_narrow(wide);
-   if (wide == dtype || wide == RKB_F64)
-      return true;
-   if (from && to)
-      return to->bits >= from->bits && to->least_exponent <= from->least_exponent &&
-             to->largest >= from->largest;
-   if (wide == RKB_F32)
-      return from || rkb_dtype_bytes(dtype) == 1;
-   if (rkb_dtype_is_float(dtype))
-      return false;
-   if (to)
-      return dtype == RKB_I8 || dtype == RKB_U8 ? to->bits >= 8 : false;
-   return rkb_dtype_bytes(wide) > rkb_dtype_bytes(dtype);
-}
-
-bool rkb_widens(const rkb_program_t *program, const rkb_program_node_t *node) {
-   return rkb_converts(node) &&
-          holds(rkb_program_dtype(program, node->output), rkb_program_dtype(program, node->inputs[0]));
-}
-
 /* Whether converting gives a finite number; past an integer type's ends C and CUDA define nothing or other things. */
 static bool is_in_range(uint32_t dtype, double x) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
@@ -90,6 +62,7 @@ static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node,
 }
 
 static const rkb_operation_t convert = {.name = "convert",
+                                        .converts = true,
                                         .compute = rkb_elementwise_compute,
                                         .work = rkb_elementwise_work,
                                         .gradient = gradient,
@@ -101,6 +74,6 @@ uint32_t rkb_make_convert(rkb_program_t *program, uint32_t x, uint32_t dtype) {
    uint32_t from = rkb_program_dtype(program, x);
    if (program->failed || from == dtype)
       return x;
-   return rkb_program_add(program, &convert, &x, 1, NULL, 0, (double[]){dtype, holds(dtype, from)}, 2, dtype,
+   return rkb_program_add(program, &convert, &x, 1, NULL, 0, (double[]){dtype, rkb_dtype_holds(dtype, from)}, 2, dtype,
                           &shape);
 }

@@ -11,10 +11,6 @@
 /* Inlined into the loops over points: a call for each point would cost as much as the arithmetic. */
 #define INLINED inline __attribute__((always_inline))
 
-double rkb_elementwise_work(const rkb_program_t *program, const rkb_program_node_t *node) {
-   return (double)program->values[node->output].elements;
-}
-
 /* Standard deviation of weight_a * a + weight_b * b when their errors may be the same. */
 static INLINED double spread(double weight_a, rkb_point_t a, double weight_b, rkb_point_t b) {
    double sigma = fabs(weight_a) * sqrt(a.variance) + fabs(weight_b) * sqrt(b.variance);

@@ -6,27 +6,6 @@
 #include "reference/dtype.h"
 #include "reference/operations/product.h"
 
-rkb_layer_t rkb_layer_of(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t from) {
-   static const uint32_t gates[] = {[RKB_LAYER_RNN] = 1, [RKB_LAYER_GRU] = 3, [RKB_LAYER_LSTM] = 4};
-   const uint32_t kind = (uint32_t)node->integers[0], states = kind == RKB_LAYER_LSTM ? 2 : 1, *inputs = node->inputs + from;
-   const rkb_shape_t *x = rkb_program_shape(program, inputs[0]);
-   const bool biased = node->integers[1] != 0;
-   return (rkb_layer_t){.kind = kind,
-                        .biased = biased,
-                        .states = states,
-                        .gates = gates[kind],
-                        .steps = (uint64_t)x->size[0],
-                        .batch = (uint64_t)x->size[1],
-                        .inputs = (uint64_t)x->size[2],
-                        .hidden = (uint64_t)rkb_program_shape(program, inputs[1])->size[1],
-                        .x = inputs[0],
-                        .first = {inputs[1], states > 1 ? inputs[2] : RKB_NO_VALUE},
-                        .weight_input = inputs[1 + states],
-                        .weight_hidden = inputs[2 + states],
-                        .bias_input = biased ? inputs[3 + states] : RKB_NO_VALUE,
-                        .bias_hidden = biased ? inputs[4 + states] : RKB_NO_VALUE};
-}
-
 /* One step of one unit: h and c before become h and c after. */
 static void step(const rkb_layer_t *layer, const rkb_layer_functions_t *f, const rkb_layer_gates_t *gates, rkb_point_t *h, rkb_point_t *c) {
    const rkb_point_t *sum = gates->sum;
