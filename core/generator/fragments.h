@@ -23,7 +23,7 @@ typedef struct rkb_fragment_type {
    const char *warpgroup; /* the types of a wgmma's sums and factors: ".f32.bf16.bf16"; NULL: warpgroups do not multiply it */
 } rkb_fragment_type_t;
 
-const rkb_fragment_type_t *rkb_fragment_type(int64_t path);
+const rkb_fragment_type_t *rkb_fragment_type(int64_t path); /* fragment_types.c */
 /* Whether the task's precision class lets both factors of a product go through these tensor cores.  fp8 and int8 need factors that are
  * stored so. */
 bool rkb_fragment_is_legal(const rkb_graph_t *graph, uint32_t product, int64_t path);

@@ -69,6 +69,8 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                                        [RKB_MAP_ONLINE_TENSOR] = "online",
                                        [RKB_MAP_RANK] = "ranks",
                                        [RKB_MAP_LINK] = "linked"};
+   const rkb_write_kernel_t write = launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel
+                                                                                                        : kernels[launch->mapping];
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
@@ -99,7 +101,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    }
    if (launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR ? !rkb_kernel_online_variants(file, launch, name)
        : launch->mapping == RKB_MAP_TENSOR ? !rkb_kernel_tensor_variants(file, launch, name)
-                                           : !rkb_kernel_variants(file, launch, kernels[launch->mapping], name))
+                                           : !rkb_kernel_variants(file, launch, write, name))
       return false;
    plain.decisions[RKB_KEEP] = stretches ? 0 : plain.decisions[RKB_KEEP];
    return !(split || stretches) || rkb_kernel_variants(file, &plain, stretches ? rkb_write_stretches_kernel : rkb_write_finish_kernel,

@@ -32,18 +32,6 @@ static links_t links_of(rkb_writer_t *writer, const rkb_launch_t *launch) {
    return links;
 }
 
-bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim) {
-   const rkb_node_t *picks = &graph->nodes[graph->nodes[scatter].inputs[1]];
-   if (picks->kind != RKB_NODE_EXPAND || dim == (uint32_t)graph->sizes.list[graph->nodes[scatter].integers[0]].at[0])
-      return true;
-   const rkb_node_t *from = &graph->nodes[picks->inputs[0]];
-   const uint32_t ahead = picks->rank - from->rank;
-   if (dim < ahead)
-      return false;
-   const rkb_size_t *size = &graph->sizes.list[from->shape[dim - ahead]];
-   return !size->constant || size->at[0] != 1;
-}
-
 static const rkb_index_t *product_of(rkb_writer_t *writer, const links_t *links, const uint32_t *shape) {
    return rkb_index_elements(&writer->indices, links->node->rank, shape);
 }

@@ -123,19 +123,6 @@ static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
    o->first_lane = o->stream_tile == o->warp_n ? "lane % 4 == 0" : "lane % 4 == 0 && warp_n == 0";
 }
 
-/* A thread's element [i][j] of what it has. */
-static const char *element_of(const rkb_online_t *o) {
-   return o->groups ? "%s[j / 2 * 4 + i * 2 + j %% 2]" : o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]" : "%s[i][j]";
-}
-
-const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s) {
-   return rkb_arena_format(writer->arena, element_of(o), o->score_names[s]);
-}
-
-const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
-   return rkb_arena_format(writer->arena, element_of(o), o->out_names[out]);
-}
-
 static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
    const int64_t *d = o->launch->decisions;
    const rkb_graph_t *graph = writer->graph;

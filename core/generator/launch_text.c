@@ -251,10 +251,6 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    const rkb_index_t *packs =
       rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width * places));
    const char *name = width > 1 ? "pack" : "i";
-   if (launch->decisions[RKB_WINDOW]) {
-      rkb_write_window_kernel(writer, launch, shape);
-      return;
-   }
    if (places > 1 && (node->rank == 0 || !rkb_index_divides(rkb_index_size(indices, node->shape[node->rank - 1]), places))) {
       rkb_writer_fail(writer, "the last dim of %s has no %u equal parts", node->name, places);
       return;
@@ -394,4 +390,16 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       .owns =
          rkb_arena_format(writer->arena, "A %s adds the %lld parts of one element, always in the same order.",
                           warps ? "warp" : "thread", (long long)parts)};
+}
+
+bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim) {
+   const rkb_node_t *picks = &graph->nodes[graph->nodes[scatter].inputs[1]];
+   if (picks->kind != RKB_NODE_EXPAND || dim == (uint32_t)graph->sizes.list[graph->nodes[scatter].integers[0]].at[0])
+      return true;
+   const rkb_node_t *from = &graph->nodes[picks->inputs[0]];
+   const uint32_t ahead = picks->rank - from->rank;
+   if (dim < ahead)
+      return false;
+   const rkb_size_t *size = &graph->sizes.list[from->shape[dim - ahead]];
+   return !size->constant || size->at[0] != 1;
 }

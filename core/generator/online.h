@@ -59,7 +59,7 @@ void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
 /* Whether rows of this width can be multiplied; fails otherwise. */
 bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
 
-/* The text of a thread's score, or of its element of an out. */
+/* online_names.c: the text of a thread's score, or of its element of an out. */
 const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s);
 const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
@@ -74,7 +74,6 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
 /* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
 void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
-bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
 /* Whether an out is below the largest score, so that it is brought below a new one. */
 bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
@@ -87,13 +86,14 @@ void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
 
-/* online_stages.c: tiles for tensor cores, side by side in shared memory, the streamed ones in stages.  write_tiles returns their bytes;
+/* online_stages.c: tiles for tensor cores, side by side in shared memory, the streamed ones in stages.  write_stages returns their bytes;
  * open_stream begins the loop over the streamed numbers, in which the tiles' names point to what has come. */
 int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_bring_own(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_open_stream(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_close_stream(rkb_writer_t *writer, const rkb_online_t *o);
-/* Where an element of a tile lies, as an offset. */
+/* online_places.c: elements from a row of a tile to the next, and the offset of an element in a tile. */
+int64_t rkb_online_pitch(const rkb_online_t *o, const rkb_brought_t *tile);
 const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const char *row, const char *column);
 
 /* online_fragments.c: products of fragments, and before them where each lane's loads begin. */

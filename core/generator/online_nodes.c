@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include "generator/degree.h"
-#include "generator/fragments.h"
 #include "generator/index.h"
 #include "generator/online_warpgroups.h"
 #include "generator/starts.h"
@@ -75,19 +74,12 @@ double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
 }
 
-const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const int64_t *d = launch->decisions;
-   const uint32_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes;
-   for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (graph->nodes[launch->anchors[a]].kind == RKB_NODE_MATMUL && !rkb_fragment_is_legal(graph, launch->anchors[a], d[RKB_TENSOR]))
-         return "the tensor cores' type is not of the task's precision";
-   if (d[RKB_COPY] == RKB_COPY_TENSOR)
-      return rkb_online_warpgroups_refused(graph, launch);
-   if (d[RKB_TILE_M] % d[RKB_WARP_M] != 0 || d[RKB_TILE_N] % d[RKB_WARP_N] != 0)
-      return "a warp's scores do not divide the block's";
-   if (d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]) > 32)
-      return "a block has at most 1024 threads";
-   if (bytes == 1)
-      return "scores are no bytes";
-   return NULL;
+bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
+   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
+   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
+      return false;
+   uint32_t base = below->inputs[1];
+   while (rkb_node_is_view(&graph->nodes[base]))
+      base = graph->nodes[base].inputs[0];
+   return base == largest;
 }

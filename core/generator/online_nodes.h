@@ -21,7 +21,9 @@ bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_
 uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]);
 /* How many rows of scores a launch owns, in the bench cases. */
 double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* What arithmetic alone can tell of a launch on tensor cores: NULL, or why it cannot work. */
+/* Whether a node is the exponential of how far `from` lies below the statistic `largest`. */
+bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
+/* online_refused.c: what arithmetic alone can tell of a launch on tensor cores: NULL, or why it cannot work. */
 const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define WORDS_PADDING 4 /* words of a row of a tile of words, so that rows begin in different banks */
+
 /* The coordinates at which the launch's values need each other, from one trial. */
 void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_online_nodes_t *nodes = &o->nodes;
@@ -122,4 +124,14 @@ void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_product_operand(writer, &o->products[i], 1 - side, o->group, &inner, &o->stream, at);
       o->out_brought[i] = bring(writer, o, graph->nodes[o->nodes.outs[i]].inputs[1 - side], at, inner, across->total->constant, false);
    }
+}
+
+int64_t rkb_online_pitch(const rkb_online_t *o, const rkb_brought_t *tile) {
+   return tile->width + (o->tensor->bytes == 4 ? WORDS_PADDING : 0);
+}
+
+const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const char *row, const char *column) {
+   return o->tensor->bytes == 4
+             ? rkb_arena_format(writer->arena, "(%s) * %lld + %s", row, (long long)rkb_online_pitch(o, tile), column)
+             : rkb_arena_format(writer->arena, "swizzled<%lld, %u>(%s, %s)", (long long)tile->width, o->tensor->bytes, row, column);
 }

@@ -119,6 +119,27 @@ static void write_row_sums(rkb_writer_t *writer, const rkb_online_t *o) {
    }
 }
 
+/* An out to memory by way of a warp's own room in shared memory. */
+static void write_rooms(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
+   const long long width = 16 / (long long)o->tensor->bytes, pitch = RKB_ROOM_COLUMNS + RKB_ROOM_PADDING;
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int first = 0; first < %lld; first += %d)", 3 * (int)(writer->depth + 1), "",
+                  (long long)o->head, RKB_ROOM_COLUMNS);
+   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int pair = 0; pair < %d; pair++)", RKB_ROOM_COLUMNS / 4);
+   rkb_write(writer, "   *(float2 *)(room + (lane / 4 + pair %% 2 * 8) * %lld + pair / 2 * 8 + lane %% 4 * 2) =", pitch);
+   rkb_write(writer, "      make_float2(%s[first / 2 + pair * 2], %s[first / 2 + pair * 2 + 1]);", o->out_names[out], o->out_names[out]);
+   rkb_write(writer, "__syncwarp();");
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int item = lane; item < %lld; item += 32)", 3 * (int)(writer->depth + 1), "",
+                  16 * RKB_ROOM_COLUMNS / width);
+   rkb_write(writer, "const int row = item / %lld, column = item %% %lld * %lld, u = first + column;", RKB_ROOM_COLUMNS / width,
+             RKB_ROOM_COLUMNS / width, width);
+   rkb_write(writer, "const index m = m_first + warp_m + row;");
+   rkb_online_write_elements(writer, o, out, roots, width, rkb_arena_format(writer->arena, "room[row * %lld + column", pitch));
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
 void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
    bool taken[RKB_MAX_LAUNCH_NODES] = {0};
    for (uint32_t s = 0; s < o->nodes.score_count; s++)
@@ -166,7 +187,7 @@ void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
    for (uint32_t i = 0; i < o->nodes.out_count && o->tensor; i++) {
       const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
       if (roots.root_count && o->groups)
-         rkb_online_write_rooms(writer, o, i, &roots);
+         write_rooms(writer, o, i, &roots);
       else if (roots.root_count)
          write_fragments_out(writer, o, i, &roots);
    }

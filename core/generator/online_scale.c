@@ -6,17 +6,6 @@
 
 #include "generator/degree.h"
 
-/* Whether a node is the exponential of how far something lies below a statistic. */
-bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
-   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
-   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
-      return false;
-   uint32_t base = below->inputs[1];
-   while (rkb_node_is_view(&graph->nodes[base]))
-      base = graph->nodes[base].inputs[0];
-   return base == largest;
-}
-
 static bool is_stored(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t value) {
    for (uint32_t r = 0; r < launch->root_count; r++)
       if (launch->roots[r] == value)

@@ -7,18 +7,6 @@
 
 #include "generator/staging.h"
 
-#define WORDS_PADDING 4
-
-static int64_t pitch_of(const rkb_online_t *o, const rkb_brought_t *tile) {
-   return tile->width + (o->tensor->bytes == 4 ? WORDS_PADDING : 0);
-}
-
-const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const char *row, const char *column) {
-   return o->tensor->bytes == 4
-             ? rkb_arena_format(writer->arena, "(%s) * %lld + %s", row, (long long)pitch_of(o, tile), column)
-             : rkb_arena_format(writer->arena, "swizzled<%lld, %u>(%s, %s)", (long long)tile->width, o->tensor->bytes, row, column);
-}
-
 int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o) {
    for (uint32_t b = 0; b < o->brought_count; b++) {
       rkb_brought_t *tile = &o->brought[b];
@@ -26,7 +14,7 @@ int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o) {
       if (tile->width & (tile->width - 1))
          rkb_writer_fail(writer, "rows of fragments have a power of two of elements");
       tile->first = *all;
-      *all += tile->rows * pitch_of(o, tile);
+      *all += tile->rows * rkb_online_pitch(o, tile);
    }
    rkb_write(writer, "extern __shared__ __align__(128) unsigned char stages[];");
    for (uint32_t b = 0; b < o->brought_count; b++)

@@ -18,9 +18,6 @@
 #define MOST_REGISTERS 240
 #define FILE_REGISTERS 65536
 #define OTHER_REGISTERS 40 /* of a thread, besides scores, what becomes of them, and sums */
-#define ROOM_COLUMNS 32    /* sums that a warp brings to memory at a time, of 16 rows */
-#define ROOM_PADDING 8     /* floats: four rows of pairs lie in different banks */
-#define ROOM_FLOATS (16 * (ROOM_COLUMNS + ROOM_PADDING))
 
 static int64_t groups_of(const int64_t *d) {
    return d[RKB_TILE_M] / GROUP_ROWS;
@@ -133,7 +130,7 @@ int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close(writer);
    rkb_write(writer, "__syncthreads();");
    o->rooms_at = first;
-   return first + o->groups * GROUP_THREADS / 32 * ROOM_FLOATS * 4;
+   return first + o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
 }
 
 static void write_next_stage(rkb_writer_t *writer, const rkb_online_t *o) {
@@ -295,7 +292,7 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
       return;
    if (gives_registers(o->groups))
       rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->groups));
-   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)o->rooms_at, ROOM_FLOATS);
+   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)o->rooms_at, RKB_ROOM_FLOATS);
    rkb_write(writer, "float %s[%lld] = {}, %s[%lld] = {};", o->score_names[0], (long long)o->stream_tile / 2, o->out_names[0],
              (long long)o->head / 2);
    rkb_write(writer, "unsigned %s[%lld][4];", o->made_names[0], (long long)o->stream_tile / FRAGMENT_ROWS);
@@ -322,25 +319,5 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write(writer, "add(stage);");
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold_sums(%s);", o->out_names[0]);
-   rkb_write_close(writer);
-}
-
-void rkb_online_write_rooms(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
-   const long long width = 16 / (long long)o->tensor->bytes, pitch = ROOM_COLUMNS + ROOM_PADDING;
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int first = 0; first < %lld; first += %d)", 3 * (int)(writer->depth + 1), "",
-                  (long long)o->head, ROOM_COLUMNS);
-   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int pair = 0; pair < %d; pair++)", ROOM_COLUMNS / 4);
-   rkb_write(writer, "   *(float2 *)(room + (lane / 4 + pair %% 2 * 8) * %lld + pair / 2 * 8 + lane %% 4 * 2) =", pitch);
-   rkb_write(writer, "      make_float2(%s[first / 2 + pair * 2], %s[first / 2 + pair * 2 + 1]);", o->out_names[out], o->out_names[out]);
-   rkb_write(writer, "__syncwarp();");
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int item = lane; item < %lld; item += 32)", 3 * (int)(writer->depth + 1), "",
-                  16 * ROOM_COLUMNS / width);
-   rkb_write(writer, "const int row = item / %lld, column = item %% %lld * %lld, u = first + column;", ROOM_COLUMNS / width,
-             ROOM_COLUMNS / width, width);
-   rkb_write(writer, "const index m = m_first + warp_m + row;");
-   rkb_online_write_elements(writer, o, out, roots, width, rkb_arena_format(writer->arena, "room[row * %lld + column", pitch));
-   rkb_write_close(writer);
    rkb_write_close(writer);
 }

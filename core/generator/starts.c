@@ -23,19 +23,6 @@ const char *rkb_start_name(enum rkb_start start) {
    return names[start];
 }
 
-double rkb_bench_size(const rkb_graph_t *graph, uint32_t size) {
-   return exp(graph->sizes.list[size].constant
-                 ? log((double)graph->sizes.list[size].at[0])
-                 : rkb_sizes_bench(&graph->sizes, graph->sizes.list[size].text));
-}
-
-double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node) {
-   double elements = 1;
-   for (uint32_t d = 0; d < graph->nodes[node].rank; d++)
-      elements *= rkb_bench_size(graph, graph->nodes[node].shape[d]);
-   return elements;
-}
-
 #define MEAN UINT32_MAX /* instead of a bench case's number */
 
 static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {

@@ -18,7 +18,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);
 
-/* The geometric mean of a size over the bench cases. */
+/* bench_sizes.c: the geometric mean of a size over the bench cases. */
 double rkb_bench_size(const rkb_graph_t *graph, uint32_t size);
 /* Elements of a node, in the bench cases. */
 double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node);

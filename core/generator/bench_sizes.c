@@ -1,0 +1,17 @@
+/* Sizes and elements in the bench cases, for choices between schedules.  Pure functions. */
+#include "generator/starts.h"
+
+#include <math.h>
+
+double rkb_bench_size(const rkb_graph_t *graph, uint32_t size) {
+   return exp(graph->sizes.list[size].constant
+                 ? log((double)graph->sizes.list[size].at[0])
+                 : rkb_sizes_bench(&graph->sizes, graph->sizes.list[size].text));
+}
+
+double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node) {
+   double elements = 1;
+   for (uint32_t d = 0; d < graph->nodes[node].rank; d++)
+      elements *= rkb_bench_size(graph, graph->nodes[node].shape[d]);
+   return elements;
+}
