@@ -32,11 +32,14 @@ static void ring(void *argument) {
       abort(); /* a lost bell would leave the run waiting for ever */
 }
 
+static void clock_rings(void *argument);
+
 int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err) {
    long cores = sysconf(_SC_NPROCESSORS_ONLN);
    memset(runtime, 0, sizeof *runtime);
    runtime->pipeline = pipeline;
+   runtime->clock_rings = clock_rings;
    runtime->log = log;
    runtime->device_leases = 1;
    runtime->worker_count = jobs ? jobs : cores > 0 ? (uint32_t)cores : 1;
@@ -245,15 +248,6 @@ static void clock_rings(void *argument) {
       rkb_runtime_watch(runtime, look.next);
 }
 
-void rkb_runtime_watch(rkb_runtime_t *runtime, uint64_t due_ns) {
-   if (runtime->clock && runtime->clock_due_ns <= due_ns)
-      return;
-   rkb_timer_stop(runtime->clock);
-   uint64_t now = rkb_now_ns();
-   runtime->clock_due_ns = due_ns;
-   runtime->clock = rkb_timer_start(runtime->loop, due_ns > now ? due_ns - now : 0, clock_rings, runtime);
-}
-
 static void cancel_each(void *argument, const rkb_job_view_t *view) {
    cancel_job(argument, view);
 }
@@ -264,17 +258,6 @@ void rkb_runtime_cancel(rkb_runtime_t *runtime) {
       rkb_instance_flush(instance, RKB_ERR_CANCELLED, "the run is ending");
    rkb_jobs_each(runtime->jobs, cancel_each, runtime);
    rkb_runtime_watch(runtime, rkb_now_ns() + RKB_GRACE_NS);
-}
-
-void rkb_runtime_note(rkb_runtime_t *runtime, const char *entry, const char *fmt, ...) {
-   char text[600];
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(text, sizeof text, fmt, ap);
-   va_end(ap);
-   rkb_log_write(runtime->log, RKB_LOG_WARN, entry, NULL, 0, text);
-   if (runtime->note)
-      runtime->note(runtime->note_argument, entry, text);
 }
 
 int rkb_runtime_send(rkb_runtime_t *runtime, void (*fn)(void *), void *argument) {

@@ -45,6 +45,7 @@ typedef struct rkb_runtime {
    rkb_jobs_t *jobs;       /* [any] */
    rkb_timer_t *clock;     /* the nearest deadline, or NULL */
    uint64_t clock_due_ns;
+   void (*clock_rings)(void *runtime);
    uint32_t worker_count; /* threads; what screening workers need comes on top */
    uint32_t device_leases;                        /* free ones, for RKB_STAGE_EXCLUSIVE_GPU */
    struct rkb_instance *current[RKB_MAX_ENTRIES]; /* by entry; NULL: none, or written off for good */

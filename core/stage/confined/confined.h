@@ -9,11 +9,15 @@
 #define RKB_STAGE_CONFINED_CONFINED_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include "stage/instance.h"
 
-typedef struct rkb_confined rkb_confined_t;
+typedef struct rkb_confined {
+   pid_t keeper;
+   int control; /* the socket to the server */
+} rkb_confined_t;
 
 /* Whether the stage's jobs are to run so. */
 bool rkb_confined_wanted(const rkb_stage_t *stage);
@@ -23,8 +27,6 @@ bool rkb_confined_wanted(const rkb_stage_t *stage);
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err);
 /* Ends all of them.  NULL is accepted.  [loop] */
 void rkb_confined_close(rkb_confined_t *confined);
-
-int confined_control(const rkb_confined_t *confined); /* the socket to the server */
 
 /* Which layers hold a job's process here, found by a process that gives up the same: "capabilities landlock seccomp", each with "no-" before
  * it where the kernel does not give it.  False when no process could be made.  [before there are other threads] */

@@ -215,3 +215,11 @@ int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *
    }
    return status;
 }
+
+bool rkb_confined_wanted(const rkb_stage_t *stage) {
+   const char *const *needs = stage ? RKB_NEEDS(stage) : NULL;
+   for (; needs && *needs; needs++)
+      if (strcmp(*needs, RKB_EXT_CONFINED) == 0)
+         return true;
+   return false;
+}

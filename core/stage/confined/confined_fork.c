@@ -36,7 +36,7 @@ static bool send_start(const rkb_confined_t *confined, const confined_start_t *s
    memcpy(CMSG_DATA(with), sockets, 2 * sizeof(int));
    ssize_t sent;
    do
-      sent = sendmsg(confined_control(confined), &message, MSG_NOSIGNAL);
+      sent = sendmsg(confined->control, &message, MSG_NOSIGNAL);
    while (sent < 0 && errno == EINTR);
    return sent == (ssize_t)sizeof *start;
 }

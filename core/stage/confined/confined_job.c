@@ -28,76 +28,6 @@ void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry) {
       rkb_instance_new(runtime, &runtime->pipeline->entries[entry], &instance, &ignored);
 }
 
-/* Frames --------------------------------------------------------------------------------------------------------------- */
-
-static bool send_frame(int channel, const rkb_text_t *payload) {
-   unsigned char header[WIRE_HEADER_BYTES];
-   record_header(header, payload->length);
-   return !payload->cut && record_write_all(channel, header, sizeof header) &&
-          record_write_all(channel, payload->data, payload->length);
-}
-
-static bool receive_frame(int channel, record_reader_t *in) {
-   unsigned char header[WIRE_HEADER_BYTES];
-   uint64_t length;
-   if (!record_read_all(channel, header, sizeof header) || !record_header_length(header, CONFINED_MAX_REQUEST, &length))
-      return false;
-   void *payload = malloc(length + 1);
-   *in = (record_reader_t){.data = payload, .size = length};
-   return payload && record_read_all(channel, payload, length);
-}
-
-static struct rkb_build *read_build(record_reader_t *in) {
-   return record_u32(in) ? rkb_build_read(in) : NULL;
-}
-
-/* Asks the program for something by a number; false when it gives something else. */
-static bool ask(rkb_confined_job_t *own, uint32_t question, uint32_t number, uint32_t answer, record_reader_t *in) {
-   rkb_text_t asked;
-   rkb_text_init(&asked, 64);
-   record_put_u32(&asked, question);
-   record_put_u32(&asked, number);
-   pthread_mutex_lock(&own->asking);
-   const bool answered = send_frame(own->channel, &asked) && receive_frame(own->channel, in) && record_u32(in) == answer;
-   pthread_mutex_unlock(&own->asking);
-   rkb_text_free(&asked);
-   return answered;
-}
-
-rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child) {
-   record_reader_t in;
-   rkb_random_t stream = {.position = 0};
-   if (!ask(own, CONFINED_STREAM, child, CONFINED_STREAMED, &in))
-      _exit(1); /* the program is gone, or of another mind: nothing that follows would be worth anything */
-   for (int i = 0; i < 2; i++)
-      stream.key[i] = record_u32(&in);
-   for (int i = 0; i < 2; i++)
-      stream.stream[i] = record_u32(&in);
-   if (in.bad)
-      _exit(1);
-   return stream;
-}
-
-int rkb_confined_build(rkb_confined_job_t *own, uint32_t flags, rkb_build_t **build, rkb_finding_t *finding,
-                       rkb_error_t *err) {
-   record_reader_t in;
-   *build = NULL;
-   if (!ask(own, CONFINED_BUILD, flags, CONFINED_BUILT, &in))
-      return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the program gives no build");
-   const int status = (int)record_u32(&in);
-   const char *message = record_text(&in, sizeof err->message), *reason = record_text(&in, sizeof finding->reason),
-              *found = record_text(&in, sizeof finding->message);
-   *finding = (rkb_finding_t){.line = record_u32(&in), .column = record_u32(&in)};
-   *build = read_build(&in);
-   if (in.bad)
-      return rkb_fail(err, RKB_ERR_INTERNAL, "the program's build cannot be read");
-   snprintf(finding->reason, sizeof finding->reason, "%s", reason);
-   snprintf(finding->message, sizeof finding->message, "%s", found);
-   return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "%s", message);
-}
-
-/* The job ------------------------------------------------------------------------------------------------------------------ */
-
 static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_candidate_t **out) {
    const uint32_t kind = record_u32(in), section = record_u32(in);
    const int64_t request = (int64_t)record_u64(in);
@@ -112,7 +42,7 @@ static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_cand
    candidate->section = section;
    candidate->request = request;
    candidate->child = child;
-   candidate->build = read_build(in);
+   candidate->build = confined_build_read(in);
    return !in->bad;
 }
 
@@ -141,7 +71,7 @@ bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads
    rkb_text_t answer;
    record_reader_t in;
    rkb_error_t err = {0};
-   if (!instance || !receive_frame(channel, &in) || !read_candidate(runtime, &in, &candidate))
+   if (!instance || !confined_frame_receive(channel, &in) || !read_candidate(runtime, &in, &candidate))
       return false;
    runtime->confined_job = &own;
    const rkb_scope_t scope = {.section = candidate->section,
@@ -154,5 +84,5 @@ bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads
    rkb_jobs_complete(runtime->jobs, job, instance, status, &err);
    rkb_text_init(&answer, CONFINED_MAX_ANSWER);
    write_answer(rkb_jobs_take(runtime->jobs), candidate, &answer);
-   return send_frame(channel, &answer);
+   return confined_frame_send(channel, &answer);
 }

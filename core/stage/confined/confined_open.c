@@ -11,19 +11,6 @@
 #include "base/memory.h"
 #include "stage/confined/keeper.h"
 
-struct rkb_confined {
-   pid_t keeper;
-   int control;
-};
-
-bool rkb_confined_wanted(const rkb_stage_t *stage) {
-   const char *const *needs = stage ? RKB_NEEDS(stage) : NULL;
-   for (; needs && *needs; needs++)
-      if (strcmp(*needs, RKB_EXT_CONFINED) == 0)
-         return true;
-   return false;
-}
-
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err) {
    bool wanted = false;
    int ends[2];
@@ -58,6 +45,3 @@ void rkb_confined_close(rkb_confined_t *confined) {
    free(confined);
 }
 
-int confined_control(const rkb_confined_t *confined) {
-   return confined->control;
-}

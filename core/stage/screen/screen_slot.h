@@ -6,6 +6,9 @@
 #include "stage/screen/screen_workers.h"
 #include "system/peer_command.h"
 
+/* How long a machine whose worker was lost is left alone. */
+#define SCREEN_LOST_NS (30ull * 1000000000ull)
+
 enum screen_state {
    SCREEN_DOWN, /* its machine's thread will start it */
    SCREEN_FREE,
@@ -55,6 +58,8 @@ struct rkb_screen_workers {
 /* screen_start.c: starts what is down, again and again, until the workers close.  [its own thread] */
 void *screen_machine_tend(void *machine);
 void screen_setup_write(rkb_screen_workers_t *workers);
+
+/* screen_slot.c: a line for the log and the owner, unless it was the last one about the machine. */
 void screen_note(screen_machine_t *machine, int level, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 /* screen_compile.c: as compilers_compile, on the slot. */

@@ -17,24 +17,6 @@ enum { AT_ONCE = 8, LOOK_MS = 1000 };
 
 /* Opening the pipeline takes well below a second, the start of the compiler's process too.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
-#define LOST_NS (30ull * 1000000000ull)
-
-void screen_note(screen_machine_t *machine, int level, const char *fmt, ...) {
-   char why[400], text[600];
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(why, sizeof why, fmt, ap);
-   va_end(ap);
-   const char *word = machine->command.word_count ? machine->command.words[0] : "";
-   snprintf(text, sizeof text, "workers[%u], '%.100s': %s", machine->index, word, why);
-   rkb_screen_workers_t *workers = machine->workers;
-   pthread_mutex_lock(&workers->mutex);
-   const bool again = strcmp(machine->said, text) == 0;
-   snprintf(machine->said, sizeof machine->said, "%s", text);
-   pthread_mutex_unlock(&workers->mutex);
-   if (!again && workers->options.note)
-      workers->options.note(workers->options.argument, level, text);
-}
 
 static void put_plugins(const rkb_pipeline_t *pipeline, rkb_text_t *out) {
    const uint32_t count = rkb_registry_count(pipeline->registry);
@@ -192,7 +174,7 @@ static void settle(rkb_screen_slot_t *slot, int status, const rkb_error_t *err) 
    slot->lost = false;
    slot->state = status == RKB_OK ? SCREEN_FREE : SCREEN_DOWN;
    for (uint32_t i = 0; status != RKB_OK && i < machine->slot_count; i++) /* what keeps one from starting keeps all */
-      machine->slots[i].again_ns = rkb_now_ns() + LOST_NS;
+      machine->slots[i].again_ns = rkb_now_ns() + SCREEN_LOST_NS;
    pthread_cond_broadcast(&workers->changed);
    pthread_mutex_unlock(&workers->mutex);
 }

@@ -14,9 +14,6 @@
 
 enum { WAIT_MS = 20, DEFAULT_COUNT = 1 };
 
-/* How long a machine whose worker was lost is left alone. */
-#define LOST_NS (30ull * 1000000000ull)
-
 static uint32_t count_of(const rkb_pipeline_worker_t *worker) {
    return !worker->screens ? 0 : worker->count ? worker->count : DEFAULT_COUNT;
 }
@@ -176,16 +173,6 @@ rkb_compilers_t *rkb_screen_compilers(rkb_screen_slot_t *slot) {
 
 bool rkb_screen_lost(const rkb_screen_slot_t *slot) {
    return slot->lost;
-}
-
-void rkb_screen_drop(rkb_screen_slot_t *slot, const char *why) {
-   if (slot->lost)
-      return;
-   rkb_peer_kill(&slot->peer, NULL);
-   slot->lost = true;
-   slot->again_ns = why ? rkb_now_ns() + LOST_NS : 0;
-   if (why)
-      screen_note(slot->machine, RKB_LOG_WARN, "one of its workers is left out for 30 s: %s", why);
 }
 
 int rkb_screen_begin_job(rkb_screen_slot_t *slot, uint32_t entry, bool (*cancelled)(void *), void *argument,
