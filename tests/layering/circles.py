@@ -4,10 +4,10 @@ replaced without the others.  Two files stand in one circle when each needs, dir
 other defines.  The symbols come from nm, so calls through a function pointer are not seen: those are how a lower file
 reports to a higher one.
 
-usage: circles.py [--only NAME,NAME...] [--allow N] OBJECT_OR_FOLDER...
+usage: circles.py [--only NAME,NAME...] [--known NAME,NAME...]... OBJECT_OR_FOLDER...
   a folder stands for every *.o below it
   --only   of the objects, those of these source files alone: run.c,groups.c
-  --allow  the largest circle that passes (default 1: none); a smaller largest circle fails too, so that the number follows
+  --known  the files of a circle that is left: it may shrink, and then this list has to; a file that is not in the list fails
 Prints each circle with the symbols that close it."""
 import argparse
 import os
@@ -82,7 +82,7 @@ def circles(graph):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--only", default="")
-    parser.add_argument("--allow", type=int, default=1)
+    parser.add_argument("--known", action="append", default=[], type=lambda names: set(names.split(",")))
     parser.add_argument("paths", nargs="+")
     arguments = parser.parse_args()
     paths = objects_below(arguments.paths)
@@ -103,12 +103,15 @@ def main():
         for caller in sorted(circle):
             for callee in sorted(set(graph[caller]) & circle):
                 print(f"  {source_of(caller)} -> {source_of(callee)}: {', '.join(sorted(graph[caller][callee]))}")
+    names = [{source_of(path) for path in circle} for circle in found]
+    new = [circle for circle in names if circle not in arguments.known]
+    gone = [known for known in arguments.known if known not in names]
+    for known in gone:
+        print(f"there is no such circle any more: {', '.join(sorted(known))}; shorten or remove its --known")
     largest = max((len(circle) for circle in found), default=1)
     print(f"{len(paths)} files, {sum(len(callees) for callees in graph.values())} calling pairs, "
-          f"largest circle {largest}, allowed {arguments.allow}")
-    if largest < arguments.allow:
-        print("the largest circle has shrunk: lower --allow to match")
-    return 0 if largest == arguments.allow else 1
+          f"largest circle {largest}, {len(new)} circles that are not known")
+    return 1 if new or gone else 0
 
 
 if __name__ == "__main__":
