@@ -35,22 +35,23 @@ def source_of(path):
     return os.path.basename(path)[:-len(".o")]
 
 
-def symbols(path):
-    """The global symbols that an object defines, and those that it needs from elsewhere."""
-    nm = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=False)
+def symbols(paths):
+    """For each object the global symbols that it defines, and those that it needs from elsewhere."""
+    nm = subprocess.run(["nm", "-gA", *paths], capture_output=True, text=True, check=False)
     if nm.returncode:
-        sys.exit(nm.stderr.strip() or f"nm cannot read {path}")
-    defined, needed = set(), set()
+        sys.exit(nm.stderr.strip() or "nm cannot read the objects")
+    tables = {path: (set(), set()) for path in paths}
     for line in nm.stdout.splitlines():
-        fields = line.split()
+        path, _, rest = line.rpartition(":")
+        fields = rest.split()
         if len(fields) >= 2:
-            (needed if fields[-2] in "Uwv" else defined).add(fields[-1])
-    return defined, needed
+            tables[path][fields[-2] in "Uwv"].add(fields[-1])
+    return tables
 
 
 def calls(paths):
     """For each object the objects it needs: {caller: {callee: {symbol, ...}}}."""
-    tables = {path: symbols(path) for path in paths}
+    tables = symbols(paths)
     home = {symbol: path for path, (defined, _) in tables.items() for symbol in defined}
     graph = {path: {} for path in paths}
     for path, (_, needed) in tables.items():
