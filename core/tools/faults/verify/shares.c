@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "run/check_candidate.h"
 
-enum { MOST_PIPELINES = 64, NOT_FINISHED = 3 /* exit code */ };
+enum { MOST_PIPELINES = 256, NOT_FINISHED = 3 /* exit code */ };
 
 typedef struct progress {              /* shared with the children */
    _Atomic uint32_t next;              /* place in the list that nobody has taken */
@@ -36,7 +36,9 @@ static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t
    rkb_pipeline_options_t options = {
       .path = b->settings.pipeline, .task = folder, .direction = subject->direction};
    rkb_pipeline_t *pipeline = *count < MOST_PIPELINES ? rkb_pipeline_open(&options, &problems) : NULL;
-   if (!pipeline)
+   if (*count == MOST_PIPELINES)
+      rkb_fail(err, RKB_ERR_LIMIT, "the corpus has more than %d tasks and directions", MOST_PIPELINES);
+   else if (!pipeline)
       rkb_problems_error(&problems, err);
    else
       opened[(*count)++] = (opened_t){subject->task, subject->direction, pipeline};
