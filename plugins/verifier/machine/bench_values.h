@@ -97,6 +97,9 @@ void sample_list_unjudged(struct sample *s);
 /* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
 int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 
+/* far_wraps.c: where tensors reach beyond 2^31, finds blocks that write near words again in place of far ones; s: a sample that was executed. */
+int far_wraps_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err);
+
 /* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
  * tells; false where it does not. */
 struct word_runs {

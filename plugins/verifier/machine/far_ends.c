@@ -53,23 +53,27 @@ static int draw_corner(const struct verifier *me, const struct candidate *candid
 
 static int sample_corner(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
+   rkb_random_t stream = me->random->for_job(me->host, s->candidate->job, STREAM_WRAPS);
    int status = block_sample_draw(me, s->candidate, s->plan, FAR_INDEX, FAR_DRAWN, &s->blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
    if (status == RKB_OK)
       status = sample_judge(s, err);
+   if (status == RKB_OK && s->outcome->rank == 0)
+      status = far_wraps_find(s, &stream, err);
    if (s->inputs)
       me->task->inputs_free(s->inputs);
    block_sample_free(&s->blocks);
    return status == RKB_ERR_LIMIT || status == RKB_ERR_NOMEM ? RKB_OK : status; /* too much memory or work: it is left out */
 }
 
-/* Only what is wrong decides: what the sample leaves out there says nothing of the shapes that the task is used with. */
+/* Only what is wrong decides, or far rows that nobody writes: what the sample leaves out there says nothing of the shapes that the task is used
+ * with. */
 static void take_outcome(struct outcome *to, struct outcome *own, const rkb_case_t *corner, uint64_t judged) {
    if (judged)
       snprintf(to->far, sizeof to->far, "%s", corner->name);
    json_array_extend(to->sampled, own->sampled);
-   if (own->rank == RKB_MACHINE_REJECT)
+   if (own->rank == RKB_MACHINE_REJECT || own->rank == RKB_MACHINE_SUSPECT)
       outcome_note(to, own->rank, own->reason, json_incref(own->evidence), "%s", own->message);
 }
 

@@ -43,7 +43,8 @@ enum {
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 */
-   STREAM_FAR           /* far_ends.c */
+   STREAM_FAR,          /* far_ends.c */
+   STREAM_WRAPS         /* far_wraps.c */
 };
 
 struct verifier {
