@@ -34,6 +34,7 @@ struct slice {
    struct word_runs words;
    bool failed;
    const char *why; /* it failed */
+   double needed;   /* thread-instructions of the execution that was too much; 0: none was */
 };
 
 /* Blocks ------------------------------------------------------------------------------------------------------------- */
@@ -223,6 +224,7 @@ static int choose_writers(struct slice *slice, uint32_t buffer, const rkb_machin
       if (!found && status == RKB_OK) {
          if (block_work(s, n) * (double)total > (double)slice->most_work || block_work(s, n) == 0) {
             slice->failed = true;
+            slice->needed = block_work(s, n) * (double)total;
             slice->why = "which blocks write what others read is not known, and all are too many";
             return RKB_OK;
          }
@@ -285,6 +287,7 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
    for (uint32_t round = 0; status == RKB_OK && more && !slice->failed; round++) {
       if (round == MOST_ROUNDS || estimate(slice) > (double)slice->most_work || slice->part.candidate->budget == 0) {
          slice->failed = true;
+         slice->needed = estimate(slice);
          slice->why = "the blocks that write what its blocks read are too many to execute";
          return RKB_OK;
       }
@@ -365,6 +368,7 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    if (status == RKB_OK && !slice.failed && slice.part.machine)
       status = judge(&slice, options, err);
    *why = slice.failed ? slice.why : NULL;
+   part->needed = slice.needed;
    part->judged = slice.part.judged;
    part->dont_care = slice.part.dont_care;
    part->points = slice.part.points;
@@ -385,8 +389,10 @@ static int judge_launch(struct sample *s, uint32_t target, struct probe *probe,
    const char *why = NULL;
    const int status = sample_judge_slice(s, &part, target, probe, SLICE_WORK, options, &why, err);
    if (why) {
-      char text[320];
-      snprintf(text, sizeof text, "launch %u, %.80s, with those before it: %s", target, s->plan->launches[target].expression, why);
+      char text[320], needed[64] = "";
+      if (part.needed > 0)
+         snprintf(needed, sizeof needed, " (about %.2g thread-instructions)", part.needed);
+      snprintf(text, sizeof text, "launch %u, %.80s, with those before it: %s%s", target, s->plan->launches[target].expression, why, needed);
       sample_leave_out(s, text);
    }
    s->judged += part.judged;

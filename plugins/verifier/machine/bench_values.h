@@ -41,6 +41,7 @@ struct sample {
    uint32_t linked;       /* outputs that were judged launch by launch */
    uint32_t most_judged;  /* elements of an output */
    bool lone;             /* nothing is followed back to other launches, and no output is looked for that nobody writes */
+   double needed;         /* thread-instructions that a slice would have taken, where they were too many; 0 otherwise */
    double instructions;   /* of the whole plan, as the executed blocks tell */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
