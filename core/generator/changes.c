@@ -28,11 +28,11 @@ static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target
 
 double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
    static const double table[][RKB_DECISIONS] = {
-      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 1, 1, 0.5, 1, 1, 1, 1},
-      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 1, 1, 0.5, 1, 1, 1, 1},
-      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1, 0.2, 4, 4, 2, 1, 1, 1, 1, 0.5, 1, 1, 1, 1},
-      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1, 0.2, 4, 4, 3, 1, 1, 2, 1, 1, 1, 1, 1, 1},
-      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 1, 2, 0.5, 1, 1, 1, 1},
+      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 1, 1, 0.5, 1, 1, 1, 1, 1, 1},
+      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 1, 1, 0.5, 1, 1, 1, 1, 1, 1},
+      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2, 2, 2, 5, 5, 1, 2, 1, 0.2, 4, 4, 2, 1, 1, 1, 1, 0.5, 1, 1, 1, 1, 0.5, 0.5},
+      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2, 2, 1, 4, 4, 1, 2, 1, 0.2, 4, 4, 3, 1, 1, 2, 1, 1, 1, 1, 1, 1, 0.5, 0.5},
+      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 1, 2, 0.5, 1, 1, 1, 1, 2, 2},
    };
    return table[focus][decision];
 }
@@ -214,6 +214,21 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
    return true;
 }
 
+/* A launch gets a range of blocks in the kernel of one before it, or a kernel of its own again. */
+static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
+   if (schedule->count < 2)
+      return false;
+   const uint32_t number = 1 + (uint32_t)rkb_random_below(stream, schedule->count - 1), into = (uint32_t)rkb_random_below(stream, number);
+   rkb_launch_t *launch = &schedule->launches[number];
+   if (launch->decisions[RKB_BESIDE]) {
+      launch->decisions[RKB_BESIDE] = 0;
+      say(note, size, "%s has a kernel of its own", label(graph, launch));
+      return true;
+   }
+   say(note, size, "%s shares the kernel of %s", label(graph, launch), label(graph, &schedule->launches[into]));
+   return rkb_schedule_put_beside(graph, schedule, number, into);
+}
+
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    return !rkb_launch_refused(graph, launch, target->shared_bytes) &&
           ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
@@ -257,6 +272,8 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
          changed = join_launches(graph, stream, tried, note, note_size);
       else if (draw < 20)
          changed = separate_launch(graph, tried, number, note, note_size);
+      else if (draw < 26 && schedule->count > 1)
+         changed = change_beside(graph, stream, tried, note, note_size);
       else if (draw < 45 && has_tile(launch))
          change_tile(graph, target, stream, launch, note, note_size);
       else
@@ -268,6 +285,18 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
       *schedule = *tried;
    free(tried);
    return found;
+}
+
+/* Some launches share kernels, where that is legal. */
+static void draw_beside(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *schedule) {
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   for (uint64_t more = rkb_random_below(stream, 4); more > 0; more--) {
+      char note[64] = "";
+      *tried = *schedule;
+      if (change_beside(graph, stream, tried, note, sizeof note) && is_legal(graph, target, tried))
+         *schedule = *tried;
+   }
+   free(tried);
 }
 
 bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
@@ -289,7 +318,7 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
             uint32_t count = 0;
             while (values[count] >= 0)
                count++;
-            if (rkb_decision_applies(graph, launch, d) && rkb_decision_weight(d, RKB_FOCUS_NONE) > 0)
+            if (d != RKB_BESIDE && rkb_decision_applies(graph, launch, d) && rkb_decision_weight(d, RKB_FOCUS_NONE) > 0)
                launch->decisions[d] = values[rkb_random_below(stream, count)];
          }
          if (launch->mapping == RKB_MAP_TENSOR)
@@ -303,6 +332,7 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
          *launch = before;
       }
    }
+   draw_beside(graph, target, stream, schedule);
    return is_legal(graph, target, schedule);
 }
 

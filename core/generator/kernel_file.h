@@ -2,9 +2,12 @@
 #ifndef RKB_GENERATOR_KERNEL_FILE_H
 #define RKB_GENERATOR_KERNEL_FILE_H
 
+#include "generator/fragments.h"
 #include "generator/launch_text.h"
+#include "generator/tensor_tile.h"
 
 #define RKB_MOST_MAPS 64u
+#define RKB_MOST_FUNCTIONS 192u
 
 typedef struct rkb_kernel_file {
    rkb_graph_t *graph;
@@ -17,10 +20,35 @@ typedef struct rkb_kernel_file {
    bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
    int64_t parts;   /* of a split reduction, of the launch at hand */
    bool wide_bench; /* a bench case may need the wider indices */
+   bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */
+   const char *also; /* what must hold besides for every entry; NULL: nothing */
+   const char *functions[RKB_MOST_FUNCTIONS]; /* of launches that share a kernel: those that are written */
+   uint32_t function_count;
    char why[256];
 } rkb_kernel_file_t;
 
 typedef void (*rkb_write_kernel_t)(rkb_writer_t *, const rkb_launch_t *, rkb_kernel_shape_t *);
+
+/* One way to run a launch: a kernel, and the condition under which it is right. */
+typedef struct rkb_variant {
+   int64_t vector, keep;
+   rkb_condition_t conditions[RKB_TENSOR_CONDITIONS];
+   uint32_t condition_count;
+   const char *suffix;
+} rkb_variant_t;
+
+/* One of several launches that share a kernel. */
+typedef struct rkb_kernel_part {
+   const rkb_launch_t *launch;
+   rkb_write_kernel_t write;
+   const char *name;
+   int64_t parts; /* as the file's */
+} rkb_kernel_part_t;
+
+/* Products of few multiply-adds (kernel_small.c): how many a case has, in the manifest's language, and the kernel and its entry; when:
+ * the condition of so few. */
+const char *rkb_kernel_work(rkb_kernel_file_t *file, const rkb_launch_t *launch);
+bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, const char *when);
 
 /* The number of a node's elements, in the manifest's language; in the arena. */
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from);
@@ -30,5 +58,24 @@ const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node);
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base);
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
+/* Appends the kernel that launches share, its blocks divided among them (kernel_beside.c), and its entries in the manifest.  small: the
+ * condition under which products are computed as small ones, or NULL. */
+bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small);
+
+/* What both kinds are made of.  The way of most elements an access, or kept rows; false: it is the one that is right everywhere. */
+bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest);
+/* The text of a kernel's body; the caller closes the writer.  NULL: not legal, and the file's why says so. */
+const char *rkb_kernel_body(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, rkb_write_kernel_t write,
+                            const char *name, rkb_writer_t *writer, rkb_kernel_shape_t *shape);
+/* Conditions, in the manifest's language; NULL: none.  When a variant is right, and when 32 bits hold its element numbers. */
+const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *variant, const rkb_kernel_shape_t *shape);
+const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer);
+const char *rkb_kernel_both(rkb_kernel_file_t *file, const char *a, const char *b);
+/* Append "const float *x, index N) {", that after a kernel's head, and an entry of the manifest. */
+void rkb_kernel_parameters(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count);
+void rkb_kernel_signature(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count, const rkb_kernel_shape_t *shape,
+                          const char *name);
+void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count, const rkb_kernel_shape_t *shape,
+                       const char *name, const char *type, const char *when, bool other);
 
 #endif

@@ -48,7 +48,19 @@ static void add_links(rkb_kernel_file_t *file, uint32_t scatter) {
    }
 }
 
-static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+static int64_t stretches_of(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_ROW ? launch->decisions[RKB_STRETCHES] : 0;
+}
+
+static int64_t parts_of(const rkb_launch_t *launch) {
+   return stretches_of(launch) ? stretches_of(launch) : launch->decisions[RKB_SPLIT];
+}
+
+static bool is_split(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   return rkb_decision_applies(file->graph, launch, RKB_SPLIT) && launch->decisions[RKB_SPLIT] > 1;
+}
+
+static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
    static const rkb_write_kernel_t kernels[] = {[RKB_MAP_ELEMENT] = rkb_write_element_kernel,
                                             [RKB_MAP_ROW] = rkb_write_row_kernel,
                                             [RKB_MAP_COLUMN] = rkb_write_column_kernel,
@@ -59,6 +71,11 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                                             [RKB_MAP_ONLINE_TENSOR] = rkb_write_online_kernel,
                                             [RKB_MAP_RANK] = rkb_write_rank_kernel,
                                             [RKB_MAP_LINK] = rkb_write_linked_kernel};
+   return launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel : kernels[launch->mapping];
+}
+
+/* What a launch's kernels are called, once its scratch is there.  NULL: not legal. */
+static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
                                        [RKB_MAP_ROW] = "rows",
                                        [RKB_MAP_COLUMN] = "columns",
@@ -69,20 +86,17 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
                                        [RKB_MAP_ONLINE_TENSOR] = "online",
                                        [RKB_MAP_RANK] = "ranks",
                                        [RKB_MAP_LINK] = "linked"};
-   const rkb_write_kernel_t write = launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel
-                                                                                                        : kernels[launch->mapping];
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
-   const bool split = rkb_decision_applies(file->graph, launch, RKB_SPLIT) && launch->decisions[RKB_SPLIT] > 1;
-   const int64_t stretches = launch->mapping == RKB_MAP_ROW ? launch->decisions[RKB_STRETCHES] : 0;
-   file->parts = stretches ? stretches : launch->decisions[RKB_SPLIT];
+   file->parts = parts_of(launch);
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
-      return false;
+      return NULL;
    }
+   const bool split = is_split(file, launch);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (split || (stretches && rkb_stretch_adds(file->graph, launch, a)))
+      if (split || (stretches_of(launch) && rkb_stretch_adds(file->graph, launch, a)))
          add_scratch(file,
                      rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
                      RKB_F32,
@@ -92,8 +106,57 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
       add_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
                   rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
                                    rkb_kernel_elements_text(file, launch->anchors[mean])));
+   return name;
+}
+
+/* The launch that adds a launch's parts, to be written beside others or alone; plain is its launch.  False: it needs none. */
+static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name, rkb_launch_t *plain, rkb_kernel_part_t *part) {
+   const bool stretches = stretches_of(launch) > 0;
+   *plain = *launch;
+   plain->decisions[RKB_VECTOR] = 1;
+   plain->decisions[RKB_KEEP] = stretches ? 0 : plain->decisions[RKB_KEEP];
+   *part = (rkb_kernel_part_t){.launch = plain,
+                               .write = stretches ? rkb_write_stretches_kernel : rkb_write_finish_kernel,
+                               .name = rkb_arena_format(file->arena, "%s_finish", name),
+                               .parts = parts_of(launch)};
+   return stretches || is_split(file, launch);
+}
+
+/* Conditions on a case's multiply-adds; NULL: no product has a way of its own for few. */
+typedef struct small {
+   const char *few, *many;
+} small_t;
+
+static bool is_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   return rkb_decision_applies(file->graph, launch, RKB_SMALL) && launch->decisions[RKB_SMALL] > 0;
+}
+
+static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
+   const char *work = NULL;
+   int64_t most = INT64_MAX;
+   for (uint32_t i = 0; i < count; i++) {
+      if (!is_small(file, &launches[i]))
+         continue;
+      const char *own = rkb_kernel_work(file, &launches[i]);
+      work = work ? rkb_arena_format(file->arena, "%s + %s", work, own) : own;
+      most = launches[i].decisions[RKB_SMALL] << 10 < most ? launches[i].decisions[RKB_SMALL] << 10 : most;
+   }
+   return work ? (small_t){rkb_arena_format(file->arena, "%s <= %lld", work, (long long)most),
+                           rkb_arena_format(file->arena, "%s > %lld", work, (long long)most)}
+               : (small_t){NULL, NULL};
+}
+
+static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   const char *name = prepare(file, launch);
    rkb_launch_t plain = *launch;
+   rkb_kernel_part_t finish;
+   if (!name)
+      return false;
    plain.decisions[RKB_VECTOR] = 1;
+   const small_t small = small_of(file, launch, 1);
+   if (small.few && !rkb_kernel_small(file, launch, name, small.few))
+      return false;
+   file->goes_on = small.few != NULL;
    if (launch->mapping == RKB_MAP_LINK) {
       add_links(file, launch->anchors[0]);
       if (!rkb_kernel_variants(file, &plain, rkb_write_link_kernel, rkb_arena_format(file->arena, "%s_links", file->graph->nodes[launch->anchors[0]].name)))
@@ -101,11 +164,40 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    }
    if (launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR ? !rkb_kernel_online_variants(file, launch, name)
        : launch->mapping == RKB_MAP_TENSOR ? !rkb_kernel_tensor_variants(file, launch, name)
-                                           : !rkb_kernel_variants(file, launch, write, name))
+                                           : !rkb_kernel_variants(file, launch, writer_of(launch), name))
       return false;
-   plain.decisions[RKB_KEEP] = stretches ? 0 : plain.decisions[RKB_KEEP];
-   return !(split || stretches) || rkb_kernel_variants(file, &plain, stretches ? rkb_write_stretches_kernel : rkb_write_finish_kernel,
-                                                       rkb_arena_format(file->arena, "%s_finish", name));
+   file->also = small.many;
+   const bool good = !finish_of(file, launch, name, &plain, &finish) || rkb_kernel_variants(file, &plain, finish.write, finish.name);
+   file->also = NULL;
+   return good;
+}
+
+/* Launches that share a kernel, and then those that add their parts. */
+static bool write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
+   rkb_kernel_part_t *parts = rkb_arena_array(file->arena, count, sizeof *parts), *finishes = rkb_arena_array(file->arena, count, sizeof *finishes);
+   rkb_launch_t *plain = rkb_arena_array(file->arena, count, sizeof *plain);
+   uint32_t finish_count = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      const char *name = prepare(file, &launches[i]);
+      if (!name)
+         return false;
+      parts[i] = (rkb_kernel_part_t){.launch = &launches[i], .write = writer_of(&launches[i]), .name = name, .parts = parts_of(&launches[i])};
+      finish_count += finish_of(file, &launches[i], name, &plain[i], &finishes[finish_count]);
+   }
+   const small_t small = small_of(file, launches, count);
+   for (uint32_t i = 0; i < count && small.few; i++)
+      if (!is_small(file, &launches[i]) && (is_split(file, &launches[i]) || stretches_of(&launches[i]))) {
+         snprintf(file->why, sizeof file->why, "%s has parts that small products beside it do not have", parts[i].name);
+         return false;
+      }
+   if (!rkb_kernel_beside(file, parts, count, small.few))
+      return false;
+   file->also = small.many;
+   file->parts = finish_count ? finishes[0].parts : 0;
+   const bool good = finish_count > 1 ? rkb_kernel_beside(file, finishes, finish_count, NULL)
+                                      : !finish_count || rkb_kernel_variants(file, finishes[0].launch, finishes[0].write, finishes[0].name);
+   file->also = NULL;
+   return good;
 }
 
 static bool reads(const rkb_graph_t *graph, const rkb_storage_t *storage, uint32_t node, uint32_t input,
@@ -146,6 +238,38 @@ static void find_waits(const rkb_graph_t *graph, const rkb_schedule_t *schedule,
       }
       free(storage);
    }
+}
+
+/* Whether launches may run at once.  False: the file's why says why not. */
+static bool are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
+   const rkb_graph_t *graph = file->graph;
+   for (uint32_t i = 0; i < count; i++)
+      for (uint32_t j = 0; j < count; j++)
+         for (uint32_t r = 0; i != j && r < launches[i].root_count; r++)
+            for (uint32_t k = 0; k < launches[j].root_count; k++) {
+               bool seen[RKB_MAX_GRAPH_NODES] = {0};
+               if (!reads(graph, file->storage, launches[j].roots[k], launches[i].roots[r], seen))
+                  continue;
+               snprintf(file->why, sizeof file->why, "%s needs %s, which a launch beside it writes", graph->nodes[launches[j].roots[k]].name,
+                        graph->nodes[launches[i].roots[r]].name);
+               return false;
+            }
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      for (uint32_t i = 0; i < count; i++)
+         for (uint32_t r = 0; r < launches[i].root_count; r++)
+            if (graph->outputs[o].in_place && launches[i].roots[r] == graph->outputs[o].node) {
+               snprintf(file->why, sizeof file->why, "%s replaces an input: no launch may be beside its own", graph->outputs[o].tensor);
+               return false;
+            }
+   return true;
+}
+
+/* How many launches from this one on share a kernel. */
+static uint32_t group_at(const rkb_schedule_t *schedule, uint32_t first) {
+   uint32_t end = first + 1;
+   while (end < schedule->count && schedule->launches[end].decisions[RKB_BESIDE])
+      end++;
+   return end - first;
 }
 
 /* The last launches bring what waited to its place. */
@@ -214,12 +338,18 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
                                            graph->nodes[n].tensor, graph->nodes[n].dtype};
    find_waits(graph, schedule, through_scratch);
    file.one_width = schedule->count > MANY_LAUNCHES;
-   for (uint32_t l = 0; good && l < schedule->count; l++) {
-      const rkb_launch_t *launch = &schedule->launches[l];
-      set_targets(&file, launch, through_scratch);
-      good = write_one(&file, launch);
-      for (uint32_t r = 0; r < launch->root_count; r++)
-         file.storage[launch->roots[r]] = file.targets[launch->roots[r]];
+   for (uint32_t l = 0, count = 0; good && l < schedule->count; l += count) {
+      const rkb_launch_t *launches = &schedule->launches[l];
+      count = group_at(schedule, l);
+      for (uint32_t i = 0; i < count; i++)
+         set_targets(&file, &launches[i], through_scratch);
+      const char *refused = rkb_group_refused(launches, count);
+      if (refused)
+         snprintf(file.why, sizeof file.why, "%s: %s", graph->nodes[launches[0].roots[0]].name, refused);
+      good = !refused && (count == 1 ? write_one(&file, launches) : are_apart(&file, launches, count) && write_group(&file, launches, count));
+      for (uint32_t i = 0; i < count; i++)
+         for (uint32_t r = 0; r < launches[i].root_count; r++)
+            file.storage[launches[i].roots[r]] = file.targets[launches[i].roots[r]];
    }
    for (uint32_t o = 0; good && o < graph->output_count; o++)
       if (!file.targets[graph->outputs[o].node].name) {

@@ -12,14 +12,6 @@
 #define NARROW_VALUES 4u
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
-/* One way to run a launch: a kernel, and the condition under which it is right. */
-typedef struct variant {
-   int64_t vector, keep;
-   rkb_condition_t conditions[RKB_TENSOR_CONDITIONS];
-   uint32_t condition_count;
-   const char *suffix;
-} variant_t;
-
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
    const char *text = "1";
    for (uint32_t d = 0; d < from->rank; d++) {
@@ -45,7 +37,7 @@ static const char *also_below(rkb_kernel_file_t *file, const char *fits, const c
 }
 
 /* The largest element numbers that a kernel computes, of its buffers and of reshaped values, where the domain lets them pass 32 bits: "B * T * D < ...". */
-static const char *fits_text(rkb_kernel_file_t *file, const rkb_writer_t *writer) {
+const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer) {
    const char *fits = NULL;
    for (uint32_t p = 0; p < writer->parameter_count; p++) {
       const rkb_parameter_text_t *parameter = &writer->parameters[p];
@@ -71,15 +63,10 @@ static const char *fits_text(rkb_kernel_file_t *file, const rkb_writer_t *writer
    return fits;
 }
 
-static void write_signature(rkb_kernel_file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
-                            const char *name) {
-   rkb_text_format(
-      &file->code, "/* %s */\ntemplate <typename index>\n__global__ void __launch_bounds__(%lld%s) %s(",
-      shape->owns, (long long)shape->threads,
-      shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
+void rkb_kernel_parameters(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t parameter_count) {
    for (uint32_t type = 0, count = 0; type <= RKB_PARAMETER_INDEX; type++)
-      for (uint32_t p = 0; p < writer->parameter_count; p++) {
-         const rkb_parameter_text_t *parameter = &writer->parameters[p];
+      for (uint32_t p = 0; p < parameter_count; p++) {
+         const rkb_parameter_text_t *parameter = &parameters[p];
          if (parameter->type != type)
             continue;
          rkb_text_add(&file->code, count++ ? ", " : "");
@@ -95,6 +82,15 @@ static void write_signature(rkb_kernel_file_t *file, const rkb_writer_t *writer,
                             parameter->name);
       }
    rkb_text_add(&file->code, ") {\n");
+}
+
+void rkb_kernel_signature(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count, const rkb_kernel_shape_t *shape,
+                          const char *name) {
+   rkb_text_format(
+      &file->code, "/* %s */\ntemplate <typename index>\n__global__ void __launch_bounds__(%lld%s) %s(",
+      shape->owns, (long long)shape->threads,
+      shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
+   rkb_kernel_parameters(file, parameters, count);
 }
 
 /* What the manifest calls a tensor map: kernels that describe a buffer alike share one. */
@@ -130,8 +126,11 @@ static const char *argument_of(rkb_kernel_file_t *file, const rkb_parameter_text
    return parameter->argument;
 }
 
-static void write_launch(rkb_kernel_file_t *file, const rkb_writer_t *writer, const rkb_kernel_shape_t *shape,
-                         const char *name, const char *type, const char *when, bool other) {
+void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t parameter_count,
+                       const rkb_kernel_shape_t *shape, const char *name, const char *type, const char *when, bool other) {
+   when = rkb_kernel_both(file, file->also, when);
+   other |= file->goes_on;
+   file->goes_on = false;
    rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name,
                    type);
    if (when)
@@ -142,14 +141,13 @@ static void write_launch(rkb_kernel_file_t *file, const rkb_writer_t *writer, co
       rkb_text_format(&file->launches, "    shared: %lld\n", (long long)shape->shared);
    rkb_text_add(&file->launches, "    args: \"");
    for (uint32_t kind = 0, count = 0; kind <= RKB_PARAMETER_INDEX; kind++)
-      for (uint32_t p = 0; p < writer->parameter_count; p++)
-         if (writer->parameters[p].type == kind)
-            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "",
-                            argument_of(file, &writer->parameters[p]));
+      for (uint32_t p = 0; p < parameter_count; p++)
+         if (parameters[p].type == kind)
+            rkb_text_format(&file->launches, "%s%s", count++ ? ", " : "", argument_of(file, &parameters[p]));
    rkb_text_add(&file->launches, "\"\n");
 }
 
-static const char *join(rkb_kernel_file_t *file, const char *a, const char *b) {
+const char *rkb_kernel_both(rkb_kernel_file_t *file, const char *a, const char *b) {
    return a && b ? rkb_arena_format(file->arena, "%s and %s", a, b) : a ? a : b;
 }
 
@@ -159,42 +157,52 @@ static const char *condition_text(rkb_kernel_file_t *file, const rkb_condition_t
                            : rkb_arena_format(file->arena, "(%s) %% %lld == 0", size, (long long)condition->multiple);
 }
 
-/* Writes one variant of a kernel and its launches.  False: not legal. */
-static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, const variant_t *variant,
-                          rkb_write_kernel_t write, const char *base, bool other, bool last) {
+const char *rkb_kernel_body(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, rkb_write_kernel_t write,
+                            const char *name, rkb_writer_t *writer, rkb_kernel_shape_t *shape) {
    rkb_launch_t own = *launch;
-   rkb_kernel_shape_t shape = {0};
-   rkb_writer_t writer;
+   const char *body = "";
    own.decisions[RKB_VECTOR] = variant->vector;
    own.decisions[RKB_KEEP] = variant->keep;
-   bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, variant->conditions,
-                               variant->condition_count);
-   writer.targets = file->targets;
-   writer.shared_bytes = file->shared_bytes;
-   const char *body = "", *when = NULL, *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix);
+   const bool good = rkb_writer_open(writer, file->graph, file->arena, file->storage, variant->conditions, variant->condition_count);
+   writer->targets = file->targets;
+   writer->shared_bytes = file->shared_bytes;
    if (good) {
-      write(&writer, &own, &shape);
-      body = rkb_writer_body(&writer);
+      write(writer, &own, shape);
+      body = rkb_writer_body(writer);
    }
-   good = !writer.failed;
-   if (!good) {
-      snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
-   } else {
-      for (uint32_t c = 0; c < variant->condition_count; c++)
-         when = join(file, when, condition_text(file, &variant->conditions[c]));
-      when = join(file, when, shape.when);
+   if (writer->failed)
+      snprintf(file->why, sizeof file->why, "%s: %s", name, writer->why);
+   return writer->failed ? NULL : body;
+}
+
+const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *variant, const rkb_kernel_shape_t *shape) {
+   const char *when = NULL;
+   for (uint32_t c = 0; c < variant->condition_count; c++)
+      when = rkb_kernel_both(file, when, condition_text(file, &variant->conditions[c]));
+   return rkb_kernel_both(file, when, shape->when);
+}
+
+/* Writes one variant of a kernel and its launches.  False: not legal. */
+static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant,
+                          rkb_write_kernel_t write, const char *base, bool other, bool last) {
+   rkb_kernel_shape_t shape = {0};
+   rkb_writer_t writer;
+   const char *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix),
+              *body = rkb_kernel_body(file, launch, variant, write, name, &writer, &shape);
+   if (body) {
+      const char *when = rkb_kernel_when(file, variant, &shape);
       file->wide_bench = false;
-      const char *fits = fits_text(file, &writer);
-      write_signature(file, &writer, &shape, name);
+      const char *fits = rkb_kernel_fits(file, &writer);
+      rkb_kernel_signature(file, writer.parameters, writer.parameter_count, &shape, name);
       rkb_text_add(&file->code, body);
       rkb_text_add(&file->code, "}\n\n");
       if (!fits || !file->one_width)
-         write_launch(file, &writer, &shape, name, "int", join(file, when, fits), other);
+         rkb_kernel_launch(file, writer.parameters, writer.parameter_count, &shape, name, "int", rkb_kernel_both(file, when, fits), other);
       if (fits && (last || file->one_width || (file->wide_bench && launch->mapping == RKB_MAP_TENSOR)))
-         write_launch(file, &writer, &shape, name, "long long", when, other || !file->one_width);
+         rkb_kernel_launch(file, writer.parameters, writer.parameter_count, &shape, name, "long long", when, other || !file->one_width);
    }
    rkb_writer_close(&writer);
-   return good;
+   return body != NULL;
 }
 
 /* Few numbers that a side of a product's output is, and less than half of its tile: the launch has a kernel for each of them whose tile is no
@@ -218,7 +226,7 @@ static narrow_t narrow_of(const rkb_graph_t *graph, const rkb_launch_t *launch, 
 }
 
 /* Narrows a launch's tile, and the conditions of a variant to the number.  False: the tile is not twice as wide, or not legal then. */
-static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, int64_t value, rkb_launch_t *launch, variant_t *variant) {
+static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, int64_t value, rkb_launch_t *launch, rkb_variant_t *variant) {
    int64_t *d = launch->decisions, width = RKB_FRAGMENT_M;
    uint32_t c = 0;
    while (width < value)
@@ -242,13 +250,13 @@ static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, i
 }
 
 /* The kernels of narrower tiles that a variant has beside its own.  other: whether some kernel of the launch comes before. */
-static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, const variant_t *variant, const char *base, bool *other) {
+static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other) {
    bool good = true;
    for (uint32_t side = 0; side < 2; side++) {
       const narrow_t narrow = narrow_of(file->graph, launch, side);
       for (uint32_t v = 0; good && v < narrow.count; v++) {
          rkb_launch_t own = *launch;
-         variant_t tried = *variant;
+         rkb_variant_t tried = *variant;
          if (!make_narrow(file, &narrow, narrow.values[v], &own, &tried))
             continue;
          good = write_variant(file, &own, &tried, rkb_write_tensor_kernel, base, *other, false);
@@ -264,7 +272,7 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR;
    bool other = false, mapped = false;
    for (uint32_t i = 0; i < count; i++) {
-      variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
+      rkb_variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
       bool possible;
       variant.condition_count = rkb_tensor_conditions(file->graph, file->arena, file->storage, launch, i,
                                                       variant.conditions, &possible);
@@ -288,7 +296,7 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       return false;
    }
    /* One that is right everywhere.  Beside others it is for few cases, and need not be there for both widths of indices. */
-   const variant_t plain = {.vector = 1, .suffix = ""};
+   const rkb_variant_t plain = {.vector = 1, .suffix = ""};
    const bool one_width = file->one_width;
    file->one_width |= other;
    const bool good = write_variant(file, launch, &plain, rkb_write_tensor_kernel, base, other, true);
@@ -296,32 +304,57 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    return good;
 }
 
-bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+/* The way of most elements an access.  False: the launch has no vectors. */
+static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *vector) {
    uint32_t sizes[RKB_VECTOR_SIZES];
-   uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
+   const uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
    const int64_t keep =
       launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SPLIT] == 1 ? launch->decisions[RKB_KEEP] : 0;
-   variant_t vector = {
+   *vector = (rkb_variant_t){
       .vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
    for (uint32_t i = 0; i < count; i++)
       if (!file->graph->sizes.list[sizes[i]].constant)
-         vector.conditions[vector.condition_count++] =
-            (rkb_condition_t){.size = sizes[i], .multiple = vector.vector};
-   if (!rkb_indices_possible(file->graph, vector.conditions, vector.condition_count))
-      count = 0;
-   const bool always = count > 0 && vector.condition_count == 0;
-   if (count > 0 && !write_variant(file, launch, &vector, write, base, false, always && !keep))
+         vector->conditions[vector->condition_count++] =
+            (rkb_condition_t){.size = sizes[i], .multiple = vector->vector};
+   return count > 0 && rkb_indices_possible(file->graph, vector->conditions, vector->condition_count);
+}
+
+bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest) {
+   bool possible = false;
+   if (launch->mapping != RKB_MAP_TENSOR) {
+      possible = vector_variant(file, launch, widest);
+      if (!possible)
+         *widest = (rkb_variant_t){.vector = 1, .keep = widest->keep, .suffix = widest->keep ? "_kept" : ""};
+      return possible || widest->keep;
+   }
+   const uint32_t count = rkb_tensor_variants(file->graph, launch);
+   for (uint32_t i = 0; i < count && !possible; i++) {
+      *widest = (rkb_variant_t){.vector = 16, .suffix = "_vector"};
+      widest->condition_count = rkb_tensor_conditions(file->graph, file->arena, file->storage, launch, i, widest->conditions, &possible);
+      possible = possible && rkb_indices_possible(file->graph, widest->conditions, widest->condition_count);
+   }
+   if (!possible)
+      *widest = (rkb_variant_t){.vector = 1, .suffix = ""};
+   return possible;
+}
+
+bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+   rkb_variant_t vector;
+   const bool count = vector_variant(file, launch, &vector);
+   const int64_t keep = vector.keep;
+   const bool always = count && vector.condition_count == 0;
+   if (count && !write_variant(file, launch, &vector, write, base, false, always && !keep))
       return false;
-   if (count > 0 && keep) { /* rows that are too long to be kept */
+   if (count && keep) { /* rows that are too long to be kept */
       vector.keep = 0;
       vector.suffix = "_vector";
       if (!write_variant(file, launch, &vector, write, base, true, always))
          return false;
    }
-   const variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
-   if (count == 0 && keep && !write_variant(file, launch, &kept, write, base, false, false))
+   const rkb_variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
+   if (!count && keep && !write_variant(file, launch, &kept, write, base, false, false))
       return false;
-   return always || write_variant(file, launch, &plain, write, base, count > 0 || keep, true);
+   return always || write_variant(file, launch, &plain, write, base, count || keep, true);
 }
 
 /* A kernel for each length of the rows that are multiplied. */
@@ -332,7 +365,7 @@ bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    if (!count)
       snprintf(file->why, sizeof file->why, "%s: rows that are multiplied have many lengths", base);
    for (uint32_t h = 0; h < count; h++) {
-      variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .keep = launch->decisions[RKB_KEEP], .suffix = ""};
+      rkb_variant_t variant = {.vector = launch->decisions[RKB_VECTOR], .keep = launch->decisions[RKB_KEEP], .suffix = ""};
       if (size != UINT32_MAX) {
          variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = heads[h]};
          variant.suffix = rkb_arena_format(file->arena, "_%lld", (long long)heads[h]);

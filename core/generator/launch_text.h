@@ -34,6 +34,8 @@ void rkb_write_link_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
 void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* Whether a scatter's picks may differ along a dim. */
 bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim);
+/* The launch that computes a product of few multiply-adds, a warp an element, in place of one by tiles. */
+rkb_launch_t rkb_small_launch(const rkb_launch_t *launch);
 /* The second launch of a split reduction: adds the parts in order and writes the roots. */
 void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* The second launch of sums over stretches of rows. */

@@ -64,6 +64,8 @@ static const struct {
    [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
    [RKB_MOMENTS] = {"moments", 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_STRETCHES] = {"stretches", 1u << RKB_MAP_ROW, {0, 66, 132, 264, 396, 528, -1}},
+   [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
+   [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
@@ -200,6 +202,44 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    return NULL;
 }
 
+/* Shared memory that a launch's text asks for by itself, about: sums of rows and columns have a few rooms of so many bytes. */
+static int64_t fixed_bytes(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   switch (launch->mapping) {
+   case RKB_MAP_TILE:
+      return 4 * d[RKB_TILE_K] * (d[RKB_TILE_M] + d[RKB_TILE_N] + 8);
+   case RKB_MAP_COLUMN:
+      return 4 * d[RKB_THREADS] * (int64_t)launch->anchor_count;
+   default:
+      return 512 * (int64_t)launch->anchor_count;
+   }
+}
+
+const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count) {
+   int64_t bytes = 0;
+   if (launches[0].decisions[RKB_BESIDE])
+      return "no launch comes before it, to be beside";
+   for (uint32_t l = 0; l < count && count > 1; l++) {
+      if (!(table[RKB_BESIDE].mappings >> launches[l].mapping & 1) ||
+          (launches[l].mapping == RKB_MAP_TENSOR && launches[l].decisions[RKB_COPY] == RKB_COPY_TENSOR))
+         return "its kernel has its device to itself";
+      bytes += fixed_bytes(&launches[l]);
+   }
+   return bytes > 48 << 10 ? "launches beside each other need more shared memory than a block has" : NULL;
+}
+
+bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number, uint32_t into) {
+   rkb_launch_t moved = schedule->launches[number];
+   if (into >= number || !rkb_decision_applies(graph, &moved, RKB_BESIDE) || !rkb_decision_applies(graph, &schedule->launches[into], RKB_BESIDE))
+      return false;
+   if (number + 1 < schedule->count && !moved.decisions[RKB_BESIDE]) /* the others of its kernel have one without it */
+      schedule->launches[number + 1].decisions[RKB_BESIDE] = 0;
+   memmove(&schedule->launches[into + 2], &schedule->launches[into + 1], (number - into - 1) * sizeof moved);
+   moved.decisions[RKB_BESIDE] = 1;
+   schedule->launches[into + 1] = moved;
+   return true;
+}
+
 static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_t count, rkb_text_t *out) {
    rkb_text_add(out, "[");
    for (uint32_t i = 0; i < count; i++)
@@ -220,7 +260,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS && d != RKB_STRETCHES) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS && d != RKB_STRETCHES && d != RKB_SMALL && d != RKB_BESIDE) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

@@ -53,6 +53,8 @@ enum rkb_decision {
    RKB_WINDOW, /* ELEMENT, of the gradient of a largest pool whose windows lie side by side: 1: a thread owns a window's places */
    RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
+   RKB_SMALL, /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by a warp for each element; 0: by tiles too */
+   RKB_BESIDE, /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: shares a kernel with the launch before, a range of blocks each */
    RKB_DECISIONS
 };
 
@@ -86,6 +88,11 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
 const int64_t *rkb_decision_values(uint32_t decision);
 /* What arithmetic alone can tell: NULL, or why the launch cannot work on a device with this much memory a block. */
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
+
+/* The same of launches that share a kernel. */
+const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count);
+/* Puts a launch beside another that comes before it.  False: their mappings have no such decision. */
+bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t launch, uint32_t into);
 
 /* Appends the `schedule:` block of a manifest, each line after "   ". */
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);

@@ -115,7 +115,8 @@ static double rate_of(const rkb_target_t *target, const rkb_launch_t *launch) {
    }
 }
 
-static double launch_seconds(launch_work_t *work, const rkb_target_t *target, bool products_count) {
+/* What a launch adds to the bytes and to the seconds of products of its kernel. */
+static void add_launch(launch_work_t *work, const rkb_target_t *target, bool products_count, double *bytes, double *products) {
    const rkb_launch_t *launch = &work->schedule->launches[work->launch];
    for (uint32_t r = 0; r < launch->root_count; r++) {
       work->bytes += bytes_of(work, launch->roots[r]);
@@ -123,10 +124,22 @@ static double launch_seconds(launch_work_t *work, const rkb_target_t *target, bo
    }
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       look_at_operands(work, launch->anchors[a]);
-   const double memory = target->bytes_a_second > 0 ? work->bytes / target->bytes_a_second : 0;
    const double rate = products_count ? rate_of(target, launch) : 0;
-   return fmax(memory, rate > 0 ? products_of(work) / rate : 0) +
-          (work->launch == 0 ? target->first_launch_s : target->next_launch_s);
+   *bytes += work->bytes;
+   *products += rate > 0 ? products_of(work) / rate : 0;
+}
+
+/* All launches that share the kernel of the first.  What several of them read is counted once: the cache may have it then. */
+static double kernel_seconds(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule, uint32_t first, uint32_t bench,
+                             bool products_count) {
+   launch_work_t work = {.graph = graph, .schedule = schedule, .launch = first, .bench = bench, .cache_bytes = target->cache_bytes};
+   double bytes = 0, products = 0;
+   do {
+      work.bytes = 0;
+      add_launch(&work, target, products_count, &bytes, &products);
+   } while (++work.launch < schedule->count && schedule->launches[work.launch].decisions[RKB_BESIDE]);
+   return fmax(target->bytes_a_second > 0 ? bytes / target->bytes_a_second : 0, products) +
+          (first == 0 ? target->first_launch_s : target->next_launch_s);
 }
 
 double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
@@ -135,10 +148,9 @@ double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target, 
    uint32_t bench = 0;
    for (; rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, bench); bench++) {
       double seconds = 0;
-      for (uint32_t l = 0; l < schedule->count; l++) {
-         launch_work_t work = {.graph = graph, .schedule = schedule, .launch = l, .bench = bench, .cache_bytes = target->cache_bytes};
-         seconds += launch_seconds(&work, target, products_count);
-      }
+      for (uint32_t l = 0; l < schedule->count; l++)
+         if (l == 0 || !schedule->launches[l].decisions[RKB_BESIDE])
+            seconds += kernel_seconds(graph, target, schedule, l, bench, products_count);
       log_sum += log(seconds);
    }
    return bench ? exp(log_sum / bench) : 0;

@@ -149,6 +149,24 @@ bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target
    return rkb_tensor_suit(graph, target, &e, launch) < HUGE_VAL;
 }
 
+/* Multiply-adds below which a warp for each element is faster than tiles that leave most of the device idle: by the profiler's model it takes
+ * about a nanosecond for each thousand. */
+#define SMALL_PRODUCT 1024
+
+static double work_of(const rkb_extent_t *e) {
+   return e->groups * e->m * e->n * e->depth;
+}
+
+static void suit_small(const rkb_extents_t *e, rkb_launch_t *launch) {
+   uint32_t few = 0;
+   for (uint32_t i = 0; i < e->count; i++)
+      few += work_of(&e->cases[i]) <= 1024.0 * SMALL_PRODUCT;
+   if (few == e->count)
+      *launch = rkb_small_launch(launch);
+   else if (few)
+      launch->decisions[RKB_SMALL] = SMALL_PRODUCT;
+}
+
 static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_extents_t e = extents_of(graph, launch);
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
@@ -160,6 +178,7 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    }
    if (rkb_tensor_suit(graph, target, &e, &tensor) < suit_tile(graph, target, launch))
       *launch = tensor;
+   suit_small(&e, launch);
 }
 
 /* The bytes of the widest element that a value is read from, of large values alone: theirs are the bytes that take time. */
@@ -400,6 +419,60 @@ static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    }
 }
 
+/* Whether a launch needs another, or one between them, through any nodes. */
+static bool follows(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t number, uint32_t from) {
+   bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   const rkb_launch_t *launch = &schedule->launches[number];
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      needed[launch->roots[r]] = true;
+   for (uint32_t n = graph->node_count; n-- > 0;)
+      for (uint32_t i = 0; needed[n] && i < graph->nodes[n].input_count; i++)
+         needed[graph->nodes[n].inputs[i]] = true;
+   for (uint32_t l = from; l < number; l++)
+      for (uint32_t r = 0; r < schedule->launches[l].root_count; r++)
+         if (needed[schedule->launches[l].roots[r]])
+            return true;
+   return false;
+}
+
+static int64_t threads_of(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return launch->mapping == RKB_MAP_TILE     ? d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N])
+          : launch->mapping == RKB_MAP_TENSOR ? d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]) * 32
+                                              : d[RKB_THREADS];
+}
+
+/* Gives launches that share a kernel blocks of one size, where one of them may have any. */
+static void suit_threads(const rkb_graph_t *graph, rkb_launch_t *launch, rkb_launch_t *other) {
+   rkb_launch_t *free_one = rkb_decision_applies(graph, launch, RKB_THREADS) ? launch : other;
+   const int64_t threads = threads_of(free_one == launch ? other : launch);
+   if (rkb_decision_applies(graph, free_one, RKB_THREADS) && threads >= 64 && !(free_one->mapping == RKB_MAP_ROW && free_one->decisions[RKB_ROWS] > 1))
+      free_one->decisions[RKB_THREADS] = threads;
+}
+
+#define SHORT_NANOSECONDS 15000.0
+#define MOST_TRIALS 24u
+
+/* Short launches that need nothing of each other share a kernel: each start costs as much as their work. */
+static void suit_beside(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   uint32_t trials = 0;
+   for (uint32_t l = 1; l < schedule->count; l++)
+      for (uint32_t into = 0; into < l && trials < MOST_TRIALS && !schedule->launches[l].decisions[RKB_BESIDE]; into++) {
+         if (schedule->launches[into].decisions[RKB_BESIDE] || rkb_launch_estimate(graph, target, &schedule->launches[l]) > SHORT_NANOSECONDS ||
+             rkb_launch_estimate(graph, target, &schedule->launches[into]) > SHORT_NANOSECONDS || follows(graph, schedule, l, into))
+            continue;
+         *tried = *schedule;
+         if (!rkb_schedule_put_beside(graph, tried, l, into))
+            continue;
+         suit_threads(graph, &tried->launches[into + 1], &tried->launches[into]);
+         trials++;
+         if (rkb_schedule_is_legal(graph, tried, target->shared_bytes))
+            *schedule = *tried;
+      }
+   free(tried);
+}
+
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule) {
    if (start == RKB_START_APART) {
@@ -437,5 +510,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
       suit_places(graph, target, schedule, l);
       suit_window(graph, target, schedule, l);
    }
+   if (start != RKB_START_TOGETHER)
+      suit_beside(graph, target, schedule);
    return own;
 }
