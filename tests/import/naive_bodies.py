@@ -290,7 +290,7 @@ def joined_statistics(node):
         node.add("for (long long k1 = c1 * each; k1 < (c1 + 1) * each; k1++)")
     for d in looped:
         node.add("for (long long k%d = 0; k%d < d0_%d; k%d++)" % (d, d, d, d))
-    node.add("{ const float t = n + (float)%s, far = %s - m; m += far * (float)%s / t; v += %s + far * far * n * (float)%s / t; n = t; }" % (
+    node.add("{ const float t = n + (float)%s, far = %s - m; m += far * (float)%s / t; v += %s + far * far * (n * ((float)%s / t)); n = t; }" % (
         length, node.at(0, places), length, node.at(1, places), length))
     node.add("q1[i] = v / n;")
     put(node, "m")

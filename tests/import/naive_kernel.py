@@ -199,10 +199,11 @@ class Graph:
         with open(os.path.join(directory, "reference.graph.yaml")) as file:
             self.graph = yaml.load(file, yaml.BaseLoader)
         self.outputs = {}  # graph value -> task output
+        self.sizes = {}  # expression -> the manifest's name for it: a source may have only so many bytes
         named = {task: value for task, value in (self.graph.get("outputs") or {}).items()}
         self.values = {}
         for name, tensor in self.task["tensors"].items():
-            shape = parts_of(tensor.get("shape", ""))
+            shape = self.shape_of(tensor)
             if tensor["role"] == "out":
                 self.outputs[named.get(name, name)] = name
             else:
@@ -211,12 +212,16 @@ class Graph:
         self.nodes = [node for entry in self.graph["nodes"] for node in self.read(entry)]
         self.share_scratch()
 
+    def shape_of(self, described):
+        return [text if text.isalnum() or text.isidentifier() else self.sizes.setdefault(text, "n_%d" % len(self.sizes))
+                for text in parts_of(described.get("shape", ""))]  # fmt: skip
+
     def read(self, entry):
         operands = [self.values[name] for name in entry.get("in") or []]
         outputs = []
         for made in entry["out"]:
             name = made["name"]
-            value = Value(self.outputs.get(name, "v_" + name), made["dtype"], parts_of(made.get("shape", "")))
+            value = Value(self.outputs.get(name, "v_" + name), made["dtype"], self.shape_of(made))
             aliased = entry["op"] in ALIASES and name not in self.outputs
             if aliased:
                 value.name = operands[0].name
@@ -344,6 +349,9 @@ class Graph:
         for node in self.nodes:
             node.name = texts.setdefault(node.text(kind if node is broken else None), node.name)
         lines = ["/* rkb-kernel: 1", "task: " + self.task["name"], "direction: forward"]
+        if self.sizes:
+            lines.append("let:")
+            lines += ['  %s: "%s"' % (name, text) for text, name in self.sizes.items()]
         if self.scratch:
             lines.append("scratch:")
             for value in self.scratch:
