@@ -8,7 +8,8 @@ from refusal import Refused
 MOST_STEP = 512  # of a strided window, or of several one after another
 MOST_FACTORS = 4
 MOST_PLACES = 48  # that are looked at to tell expressions apart
-MOST_FITS = 256  # expressions that are told apart
+MOST_SHIFTS = 6  # of one step that are told apart in one go
+MOST_FITS = 512  # expressions that are told apart
 
 
 class Unexplained(Exception):
@@ -39,6 +40,15 @@ def affine(samples):
     return (slope, offset) if all(slope * d + offset == v for d, v in samples) else None
 
 
+def fraction(samples, multiple):
+    """(p, c, q) of (p * d + c) / q that is whole at every multiple, or None."""
+    (d0, v0), (d1, v1) = samples[0], samples[-1]
+    common = math.gcd(v1 - v0, d1 - d0)
+    p, q = (v1 - v0) // common, (d1 - d0) // common
+    c = q * v0 - p * d0
+    return (p, c, q) if p > 1 and q > 1 and multiple % q == 0 and all(p * d + c == q * v for d, v in samples) else None
+
+
 def divided(samples):
     """(step, rest) of d / step + rest where step divides all dims seen, or None."""
     (d0, v0), (d1, v1) = samples[0], samples[-1]
@@ -51,7 +61,7 @@ def divided(samples):
 
 def strided(samples):
     """[(step, shift, rest)] of all (d + shift) / step + rest, rounded down, with 0 <= shift < step, through the samples; of shifts that
-    follow each other the first and the last.
+    follow each other some, the first and the last among them.
 
     Windows one after another are one such expression: ((d + a) / m + b) / n = (d + a + b m) / (m n)."""
     low, high = samples[0], samples[-1]
@@ -71,16 +81,25 @@ def strided(samples):
         if all(rest == lower for rest, _ in turns):
             ranges = [(0, min(turn for _, turn in turns) - 1, -lower), (least, step - 1, -lower - 1)]
         for first, last, rest in ranges:
-            found += [(step, shift, rest) for shift in sorted({first, min(last, step - 1)}) if first <= min(last, step - 1)]
+            wide = min(last, step - 1) - first
+            found += [(step, shift, rest) for shift in sorted({first + wide * k // MOST_SHIFTS for k in range(MOST_SHIFTS + 1)}) if wide >= 0]
     return found
+
+
+def places_between(low, high, fits, multiple):
+    """Dims that may tell the fits apart: some spread over what was seen, and for each fit the first at which it steps up, for two that
+    differ by their shift alone differ nowhere else."""
+    places = range(-(-low // multiple) * multiple, high + 1, multiple)
+    found = set(places[:: max(1, len(places) // MOST_PLACES)])
+    for step, shift, _ in fits:
+        found.update([d for d in places[:step] if (d + shift) % step < multiple][:1])
+    return sorted(found)
 
 
 def telling(samples, fits, multiple):
     """A dim between those seen at which the fits differ most evenly, or None where they agree at all that were looked at."""
-    low, high = samples[0][0], samples[-1][0]
     best, most = None, len(fits)
-    places = range(-(-low // multiple) * multiple, high + 1, multiple)
-    for d in places[:: max(1, len(places) // MOST_PLACES)]:
+    for d in places_between(samples[0][0], samples[-1][0], fits, multiple):
         counts = {}
         for step, shift, rest in fits:
             value = (d + shift) // step + rest
@@ -125,6 +144,11 @@ def curve(name, samples, doubts=None, multiple=1):
         return Curve(common, text, lambda d: slope * d + offset, text == name)
     if len(samples) < 3 or min(v for _, v in samples) < 0:
         return None
+    part = fraction(samples, multiple)
+    if part:
+        p, c, q = part
+        text = "%d * %s" % (p, name)
+        return Curve(1, ("(%s%s)" % (text, signed(c)) if c else text) + " / %d" % q, lambda d: (p * d + c) // q, False)
     common = 0
     for _, value in samples:
         common = math.gcd(common, value)
