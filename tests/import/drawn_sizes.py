@@ -1,5 +1,6 @@
 """Sizes drawn from the domains of an imported task's dims, at which its graph is held against the model itself.  Test code."""
 
+import itertools
 import math
 import os
 import random
@@ -9,6 +10,7 @@ import shutil
 import check_cases
 from refusal import Refused
 
+MOST_CANDIDATES = 400  # that are drawn, allowed or not
 DRAWS = 12  # that are looked at; a model may not work at every size of its dims together
 MOST_WORK = 2e7  # operations of a drawn size's graph, where there is a size with fewer
 CHECK = re.compile(r"^  check:\n(?:    - .*\n)+", re.MULTILINE)
@@ -20,6 +22,13 @@ def ranges_of(task):
     return {name: (int(least), int(most), int(multiple or 1)) for name, least, most, multiple in found}
 
 
+def conditions_of(task):
+    """What `require:` says, as functions of an assignment."""
+    texts = re.search(r"^require: \[(.*)\]$", task, re.MULTILINE)
+    codes = [compile(text.replace("/", "//"), "require", "eval") for text in re.findall(r'"([^"]*)"', texts.group(1) if texts else "")]
+    return [lambda sizes, code=code: eval(code, {"__builtins__": {}}, sizes) for code in codes]  # the importer wrote the text
+
+
 def one_of(chance, least, most, multiple):
     """Small numbers are as likely as large ones."""
     value = math.exp(chance.uniform(math.log(least), math.log(most)))
@@ -29,9 +38,10 @@ def one_of(chance, least, most, multiple):
 def drawn(made, count, seed):
     """Up to `count` assignments of the dims at which the user's own model works, those of little work first."""
     chance, found = random.Random(seed), []
-    ranges = ranges_of(made.task)
-    for _ in range(DRAWS if ranges else 0):
-        assignment = {name: one_of(chance, *ranges[name]) for name in ranges}
+    ranges, conditions = ranges_of(made.task), conditions_of(made.task)
+    candidates = ({name: one_of(chance, *ranges[name]) for name in ranges} for _ in range(MOST_CANDIDATES if ranges else 0))
+    allowed = (assignment for assignment in candidates if all(condition(dict(assignment)) for condition in conditions))
+    for assignment in itertools.islice(allowed, DRAWS):
         if any(assignment == other for _, _, other in found):
             continue
         try:

@@ -9,8 +9,10 @@ CHECK_WORK = 4e6  # operations of its reference
 SETTLED_NORMS = 3  # from so many norms one after another
 SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are, and of few bounds are wide
 SETTLED_WIDTH = 16
+DEEP_PRODUCTS = 9  # products one after another from which bounds come from evaluations with random errors
 COSTLY_WORK = 3e8  # operations: a larger case is not looked for
-MOST_SHRUNK = 2  # smaller values of a dim that are tried
+DEAR_WORK = 1e8  # operations: where all cases have more, the least of them is made smaller and the others are left out
+MOST_SHRUNK = 4  # smaller values of a dim that are tried
 LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
 GROWING = (8, 16, 33, 47, 64, 97, 128, 193, 257)
 LIVE_RELUS = 6  # from so many relus a narrow network may give the same whatever it is given
@@ -35,20 +37,52 @@ def with_shapes(lowering, tensor_names):
         yield node, shapes
 
 
+def normalised_sizes(node, shape):
+    """(sizes whose product a norm takes together, what divides it), or None where the node is no norm of that kind."""
+    op, attributes = node["op"], node["attr"]
+    if op == "batch_norm" and attributes.get("training"):
+        return [*shape[:1], *shape[2:]], 1
+    if op == "instance_norm":
+        return list(shape[2:]), 1
+    if op == "group_norm":
+        return list(shape[1:]), attributes["num_groups"]
+    if op in ("layer_norm", "rms_norm"):
+        return list(attributes["normalized_shape"]), 1
+    return None
+
+
 def normalised(lowering, tensor_names):
     """How many numbers each norm takes together, in the graph's order."""
-    counts = []
-    for node, shapes in with_shapes(lowering, tensor_names):
-        shape, op, attributes = tuple(node["shape"]), node["op"], node["attr"]
-        if op == "batch_norm" and attributes.get("training"):
-            counts.append(math.prod(shape) // max(shape[1], 1))
-        elif op == "instance_norm":
-            counts.append(math.prod(shape[2:]))
-        elif op == "group_norm":
-            counts.append(math.prod(shape[1:]) // attributes["num_groups"])
-        elif op in ("layer_norm", "rms_norm"):
-            counts.append(math.prod(attributes["normalized_shape"]))
-    return counts
+    found = [normalised_sizes(node, node["shape"]) for node in lowering.nodes]
+    return [math.prod(sizes) // divisor for sizes, divisor in filter(None, found)]
+
+
+def deep(nodes):
+    """Whether the graph may be one whose bounds come from evaluations with random errors (docs/numerics.md)."""
+    return sum(node["op"] in PRODUCTS or node["op"].startswith("conv") for node in nodes) >= DEEP_PRODUCTS
+
+
+def count_text(sizes, divisor):
+    known = math.prod(int(size) for size in sizes if size.isdigit())
+    moving = [size if size.isidentifier() else "(%s)" % size for size in sizes if not size.isdigit()]
+    text = " * ".join(([str(known)] if known > 1 or not moving else []) + moving)
+    return text if str(divisor) == "1" else "%s / %s" % (text, divisor if str(divisor).isalnum() else "(%s)" % divisor)
+
+
+def conditions(probe, nodes, check):
+    """What every size has to satisfy, as texts: in a deep network each norm takes numbers enough.  A norm of two numbers gives 1 and -1
+    whatever they are, and the errors of their difference grow from norm to norm.  nodes: merged, their sizes are texts.  Of norms that
+    follow each other the last has the fewest numbers, so only those count that have the fewest in some trace."""
+    names = probe.subject.tensor_names
+    counts = [normalised(lowering, names) for lowering in probe.lowerings]
+    if not deep(nodes) or len(counts[0]) < SETTLED_NORMS:
+        return []
+    least = min([SETTLED_COUNT, min(counts[0])] + [min(counts[probe.assignments.index(case)]) for _, case in check if case in probe.assignments])
+    fewest = {max(i for i, count in enumerate(seen) if count == min(seen)) for seen in counts}
+    found = [normalised_sizes(node, node["shape"]) for node in nodes]
+    texts = [count_text(sizes, divisor) for sizes, divisor in filter(None, found)]
+    kept = dict.fromkeys(text for i, text in enumerate(texts) if i in fewest and not text.isdigit())
+    return ["%s >= %d" % (text, least) for text in kept] if least > 2 else []
 
 
 def least_count(lowering, tensor_names):
@@ -57,11 +91,19 @@ def least_count(lowering, tensor_names):
     return min(counts) if len(counts) >= SETTLED_NORMS else math.inf
 
 
-def shrunk(probe, case, moving, count):
-    """A costly case with some dims smaller, whose norms have `count` numbers all the same."""
+def work_at(probe, case):
+    return work_of(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names)
+
+
+def count_at(probe, case):
+    return least_count(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names)
+
+
+def shrunk(probe, case, moving, count, most=COSTLY_WORK):
+    """A case of more than `most` operations with some dims smaller, whose norms have `count` numbers all the same."""
     names = probe.subject.tensor_names
     for name in sorted(moving, key=lambda name: -case[name]):
-        if work_of(probe.lowerings[probe.assignments.index(case)], names) <= COSTLY_WORK:
+        if work_at(probe, case) <= most:
             break
         for value in sorted(value for value in probe.domains[name][0] if value < case[name])[:MOST_SHRUNK]:
             smaller = dict(case, **{name: value})
@@ -69,6 +111,18 @@ def shrunk(probe, case, moving, count):
                 case = smaller
                 break
     return case
+
+
+def grown_to(probe, size, moving, least):
+    """Sizes of at least `least`: about `size` of those that decide how many numbers a norm has, and layers of some width."""
+    grown, base = dict(least), probe.subject.base
+    for name, (values, multiple) in probe.domains.items():
+        wanted = size if name in moving else SETTLED_WIDTH  # a single channel dies in the first relu
+        most = highest(values, base[name])
+        if name in moving and base[name] <= LEAST_PUBLISHED:
+            most = max(most, SETTLED_COUNT)  # a batch of two may be one of eight
+        grown[name] = max(least[name], min(most, -(-wanted // multiple) * multiple))
+    return grown
 
 
 def settled(probe, least):
@@ -84,26 +138,21 @@ def settled(probe, least):
                 moving.append(name)
                 break
     cases, best = [], (2, None)
+    minima = {name: min(values + [base[name]]) for name, (values, _) in probe.domains.items()}
     for size in GROWING if moving else ():
-        grown = dict(least)
-        for name, (values, multiple) in probe.domains.items():
-            wanted = size if name in moving else SETTLED_WIDTH  # a single channel dies in the first relu
-            most = highest(values, base[name])
-            if name in moving and base[name] <= LEAST_PUBLISHED:
-                most = max(most, SETTLED_COUNT)  # a batch of two may be one of eight
-            grown[name] = max(least[name], min(most, -(-wanted // multiple) * multiple))
-        if any(grown == other for _, other in cases) or probe.attempt(grown) is not None:
+        sizes = [grown_to(probe, size, moving, low) for low in (minima, least)]  # the least of each dim may not go together
+        grown = next((found for found in sizes if probe.attempt(found) is None), None)
+        if grown is None or any(grown == other for _, other in cases):
             continue
         for name, (values, multiple) in probe.domains.items():
             if grown[name] > highest(values, base[name]):
                 probe.domains[name] = (values + [grown[name]], multiple)
-        lowering = probe.lowerings[probe.assignments.index(grown)]
-        count = least_count(lowering, names)
+        count = count_at(probe, grown)
         if count >= SETTLED_COUNT:
             cases.append(("settled", shrunk(probe, grown, moving, SETTLED_COUNT)) if not cases else ("larger", grown))
         elif count > best[0]:
             best = (count, grown)
-        if len(cases) == 2 or work_of(lowering, names) > COSTLY_WORK:
+        if len(cases) == 2 or work_at(probe, grown) > COSTLY_WORK:
             break
     return cases or ([("settled", best[1])] if best[1] else [])
 
@@ -201,11 +250,17 @@ def choose(probe):
             cases.append((label, assignment))
         else:
             large.append((label, assignment, work + elements))
-    joint = getattr(probe, "joint", None)  # the least that was seen together
+    joint = probe.joint
     if joint and not cases and set(joint) == set(names) and probe.attempt(joint) is None:
         large.append(("least", dict(joint), 0.0))
     if not cases:
         cases = [(label, assignment) for label, assignment, _ in sorted(large, key=lambda entry: entry[2])[:2]]
-    if cases and not any(least_count(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names) >= SETTLED_COUNT for _, case in cases):
+    counts = [count_at(probe, case) for _, case in cases]
+    if cases and max(counts) < SETTLED_COUNT:
         cases = settled(probe, cases[0][1]) or cases
+    elif deep(probe.lowerings[0].nodes):
+        cases = [case for case, count in zip(cases, counts) if count >= SETTLED_COUNT]
+    if cases and min(work_at(probe, case) for _, case in cases) > DEAR_WORK:
+        label, least = min(cases, key=lambda pair: work_at(probe, pair[1]))
+        cases = [(label, shrunk(probe, least, names, min(SETTLED_COUNT, count_at(probe, least)), DEAR_WORK))]
     return live(probe, cases) if cases else [("as_given", dict(base))]

@@ -32,7 +32,7 @@ from user_file import UserFile
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
-MOST_TELLING = 6  # times that more traces are made to tell expressions apart
+MOST_TELLING = 10  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
 
@@ -139,6 +139,8 @@ def with_dims_found(file):
             last = [name for name in probe.domains if name in problem.names][-1:]
             if not last:
                 raise sizes.refused(problem)
+            if probe.restrict(last[0]):
+                continue
             probe.notes.append("%s stays %d: %s" % (last[0], probe.subject.base[last[0]], problem.sentence))
             probe.keep_only([name for name in probe.domains if name != last[0]])
 
@@ -198,6 +200,7 @@ def build_from(file, path, name, dims, directions):
         "directions": [d for d in directions if d == "forward" or wants],
         "dims": {n: (min(values + [subject.base[n]]), check_cases.highest(values, subject.base[n]), multiple)
                  for n, (values, multiple) in probe.domains.items()},
+        "require": check_cases.conditions(probe, nodes, check),
         "tensors": tensors + outputs,
         "wants_grad": wants if "backward" in directions else [],
         "check": check,
@@ -217,6 +220,8 @@ def describe_dims(task):
     for name, (low, high, multiple) in task["dims"].items():
         many = ", multiples of %d" % multiple if multiple > 1 else ""
         said.append("dim %s: %d to %d%s, published %d" % (name, low, high, many, task["bench"][0][1][name]))
+    if task["require"]:
+        said.append("every size satisfies %s: norms of fewer numbers would blow up rounding errors" % " and ".join(task["require"]))
     for label, case in task["check"]:
         said.append("check case %s: %s" % (label, ", ".join("%s = %d" % pair for pair in case.items()) or "all sizes as given"))
     return said or ["no size can change: all are literal"]

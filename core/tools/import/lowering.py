@@ -48,6 +48,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         self.names = {}  # torch.fx node -> value name, or a tuple of them
         self.nodes = []
         self.notes = []
+        self.tracked = []  # batch norms that would update running statistics
         self.refusals = []
         self.used = set()  # arguments, parameters and buffers that the graph reads
         self.outputs = []
@@ -113,6 +114,9 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                 self.refusals.append(where + "%s with these arguments is not covered (%s)" % (name, error))
         if self.refusals:
             raise Refused(*dict.fromkeys(self.refusals))
+        if self.tracked:
+            more = " (and so do %d others)" % (len(self.tracked) - 1) if len(self.tracked) > 1 else ""
+            self.notes.append("%s normalises by batch statistics%s; the update of running statistics is no part of the task" % (self.tracked[0], more))
         self.prune()
 
     def prune(self):
@@ -338,7 +342,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                 self.used.add(name + "." + key)
                 operands.append(self.tensor_names[name + "." + key])
         if module.track_running_stats:
-            self.notes.append("%s normalises by batch statistics; its update of the running statistics is no part of the task" % name)
+            self.tracked.append(name)
         return self.step(node, "batch_norm", operands, {"training": True, "eps": module.eps})
 
     def do_batch_norm(self, node, args, kwargs):

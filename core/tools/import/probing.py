@@ -20,6 +20,7 @@ MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
 MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
 MOST_MULTIPLES = 16  # that are tried of one dim
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
+MOST_RESTRICTED = 16  # what a dim is made a multiple of, so that expressions cover what follows it
 SETTLED = 4  # values of a dim beside the published one
 BUDGET = 11000  # nodes that are traced to look for dims; those not looked at by then stay as they are
 MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
@@ -173,6 +174,7 @@ class Probe:
         self.domains = {}
         self.notes = []
         self.extra_shapes = {}
+        self.joint = None  # the least sizes that were seen together, where the least of each do not go together
         self.spent = 0.0
 
     def attempt(self, assignment):
@@ -295,6 +297,25 @@ class Probe:
                 self.subject.literals.pop(name, None)
                 self.domains.pop(name, None)
         self.failures = {}
+
+    def restrict(self, name):
+        """Makes a dim move by twice as much, for what no expression covers may be a half of something odd; False where it cannot."""
+        values, multiple = self.domains[name]
+        base, multiple = self.subject.base[name], 2 * multiple
+        if base % multiple or multiple > MOST_RESTRICTED:
+            return False
+        self.assignments, self.lowerings = zip(*[pair for pair in zip(self.assignments, self.lowerings) if pair[0][name] % multiple == 0])
+        self.assignments, self.lowerings = list(self.assignments), list(self.lowerings)
+        kept = [value for value in values if value % multiple == 0]
+        for value in [step * multiple for step in LADDER if step * multiple < base] + [base + step * multiple for step in (1, 2, 3)]:
+            if len(kept) <= SETTLED and value not in kept and self.works(name, value):
+                kept.append(value)
+        if len(kept) < SETTLED:
+            return False
+        self.domains[name] = (sorted(kept), multiple)
+        if self.joint and self.joint.get(name, 0) % multiple:
+            self.joint = None
+        return True
 
     def works(self, name, value):
         return value >= 1 and self.attempt(dict(self.subject.base, **{name: value})) is None

@@ -37,7 +37,7 @@ def case_text(name, assignment):
 
 
 def task_text(task):
-    """task: a dict with name, summary, source, precision, directions, dims, tensors, wants_grad, check, bench."""
+    """task: a dict with name, summary, source, precision, directions, dims, require, tensors, wants_grad, check, bench."""
     lines = [
         "rkb-task: 1",
         "name: " + task["name"],
@@ -52,6 +52,8 @@ def task_text(task):
             lines.append("  %s: {range: %d..%d%s}" % (name, low, high, ", multiple_of: %d" % multiple if multiple > 1 else ""))
     else:
         lines.append("dims: {}")
+    if task["require"]:
+        lines.append("require: [%s]" % ", ".join('"%s"' % condition for condition in task["require"]))
     lines.append("tensors:")
     for tensor in task["tensors"]:
         init = ", init: " + tensor["init"] if tensor["init"] else ""
