@@ -129,7 +129,7 @@ int rkb_say_models(const rkb_arguments_t *arguments, const char *path) {
    rkb_problems_t problems;
    int code = RKB_EXIT_OK;
    rkb_problems_init(&problems);
-   rkb_models_look_for(rkb_pipeline_read_models(arena, &named.options, &problems), false, tell_absence, &code);
+   rkb_models_look_for(rkb_pipeline_read_models(arena, &named.options, NULL, -1, &problems), false, tell_absence, &code);
    rkb_problems_free(&problems);
    rkb_arena_free(arena);
    free_named(&named);

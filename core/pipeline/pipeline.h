@@ -26,9 +26,10 @@ rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_pro
 void rkb_pipeline_free(rkb_pipeline_t *pipeline);
 /* The models that its stages use; NULL or none when there are none.  They live as long as the pipeline. */
 const struct rkb_models *rkb_pipeline_models(const rkb_pipeline_t *pipeline);
-/* The models of a pipeline file, read without its plugins: a model counts as used if any option of any entry has its name.  Everything
- * lives in the arena.  NULL with problems. */
-struct rkb_models *rkb_pipeline_read_models(rkb_arena_t *arena, const rkb_pipeline_options_t *options, rkb_problems_t *problems);
+/* The models of a pipeline file, read without its plugins: a model counts as used if any option of any entry has its name, or if it is the
+ * one that is to be asked besides (NULL: none).  cost_limit as in rkb_models_read.  Everything lives in the arena.  NULL with problems. */
+struct rkb_models *rkb_pipeline_read_models(rkb_arena_t *arena, const rkb_pipeline_options_t *options, const char *besides, double cost_limit,
+                                            rkb_problems_t *problems);
 
 const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
 const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);

@@ -102,3 +102,12 @@ void rkb_holm(const double *p, uint32_t count, double *adjusted) {
    }
    free(order);
 }
+
+double rkb_sign_test(uint32_t one_way, uint32_t other_way) {
+   const double n = (double)one_way + other_way;
+   const uint32_t fewer = one_way < other_way ? one_way : other_way;
+   double tail = 0;
+   for (uint32_t k = 0; k <= fewer; k++)
+      tail += exp(lgamma(n + 1) - lgamma(k + 1.0) - lgamma(n - k + 1) - n * log(2.0));
+   return fmin(1, 2 * tail);
+}

@@ -20,6 +20,10 @@ typedef struct rkb_signed_rank {
  * approximation with the variance of the ranks as they are and a continuity correction. */
 rkb_signed_rank_t rkb_signed_rank(const double *differences, uint32_t count);
 
+/* Two-sided p of the sign test (McNemar's exact test of two judges): of the pairs that differ, so many differ one way and so many the
+ * other.  1 when no pair differs. */
+double rkb_sign_test(uint32_t one_way, uint32_t other_way);
+
 /* Holm's step-down correction (1979): adjusted p values that hold the chance of any false one to the level.  adjusted may be p. */
 void rkb_holm(const double *p, uint32_t count, double *adjusted);
 

@@ -110,6 +110,18 @@ static void test_planted_advantage(void **state) {
    assert_true(none > 20 && none < 75);
 }
 
+/* Binomial sums by hand; and many pairs, where the powers of two alone would overflow. */
+static void test_sign_test(void **state) {
+   (void)state;
+   assert_close(rkb_sign_test(0, 0), 1, 1e-12);
+   assert_close(rkb_sign_test(2, 0), 0.5, 1e-12);
+   assert_close(rkb_sign_test(1, 6), 2 * (1 + 7) / 128.0, 1e-12);
+   assert_close(rkb_sign_test(6, 1), 2 * (1 + 7) / 128.0, 1e-12);
+   assert_close(rkb_sign_test(3, 3), 1, 1e-12);
+   assert_true(rkb_sign_test(1000, 1200) < 1e-4 && rkb_sign_test(1000, 1200) > 1e-6);
+   assert_true(rkb_sign_test(0, 5000) >= 0);
+}
+
 static void test_holm(void **state) {
    static const double p[] = {0.01, 0.04, 0.03, 0.005}, want[] = {0.03, 0.06, 0.06, 0.02},
                        large[] = {0.9, 0.8};
@@ -197,6 +209,7 @@ int main(void) {
       cmocka_unit_test(test_signed_rank_ties),
       cmocka_unit_test(test_signed_rank_many),
       cmocka_unit_test(test_planted_advantage),
+      cmocka_unit_test(test_sign_test),
       cmocka_unit_test(test_holm),
       cmocka_unit_test(test_summaries),
       cmocka_unit_test(test_bootstrap),

@@ -14,6 +14,8 @@ struct rkb_judge_tally {
    uint32_t count;
    /* By kernel of the corpus: which judges were asked, and which rejected it, a bit each. */
    uint32_t *asked, *rejected;
+   char *followed;          /* a judge's name, or NULL */
+   rkb_judge_word_t *words; /* of that judge, by kernel */
 };
 
 rkb_judge_tally_t *rkb_judge_tally_new(const rkb_labelled_corpus_t *corpus) {
@@ -29,11 +31,24 @@ void rkb_judge_tally_free(rkb_judge_tally_t *tally) {
       free(tally->judges[i].name);
       free(tally->judges[i].seconds);
    }
+   for (uint32_t i = 0; tally && tally->words && i < tally->corpus->count; i++)
+      free(tally->words[i].message);
    if (tally) {
       free(tally->asked);
       free(tally->rejected);
+      free(tally->followed);
+      free(tally->words);
    }
    free(tally);
+}
+
+void rkb_judge_tally_follow(rkb_judge_tally_t *tally, const char *judge) {
+   tally->followed = rkb_duplicate(judge);
+   tally->words = rkb_allocate(tally->corpus->count, sizeof *tally->words);
+}
+
+const rkb_judge_word_t *rkb_judge_tally_word(const rkb_judge_tally_t *tally, uint32_t kernel) {
+   return &tally->words[kernel];
 }
 
 static int judge_named(rkb_judge_tally_t *tally, const char *name, uint32_t *index, rkb_error_t *err) {
@@ -64,8 +79,16 @@ static int add_verdict(rkb_judge_tally_t *tally, uint32_t kernel, const rkb_verd
    rkb_judge_t *judge = &tally->judges[index];
    count_verdict(&judge->counts[labelled->kept], labelled->wrong, verdict->standing);
    tally->asked[kernel] |= 1u << index;
-   if (strcmp(verdict->standing, RKB_REJECT) == 0)
+   const bool rejected = strcmp(verdict->standing, RKB_REJECT) == 0;
+   if (rejected)
       tally->rejected[kernel] |= 1u << index;
+   if (tally->followed && strcmp(tally->followed, verdict->stage) == 0) {
+      free(tally->words[kernel].message);
+      tally->words[kernel] =
+         (rkb_judge_word_t){.asked = true,
+                            .rejected = rejected,
+                            .message = rkb_duplicate(verdict->message ? verdict->message : "")};
+   }
    if (verdict->seconds >= 0) {
       judge->seconds = rkb_grow(judge->seconds, judge->second_count + 1, sizeof *judge->seconds);
       judge->seconds[judge->second_count++] = verdict->seconds;

@@ -30,9 +30,19 @@ typedef struct rkb_judge {
 
 typedef struct rkb_judge_tally rkb_judge_tally_t;
 
+/* What one judge said of one kernel. */
+typedef struct rkb_judge_word {
+   bool asked, rejected;
+   char *message; /* NULL if it was not asked */
+} rkb_judge_word_t;
+
 /* The corpus is borrowed until free. */
 rkb_judge_tally_t *rkb_judge_tally_new(const rkb_labelled_corpus_t *corpus);
 void rkb_judge_tally_free(rkb_judge_tally_t *tally);
+/* Keeps what the judge of this name says of each kernel; before anything is added. */
+void rkb_judge_tally_follow(rkb_judge_tally_t *tally, const char *judge);
+/* Of the judge that is followed; the kernel by its place in the corpus. */
+const rkb_judge_word_t *rkb_judge_tally_word(const rkb_judge_tally_t *tally, uint32_t kernel);
 /* Adds what the archive of a run says of the corpus' kernels; others in it are left out.  RKB_ERR_LIMIT: more than RKB_JUDGES. */
 int rkb_judge_tally_add(rkb_judge_tally_t *tally, rkb_archive_t *archive, rkb_error_t *err);
 /* {"kernels", "judged", "wrong", "right", "judges": [...], "only": {row: {column: count}}, "kinds": [...]}; owned. */

@@ -28,7 +28,7 @@ static const char *spell_seconds(const json_t *seconds, char *out, size_t size) 
    return out;
 }
 
-static void print_counts(const char *name, const char *part, const json_t *counts) {
+void rkb_judge_text_counts(const char *name, const char *part, const json_t *counts) {
    char precision[64], recall[64], refused[64], f1[16] = "-";
    if (!int_of(counts, "wrong") && !int_of(counts, "right"))
       return;
@@ -41,18 +41,22 @@ static void print_counts(const char *name, const char *part, const json_t *count
           spell_share(json_object_get(counts, "refused"), refused, sizeof refused));
 }
 
+void rkb_judge_text_heading(const char *first) {
+   printf("\n  %-16s %-6s %6s %6s %9s   %-21s  %-21s  %-5s  %s\n", first, "part", "wrong", "right",
+          "undecided", "precision", "recall", "F1", "right ones rejected");
+}
+
 static void print_judges(const json_t *judges) {
    const json_t *judge;
    size_t index;
-   printf("\n  %-16s %-6s %6s %6s %9s   %-21s  %-21s  %-5s  %s\n", "judge", "part", "wrong", "right",
-          "undecided", "precision", "recall", "F1", "right ones rejected");
+   rkb_judge_text_heading("judge");
    json_array_foreach(judges, index, judge) {
       const char *name = json_string_value(json_object_get(judge, "judge"));
-      print_counts(name, "all", json_object_get(judge, "all"));
+      rkb_judge_text_counts(name, "all", json_object_get(judge, "all"));
       if (int_of(json_object_get(judge, "tuned"), "wrong") +
           int_of(json_object_get(judge, "tuned"), "right")) {
-         print_counts("", "tuned", json_object_get(judge, "tuned"));
-         print_counts("", "kept", json_object_get(judge, "kept"));
+         rkb_judge_text_counts("", "tuned", json_object_get(judge, "tuned"));
+         rkb_judge_text_counts("", "kept", json_object_get(judge, "kept"));
       }
    }
 }

@@ -175,14 +175,42 @@ static int by_rank(const void *a, const void *b) {
    return left->index < right->index ? -1 : 1;
 }
 
-void rkb_labelled_corpus_sample(rkb_labelled_corpus_t *corpus, uint32_t count, uint64_t seed) {
-   if (count >= corpus->count)
-      return;
+/* The kernels in an order that seed and their texts alone decide; owned. */
+static drawn_t *draw_order(const rkb_labelled_corpus_t *corpus, uint64_t seed) {
    drawn_t *drawn = rkb_allocate(corpus->count, sizeof *drawn);
-   bool *kept = rkb_allocate(corpus->count, sizeof *kept);
    for (uint32_t i = 0; i < corpus->count; i++)
       drawn[i] = (drawn_t){.rank = rkb_hash64(corpus->list[i].hash, RKB_HASH_TEXT - 1, seed), .index = i};
    qsort(drawn, corpus->count, sizeof *drawn, by_rank);
+   return drawn;
+}
+
+void rkb_labelled_corpus_divide(rkb_labelled_corpus_t *corpus, uint64_t seed) {
+   uint32_t kept = 0, seen[2] = {0};
+   for (uint32_t i = 0; i < corpus->count; i++)
+      kept += corpus->list[i].kept;
+   if (kept && kept < corpus->count)
+      return;
+   drawn_t *drawn = draw_order(corpus, seed);
+   for (uint32_t i = 0; i < corpus->count; i++) {
+      rkb_labelled_kernel_t *kernel = &corpus->list[drawn[i].index];
+      kernel->kept = seen[kernel->wrong]++ % 2 == 1;
+   }
+   free(drawn);
+}
+
+rkb_labelled_corpus_t rkb_labelled_corpus_part(const rkb_labelled_corpus_t *corpus, bool kept) {
+   rkb_labelled_corpus_t part = {.list = rkb_allocate(corpus->count + 1, sizeof *part.list)};
+   for (uint32_t i = 0; i < corpus->count; i++)
+      if (corpus->list[i].kept == kept)
+         part.list[part.count++] = corpus->list[i];
+   return part;
+}
+
+void rkb_labelled_corpus_sample(rkb_labelled_corpus_t *corpus, uint32_t count, uint64_t seed) {
+   if (count >= corpus->count)
+      return;
+   drawn_t *drawn = draw_order(corpus, seed);
+   bool *kept = rkb_allocate(corpus->count, sizeof *kept);
    for (uint32_t i = 0; i < count; i++)
       kept[drawn[i].index] = true;
    uint32_t left = 0;

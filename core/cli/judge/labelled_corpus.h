@@ -35,6 +35,10 @@ int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rk
 void rkb_labelled_corpus_free(rkb_labelled_corpus_t *corpus);
 /* Keeps count kernels, chosen by the hash of seed and text: the same seed keeps the same ones, whatever their order. */
 void rkb_labelled_corpus_sample(rkb_labelled_corpus_t *corpus, uint32_t count, uint64_t seed);
+/* Gives every second kernel of each label to the part that tunes, by the hash of seed and text, if no kernel is in one of the parts. */
+void rkb_labelled_corpus_divide(rkb_labelled_corpus_t *corpus, uint64_t seed);
+/* One of its parts: its list is the caller's to free, and the kernels in it are borrowed. */
+rkb_labelled_corpus_t rkb_labelled_corpus_part(const rkb_labelled_corpus_t *corpus, bool kept);
 /* The kernel of that text under that task and direction, or NULL.  task: the name alone, without a directory. */
 const rkb_labelled_kernel_t *rkb_labelled_corpus_find(const rkb_labelled_corpus_t *corpus, const char *task,
                                                       const char *direction, const char *hash);
