@@ -66,7 +66,12 @@ static const struct {
    [RKB_STRETCHES] = {"stretches", 1u << RKB_MAP_ROW, {0, 66, 132, 264, 396, 528, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
+   [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
+
+/* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
+static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
+                                          UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -127,6 +132,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
+      return false;
+   if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
       return false;
    if (decision == RKB_STRETCHES && !rkb_launch_has_stretch_sums(graph, launch))
       return false;
@@ -260,7 +267,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && ((d != RKB_PLACES && d != RKB_WINDOW && d != RKB_MOMENTS && d != RKB_STRETCHES && d != RKB_SMALL && d != RKB_BESIDE) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && (!(told_where_chosen >> d & 1) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

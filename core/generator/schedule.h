@@ -55,6 +55,8 @@ enum rkb_decision {
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
    RKB_SMALL, /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by a warp for each element; 0: by tiles too */
    RKB_BESIDE, /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: shares a kernel with the launch before, a range of blocks each */
+   RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in
+              * shared memory */
    RKB_DECISIONS
 };
 

@@ -53,7 +53,7 @@ static double share_of(const int64_t *d) {
 static const struct {
    int64_t m, n, groups;
    double share, split_share;
-} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.48}, {256, 128, 2, 0.77, 0.46}, {128, 128, 2, 0.74, 0.56}, {64, 256, 1, 0.50, 0.40},
+} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.68}, {256, 128, 2, 0.77, 0.68}, {128, 128, 2, 0.74, 0.64}, {64, 256, 1, 0.50, 0.45},
                        {64, 128, 1, 0.42, 0.36},  {128, 64, 2, 0.40, 0.36},  {64, 64, 1, 0.28, 0.28}};
 
 static double warpgroup_share(const int64_t *d) {
@@ -140,6 +140,7 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
 void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    d[RKB_COPY] = RKB_COPY_TENSOR;
+   d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
    d[RKB_TAPS] = 0;
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
    d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];

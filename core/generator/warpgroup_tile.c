@@ -18,20 +18,35 @@
 #define STORED_TOGETHER 4 /* elements of the output */
 
 #define SPLITTING_WARPS 3   /* of the warpgroup that copies, where floats become sums of two */
+#define SPLITTING_REGISTERS 88 /* of its threads, where those that multiply split rows of their own */
+#define HELD_STEPS 2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
+#define ROW_FLOATS (RKB_MAP_ROW_BYTES / 4)
 
 static bool splits(const int64_t *d) {
    return d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
 }
 
-/* Of the factors' tiles as they are copied. */
-static int64_t copied_bytes(const rkb_launch_t *launch) {
-   const int64_t *d = launch->decisions;
-   return (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes;
+/* Whether warpgroups split the rows that they own in registers. */
+static bool holds(const int64_t *d) {
+   return splits(d) && d[RKB_HELD];
 }
 
-/* Split factors have their low parts behind the high ones, which take the place of what was copied. */
+static int64_t side_bytes(const rkb_launch_t *launch, int64_t extent) {
+   return extent * launch->decisions[RKB_TILE_K] * rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes;
+}
+
+/* Of the factors' tiles as they are copied. */
+static int64_t copied_bytes(const rkb_launch_t *launch) {
+   return side_bytes(launch, launch->decisions[RKB_TILE_M] + launch->decisions[RKB_TILE_N]);
+}
+
+/* From the high parts of what is split in shared memory, which take the place of what was copied, to the low ones. */
+static int64_t low_distance(const rkb_launch_t *launch) {
+   return holds(launch->decisions) ? side_bytes(launch, launch->decisions[RKB_TILE_N]) : copied_bytes(launch);
+}
+
 static int64_t stage_bytes(const rkb_launch_t *launch) {
-   return copied_bytes(launch) * (splits(launch->decisions) ? 2 : 1);
+   return copied_bytes(launch) + (splits(launch->decisions) ? low_distance(launch) : 0);
 }
 
 static int64_t warps_of(const int64_t *d) {
@@ -50,9 +65,13 @@ static int64_t equal_registers(const int64_t *d) {
    return registers > 255 ? 255 : registers;
 }
 
+static int64_t producer_registers(const int64_t *d) {
+   return splits(d) ? SPLITTING_REGISTERS : PRODUCER_REGISTERS;
+}
+
 static int64_t multiplying_registers(const int64_t *d) {
-   const int64_t equal = equal_registers(d), all = (equal * (d[RKB_GROUPS] + 1) - PRODUCER_REGISTERS) / d[RKB_GROUPS] / 8 * 8;
-   if (splits(d) || equal > MOST_REGISTERS) /* who splits needs registers too */
+   const int64_t equal = equal_registers(d), all = (equal * (d[RKB_GROUPS] + 1) - producer_registers(d)) / d[RKB_GROUPS] / 8 * 8;
+   if ((splits(d) && !holds(d)) || equal > MOST_REGISTERS) /* who splits both factors needs registers too */
       return equal;
    return all > MOST_REGISTERS ? MOST_REGISTERS : all;
 }
@@ -68,9 +87,17 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
       return "the terms brought at a time are no whole rows of a tensor map";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
-   if (d[RKB_TILE_M] * d[RKB_TILE_N] / d[RKB_GROUPS] / GROUP_THREADS + 40 > multiplying_registers(d))
+   const int64_t held = holds(d) ? d[RKB_TILE_M] / d[RKB_GROUPS] / GROUP_ROWS * 8 * HELD_STEPS : 0;
+   if (d[RKB_TILE_M] * d[RKB_TILE_N] / d[RKB_GROUPS] / GROUP_THREADS + held + 40 > multiplying_registers(d))
       return "a warpgroup's tile needs more registers than there are";
    return shared_of(launch) > shared_bytes - PATTERN_BYTES ? "the stages need more shared memory than a block has" : NULL;
+}
+
+/* Whether a side's terms come to shared memory as rows, and are turned over where they are split: tensor cores take floats whose terms
+ * are neighbours. */
+static bool is_turned(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
+   const int64_t *d = tile->launch->decisions;
+   return splits(d) && !side->depth_fast && !(holds(d) && side == &tile->m);
 }
 
 /* Looks at both sides: how they lie, and their maps. */
@@ -79,7 +106,8 @@ static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t 
    for (uint32_t s = 0; s < 2; s++) {
       rkb_tile_side_t *side = s ? &tile->n : &tile->m;
       rkb_staging_look(writer, tile, side, 16 / type->bytes);
-      if (!rkb_tile_map_of(writer, tile, side, &maps[s]) || (type->bytes != 2 && !side->depth_fast))
+      if (!rkb_tile_map_of(writer, tile, side, &maps[s]) || (type->bytes != 2 && !side->depth_fast && !splits(tile->launch->decisions)) ||
+          (is_turned(tile, side) && tile->depth != ROW_FLOATS))
          return false;
    }
    return !writer->failed;
@@ -122,18 +150,11 @@ static void write_next_stage(rkb_writer_t *writer, const int64_t *d) {
    rkb_write(writer, "turn ^= stage == 0;");
 }
 
-/* Warps of the last warpgroup make two numbers of each float that was copied: what tensor cores take of it, in its place, and the rest. */
-static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, const char *tiles) {
-   const int64_t *d = tile->launch->decisions;
-   const long long floats = (long long)copied_bytes(tile->launch) / 4, together = 4 * 32 * SPLITTING_WARPS;
-   rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * SPLITTING_WARPS);
-   open_tiles(writer, tile, tiles);
-   rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
-   rkb_write(writer, "unsigned *const high = (unsigned *)(tiles + stage * %lld), *const low = high + %lld;",
-             (long long)stage_bytes(tile->launch), floats);
-   rkb_write(writer, "barrier_wait(&filled[stage], turn);");
-   rkb_write_open(writer, false, "#pragma unroll 4\n%*sfor (int i = threadIdx.x %% %d * 4; i < %lld; i += %lld)",
-                  3 * (int)(writer->depth + 1), "", GROUP_THREADS, floats, together);
+/* Splits floats of a stage, from one on, where they lie. */
+static void write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats) {
+   rkb_write_open(writer, false, "#pragma unroll 4\n%*sfor (int i = %sthreadIdx.x %% %d * 4; i < %lld; i += %d)", 3 * (int)(writer->depth + 1), "",
+                  first ? rkb_arena_format(writer->arena, "%lld + ", (long long)first) : "", GROUP_THREADS, (long long)(first + floats),
+                  4 * 32 * SPLITTING_WARPS);
    rkb_write(writer, "Pack<4, unsigned> rounded = *(const Pack<4, unsigned> *)(high + i), rest;");
    rkb_write(writer, "for (int e = 0; e < 4; e++) {");
    rkb_write(writer, "   rest.at[e] = 0;");
@@ -142,6 +163,35 @@ static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, cons
    rkb_write(writer, "*(Pack<4, unsigned> *)(high + i) = rounded;");
    rkb_write(writer, "*(Pack<4, unsigned> *)(low + i) = rest;");
    rkb_write_close(writer);
+}
+
+/* The same of floats whose rows are terms: 32 of them, by 32. */
+static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floats) {
+   const int square = ROW_FLOATS * ROW_FLOATS;
+   rkb_write(writer, "for (int i = %sthreadIdx.x %% %d / 32 * %d; i < %lld; i += %d)",
+             first ? rkb_arena_format(writer->arena, "%lld + ", (long long)first) : "", GROUP_THREADS, square, (long long)(first + floats),
+             square * SPLITTING_WARPS);
+   rkb_write(writer, "   split_turned(high + i, low + i);");
+}
+
+/* Warps of the last warpgroup make two numbers of each float that was copied: what tensor cores take of it, in its place, and the rest. */
+static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2], const char *tiles) {
+   const int64_t *d = tile->launch->decisions;
+   const int64_t m_floats = side_bytes(tile->launch, d[RKB_TILE_M]) / 4, n_floats = side_bytes(tile->launch, d[RKB_TILE_N]) / 4;
+   rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * SPLITTING_WARPS);
+   open_tiles(writer, tile, tiles);
+   look(writer, tile, maps);
+   rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
+   rkb_write(writer, "unsigned *const high = (unsigned *)(tiles + stage * %lld), *const low = high + %lld;",
+             (long long)stage_bytes(tile->launch), (long long)low_distance(tile->launch) / 4);
+   rkb_write(writer, "barrier_wait(&filled[stage], turn);");
+   if (!holds(d) && !is_turned(tile, &tile->m) && !is_turned(tile, &tile->n))
+      write_split_along(writer, 0, m_floats + n_floats);
+   else {
+      if (!holds(d))
+         (is_turned(tile, &tile->m) ? write_split_turned : write_split_along)(writer, 0, m_floats);
+      (is_turned(tile, &tile->n) ? write_split_turned : write_split_along)(writer, m_floats, n_floats);
+   }
    rkb_write(writer, "products_see();");
    rkb_write(writer, "__syncwarp();");
    rkb_write(writer, "if (threadIdx.x %% 32 == 0)");
@@ -159,9 +209,9 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_t
    const long long bytes = (long long)stage_bytes(tile->launch), copied = (long long)copied_bytes(tile->launch);
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
    if (multiplying_registers(d) > equal_registers(d))
-      rkb_write(writer, "fewer_registers<%d>();", PRODUCER_REGISTERS);
+      rkb_write(writer, "fewer_registers<%lld>();", (long long)producer_registers(d));
    if (splits(d))
-      write_splitting(writer, tile, tiles);
+      write_splitting(writer, tile, maps, tiles);
    rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * GROUP_THREADS + (splits(d) ? 32 * SPLITTING_WARPS : 0));
    rkb_write(writer, "   return;");
    open_tiles(writer, tile, tiles);
@@ -170,7 +220,7 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_t
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
    rkb_write(writer, "barrier_expect(&filled[stage], %lld);", copied);
    rkb_write(writer, "unsigned char *const m_tile = tiles + stage * %lld, *const n_tile = m_tile + %lld;", bytes,
-             copied * (long long)d[RKB_TILE_M] / (long long)(d[RKB_TILE_M] + d[RKB_TILE_N]));
+             (long long)side_bytes(tile->launch, d[RKB_TILE_M]));
    rkb_tile_map_copy(writer, tile, &tile->m, &maps[0], "m_tile", "&filled[stage]");
    rkb_tile_map_copy(writer, tile, &tile->n, &maps[1], "n_tile", "&filled[stage]");
    write_next_stage(writer, d);
@@ -187,7 +237,7 @@ static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *t
                    steps = tile->depth * (long long)rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes / RKB_FRAGMENT_BYTES;
    const char *stage = side == &tile->m ? "m_stage" : "n_stage";
    if (low)
-      stage = rkb_arena_format(writer->arena, "%s + %lld", stage, (long long)copied_bytes(tile->launch));
+      stage = rkb_arena_format(writer->arena, "%s + %lld", stage, (long long)low_distance(tile->launch));
    const char *row = side == &tile->n ? "" : tile->m.depth_fast ? " + i * 8192" : rkb_arena_format(writer->arena, " + i * %lld", box);
    if (!side->depth_fast) /* 16 terms are two patterns of eight rows */
       return rkb_arena_format(writer->arena, "matrix(%s%s + step * %d, %lld)", stage, row, 2 * PATTERN_BYTES, box);
@@ -197,10 +247,17 @@ static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *t
                            steps_a_row, RKB_FRAGMENT_BYTES);
 }
 
+/* Threads for which one gives a stage back: of a warpgroup, whose products have been waited for; of a warp, which has read floats besides. */
+static int freeing_threads(const int64_t *d) {
+   return holds(d) ? 32 : GROUP_THREADS;
+}
+
 /* Gives the stage before the one at hand back. */
 static void write_free(rkb_writer_t *writer, const int64_t *d, const char *condition) {
    const char *before = rkb_arena_format(writer->arena, "&freed[stage == 0 ? %lld : stage - 1]", (long long)d[RKB_STAGES] - 1);
-   rkb_write(writer, "if (%s && threadIdx.x %% %d == 0)", condition, GROUP_THREADS);
+   if (holds(d))
+      rkb_write(writer, "__syncwarp();");
+   rkb_write(writer, "if (%s && threadIdx.x %% %d == 0)", condition, freeing_threads(d));
    rkb_write(writer, "   barrier_arrive(%s);", before);
 }
 
@@ -212,36 +269,89 @@ static void write_product(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
              matrix_text(writer, tile, &tile->m, m_low), matrix_text(writer, tile, &tile->n, n_low));
 }
 
+/* The products of a stage, as one group. */
+static void write_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, long long steps, long long squares) {
+   const bool split = splits(tile->launch->decisions);
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 0; step < %lld; step++)", steps);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, split ? "   for (int i = 0; i < %lld; i++) {" : "   for (int i = 0; i < %lld; i++)", squares);
+   if (split) { /* the small ones first */
+      write_product(writer, tile, true, false);
+      write_product(writer, tile, false, true);
+   }
+   write_product(writer, tile, false, false);
+   if (split)
+      rkb_write(writer, "   }");
+   rkb_write(writer, "products_sent();");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_done<1>();");
+}
+
+/* Where a float of the own rows lies in its stage; row and term are variables. */
+static const char *own_float(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   const long long box = (long long)rkb_tile_map_box_bytes(tile, &tile->m) / 4, squares = GROUP_ROWS * ROW_FLOATS;
+   if (tile->m.depth_fast)
+      return rkb_arena_format(writer->arena, "own[i * %lld%s + row * %d + (term%s / 4 ^ row %% 8) * 4 + term %% 4]", squares,
+                              tile->depth > ROW_FLOATS ? rkb_arena_format(writer->arena, " + term / %d * %lld", ROW_FLOATS, box) : "", ROW_FLOATS,
+                              tile->depth > ROW_FLOATS ? rkb_arena_format(writer->arena, " %% %d", ROW_FLOATS) : "");
+   return rkb_arena_format(writer->arena, "own[(i * %d + row / %d) * %lld + term * %d + (row %% %d / 4 ^ term %% 8) * 4 + row %% 4]",
+                           GROUP_ROWS / ROW_FLOATS, ROW_FLOATS, box, ROW_FLOATS, ROW_FLOATS);
+}
+
+/* The same, a group for each step: while one is multiplied, the next one's own rows are split in registers. */
+static void write_held_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, long long steps, long long squares) {
+   const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
+   const long long columns = (long long)tile->launch->decisions[RKB_TILE_N];
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int step = 0; step < %lld; step++)", 3 * (int)(writer->depth + 1), "", steps);
+   rkb_write(writer, "unsigned (&high)[%lld][4] = highs[step %% %d], (&low)[%lld][4] = lows[step %% %d];", squares, HELD_STEPS, squares, HELD_STEPS);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", squares);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, "   for (int r = 0; r < 4; r++) {");
+   rkb_write(writer, "      const int row = warp * 16 + lane / 4 + r %% 2 * 8, term = step * 8 + lane %% 4 + r / 2 * 4;");
+   rkb_write(writer, "      high[i][r] = %s;", own_float(writer, tile));
+   rkb_write(writer, "      split_tf32(high[i][r], low[i][r]);");
+   rkb_write(writer, "   }");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++) {", squares);
+   for (int part = 0; part < 3; part++) /* the small ones first */
+      rkb_write(writer, "   add_held_%s_n%lld(sums[i], %s[i], %s);", type->name, columns, part == 0 ? "low" : "high",
+                matrix_text(writer, tile, &tile->n, part == 1));
+   rkb_write(writer, "}");
+   rkb_write(writer, "products_sent();");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_done<%d>();", HELD_STEPS - 1);
+   rkb_write_close(writer);
+}
+
 /* Multiplies the stages of one tile as they are filled.  The products of a stage are on their way while the next is waited for; then the
  * stage is given back. */
 static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const int64_t *d = tile->launch->decisions;
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
    const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), bytes = (long long)stage_bytes(tile->launch),
-                   steps = (long long)(tile->depth * type->bytes / RKB_FRAGMENT_BYTES);
-   const long long own =
-      tile->m.depth_fast ? rows * RKB_MAP_ROW_BYTES : rows / GROUP_ROWS * (long long)rkb_tile_map_box_bytes(tile, &tile->m);
+                   steps = (long long)(tile->depth * type->bytes / RKB_FRAGMENT_BYTES), n_at = (long long)side_bytes(tile->launch, d[RKB_TILE_M]);
+   const long long own = tile->m.depth_fast ? rows * RKB_MAP_ROW_BYTES
+                                            : rows * (long long)type->bytes / RKB_MAP_ROW_BYTES * (long long)rkb_tile_map_box_bytes(tile, &tile->m);
    rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
+   if (holds(d))
+      rkb_write(writer, "barrier_wait(&filled[stage], turn);");
    rkb_write(writer, splits(d) ? "barrier_wait(&divided[stage], turn);" : "barrier_wait(&filled[stage], turn);");
-   rkb_write(writer,
-             "const unsigned char *const m_stage = tiles + stage * %lld + warpgroup * %lld, *const n_stage = tiles + stage * %lld + %lld;",
-             bytes, own, bytes, (long long)copied_bytes(tile->launch) * (long long)d[RKB_TILE_M] / (long long)(d[RKB_TILE_M] + d[RKB_TILE_N]));
-   rkb_write(writer, "hold(sums);");
-   rkb_write(writer, "products_begin();");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int step = 0; step < %lld; step++)", steps);
-   rkb_write(writer, "   #pragma unroll");
-   rkb_write(writer, splits(d) ? "   for (int i = 0; i < %lld; i++) {" : "   for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS);
-   if (splits(d)) { /* the small ones first */
-      write_product(writer, tile, true, false);
-      write_product(writer, tile, false, true);
+   if (holds(d)) {
+      rkb_write(writer, "const unsigned *const own = (const unsigned *)(tiles + stage * %lld + warpgroup * %lld);", bytes, own);
+      rkb_write(writer, "const unsigned char *const n_stage = tiles + stage * %lld + %lld;", bytes, n_at);
+      write_held_stage(writer, tile, steps, rows / GROUP_ROWS);
+   } else {
+      rkb_write(writer,
+                "const unsigned char *const m_stage = tiles + stage * %lld + warpgroup * %lld, *const n_stage = tiles + stage * %lld + %lld;",
+                bytes, own, bytes, n_at);
+      rkb_write(writer, "hold(sums);");
+      write_stage(writer, tile, steps, rows / GROUP_ROWS);
    }
-   write_product(writer, tile, false, false);
-   if (splits(d))
-      rkb_write(writer, "   }");
-   rkb_write(writer, "products_sent();");
-   rkb_write(writer, "hold(sums);");
-   rkb_write(writer, "products_done<1>();");
    write_free(writer, d, "first > begin");
    write_next_stage(writer, d);
    rkb_write_close(writer);
@@ -286,7 +396,7 @@ static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
    rkb_write_open(writer, false, "if (threadIdx.x == 0)");
    rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
    rkb_write(writer, "barrier_start(&filled[stage], 1);");
-   rkb_write(writer, "barrier_start(&freed[stage], %lld);", (long long)d[RKB_GROUPS]);
+   rkb_write(writer, "barrier_start(&freed[stage], %lld);", (long long)d[RKB_GROUPS] * GROUP_THREADS / freeing_threads(d));
    if (splits(d))
       rkb_write(writer, "barrier_start(&divided[stage], %d);", SPLITTING_WARPS);
    rkb_write_close(writer);
@@ -315,6 +425,10 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    rkb_write(writer, "const int warpgroup = threadIdx.x / %d;", GROUP_THREADS);
    rkb_write(writer, "int stage = 0, turn = 0; /* the stage at hand, and whether all have been used an odd number of times */");
    write_producer(writer, &tile, maps, tiles);
+   for (uint32_t i = 0; i < 2; i++) { /* what has been turned over has neighbours along the terms */
+      rkb_tile_side_t *side = i ? &tile.n : &tile.m;
+      side->depth_fast |= is_turned(&tile, side);
+   }
    if (multiplying_registers(d) > equal_registers(d))
       rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(d));
    rkb_write(writer, "const int warp = threadIdx.x / 32 %% 4, lane = threadIdx.x %% 32;");
@@ -322,6 +436,9 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
              ROOM_BYTES / 4);
    open_tiles(writer, &tile, tiles);
    rkb_write(writer, "%s sums[%lld][%lld] = {};", type->sum, rows / GROUP_ROWS, (long long)(d[RKB_TILE_N] / 2));
+   if (holds(d))
+      rkb_write(writer, "unsigned highs[%d][%lld][4], lows[%d][%lld][4]; /* what the products of two steps read of the own rows */", HELD_STEPS,
+                rows / GROUP_ROWS, HELD_STEPS, rows / GROUP_ROWS);
    write_multiply(writer, &tile);
    const rkb_node_t *node = &writer->graph->nodes[tile.product.node];
    const bool together = rkb_index_divides(rkb_index_size(&writer->indices, node->shape[node->rank - 1]), STORED_TOGETHER);
