@@ -113,12 +113,13 @@ def load_reference(folder):
 
 
 def case_of(task, direction, bench):
-    names = {**{n: number(a.get("default")) for n, a in (task.get("attributes") or {}).items()}, **bench["dims"], **bench.get("attributes", {})}
+    names = {**{n: number(a.get("default")) for n, a in (task.get("attributes") or {}).items()}, **bench["dims"],
+             **{n: number(value) for n, value in bench.get("attributes", {}).items()}}
     for name, text in (task.get("let") or {}).items():
         names[name] = evaluate(text, names)
     tensors = {}
     for name, spec in task["tensors"].items():
-        shape = evaluate(f"({spec['shape']},)", names)
+        shape = evaluate(f"({spec['shape']},)", names) if spec["shape"] else ()
         empty = spec["role"] == "out"
         tensors[name] = torch.empty(shape, dtype=TYPES[spec["dtype"]], device="cuda") if empty else draw(spec, shape, names)
         if empty and direction == "backward":
@@ -129,10 +130,11 @@ def case_of(task, direction, bench):
     return names, tensors
 
 
-def pytorch_of(task, direction, reference, names, tensors):
+def pytorch_of(task, direction, reference, names, tensors, plain=None):
+    """A call of the reference, which returns its results by name.  plain: the function that a compiled reference was made of."""
     inputs = [n for n, s in task["tensors"].items() if s["role"] != "out"]
     outputs = [n for n, s in task["tensors"].items() if s["role"] == "out"]
-    code = reference.__code__
+    code = (plain or reference).__code__
     others = {n: names[n] for n in code.co_varnames[: code.co_argcount] if n not in tensors and n in names}
     if direction == "forward":
         def run():
@@ -143,8 +145,10 @@ def pytorch_of(task, direction, reference, names, tensors):
     leaves = {n: tensors[n].detach().requires_grad_(n in wanted) for n in inputs}
     result = reference(**leaves, **others)
 
+    given = [tensors[f"grad_{name}"] for name in outputs]
+
     def backward():
-        grads = torch.autograd.grad(result, [leaves[n] for n in wanted], tensors[f"grad_{outputs[0]}"], retain_graph=True)
+        grads = torch.autograd.grad(result, [leaves[n] for n in wanted], given if len(given) > 1 else given[0], retain_graph=True)
         return {f"grad_{n}": g for n, g in zip(wanted, grads)}
     return backward
 
@@ -258,4 +262,5 @@ def main():
                 torch.cuda.empty_cache()
 
 
-main()
+if __name__ == "__main__":
+    main()
