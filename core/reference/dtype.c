@@ -137,6 +137,15 @@ static double narrow_value(uint32_t dtype, uint32_t bits) {
    const int width = (int)(8 * types[dtype].bytes), fraction_bits = type->bits - 1;
    const uint32_t fraction = bits & ((1u << fraction_bits) - 1), most = (1u << (width - type->bits)) - 1,
                   exponent = bits >> fraction_bits & most;
+   if (exponent != 0 && exponent != most) { /* nearly every number */
+      const uint64_t wide = (uint64_t)(bits >> (width - 1) & 1) << 63 |
+                            (uint64_t)((int)exponent - 1 + least_normal(type) + DOUBLE_BIAS)
+                               << DOUBLE_FRACTION |
+                            (uint64_t)fraction << (DOUBLE_FRACTION - fraction_bits);
+      double value;
+      memcpy(&value, &wide, sizeof value);
+      return value;
+   }
    double size = exponent == 0
                     ? ldexp(fraction, type->least_exponent)
                     : ldexp(fraction + (1u << fraction_bits), (int)exponent - 1 + type->least_exponent);
@@ -147,20 +156,31 @@ static double narrow_value(uint32_t dtype, uint32_t bits) {
    return bits >> (width - 1) & 1 ? -size : size;
 }
 
-static void store_halves(uint32_t dtype, const double *from, uint64_t count, uint16_t *to) {
+static inline __attribute__((always_inline)) void store_narrow(uint32_t dtype, uint32_t bytes,
+                                                               const double *from, uint64_t count, void *to) {
    const rkb_narrow_t type = types[dtype].narrow;
    const uint64_t rebias = (uint64_t)(DOUBLE_BIAS + least_normal(&type) - 1) << (type.bits - 1);
+   const uint32_t sign_place = 8 * bytes - 1;
    for (uint64_t i = 0; i < count; i++) {
       int drop;
-      const uint64_t bits = rounded_bits(&type, from[i], &drop), sign = bits >> 63 << 15;
-      to[i] = in_range(&type, from[i]) ? (uint16_t)(sign | (((bits >> drop) - rebias) & 0x7fff))
-                                       : (uint16_t)narrow_bits(dtype, from[i]);
+      const uint64_t bits = rounded_bits(&type, from[i], &drop), sign = bits >> 63 << sign_place,
+                     rest = ((bits >> drop) - rebias) & ((UINT64_C(1) << sign_place) - 1);
+      const uint32_t number =
+         in_range(&type, from[i]) ? (uint32_t)(sign | rest) : narrow_bits(dtype, from[i]);
+      if (bytes == 2)
+         ((uint16_t *)to)[i] = (uint16_t)number;
+      else
+         ((uint8_t *)to)[i] = (uint8_t)number;
    }
 }
 
 void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *to) {
-   if (types[dtype].bytes == 2) {
-      store_halves(dtype, from, count, to);
+   if (rkb_dtype_narrow(dtype) && types[dtype].bytes == 2) {
+      store_narrow(dtype, 2, from, count, to);
+      return;
+   }
+   if (rkb_dtype_narrow(dtype)) {
+      store_narrow(dtype, 1, from, count, to);
       return;
    }
    for (uint64_t i = 0; i < count; i++) {
@@ -180,10 +200,6 @@ void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *t
          break;
       case RKB_I8:
          ((int8_t *)to)[i] = (int8_t)x;
-         break;
-      case RKB_E4M3:
-      case RKB_E5M2:
-         ((uint8_t *)to)[i] = (uint8_t)narrow_bits(dtype, x);
          break;
       default:
          ((uint8_t *)to)[i] = (uint8_t)x;
