@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define MOST_AHEAD (1u << 20) /* instructions that one warp may be ahead of another of its warpgroup */
+#define KEPT_MATRICES 32u     /* of each factor, a power of two; a pipeline of four stages has 16 or 32 */
 #define LEAST_REGISTERS 24u   /* setmaxnreg */
 #define MOST_REGISTERS 256u
 #define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
@@ -50,6 +51,7 @@ struct machine_warpgroups {
    group_t *groups;
    member_t *members;
    owner_t *owners;
+   operand_pieces_t *matrices; /* KEPT_MATRICES of each factor */
    leading_t *leading; /* by instruction, of a and of b; NULL without clusters */
    uint32_t warps, group_count;
    size_t bytes;
@@ -67,10 +69,15 @@ machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_p
    machine_warpgroups_t *groups = machine_alloc(run, bytes);
    if (!groups)
       return NULL;
+   groups->bytes = bytes;
+   groups->matrices = machine_alloc(run, 2 * KEPT_MATRICES * sizeof *groups->matrices);
+   if (!groups->matrices) {
+      machine_warpgroups_free(run, groups);
+      return NULL;
+   }
    groups->program = program;
    groups->warps = warps;
    groups->group_count = count;
-   groups->bytes = bytes;
    groups->groups = (group_t *)(void *)(groups + 1);
    groups->members = (member_t *)(void *)(groups->groups + count);
    groups->owners = (owner_t *)(void *)(groups->members + warps);
@@ -85,6 +92,7 @@ void machine_warpgroups_free(machine_run_t *run, machine_warpgroups_t *groups) {
       return;
    for (uint32_t n = 0; n < groups->group_count; n++)
       free(groups->groups[n].steps);
+   machine_release(run, groups->matrices, 2 * KEPT_MATRICES * sizeof *groups->matrices);
    machine_release(run, groups, groups->bytes);
 }
 
@@ -116,6 +124,13 @@ static uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
 }
 
 /* Descriptors -------------------------------------------------------------------------------------------------------- */
+
+operand_pieces_t *machine_warpgroup_matrix(machine_block_t *block, bool of_b, uint64_t descriptor,
+                                           bool across, uint32_t lines) {
+   const uint64_t mixed =
+      (descriptor ^ (uint64_t)across << 63 ^ (uint64_t)lines << 50) * 0x9e3779b97f4a7c15ull;
+   return &block->warpgroups->matrices[of_b * KEPT_MATRICES + (mixed >> 40 & (KEPT_MATRICES - 1))];
+}
 
 #define RANK_UNITS ((1u << CLUSTER_SHIFT) >> 4 >> 16) /* a rank in an address that was shifted by 4, in the leading offset, from bit 16 on */
 

@@ -12,6 +12,24 @@
 
 typedef struct machine_warpgroups machine_warpgroups_t;
 
+#define MOST_PIECES 512u
+
+/* A matrix in shared memory.  Not across: piece p of line l (a row of a, a column of b) is number p * lines + l, of 2 pieces each.
+ * Across: piece p (8 rows or columns) of element k is number p * 16 + k. */
+typedef struct operand_pieces {
+   uint64_t bits; /* of the descriptor */
+   machine_matrix_descriptor_t descriptor;
+   bool across;
+   uint32_t lines; /* rows or columns */
+   uint32_t count; /* 0: none */
+   uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
+} operand_pieces_t;
+
+/* Where the pieces of such a matrix are kept while the launch lasts, once they were found to lie in shared memory: a loop comes to the same
+ * few descriptors again.  It may hold those of another matrix, or none. */
+operand_pieces_t *machine_warpgroup_matrix(machine_block_t *block, bool of_b, uint64_t descriptor,
+                                           bool across, uint32_t lines);
+
 /* For blocks of so many warps of a program; NULL when memory ran out. */
 machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_program_t *program,
                                              uint32_t warps);

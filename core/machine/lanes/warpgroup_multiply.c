@@ -17,7 +17,8 @@ typedef struct product { /* being executed */
    const machine_slot_t *d, *a_registers;
    uint64_t descriptor_a, descriptor_b;
    bool adds;
-   operand_pieces_t a, b;
+   const operand_pieces_t *a, *b;
+   operand_pieces_t of_rank[2]; /* in a cluster: among the bytes of all its blocks */
 } product_t;
 
 /* What it is given ------------------------------------------------------------------------------------------------- */
@@ -53,43 +54,57 @@ static bool take_scale(machine_warp_t *warp, const machine_instruction_t *i, boo
    return !lanes || lanes == FULL_MASK;
 }
 
-/* The pieces of a matrix, which lie in shared memory and as their swizzle wants it; false after a finding. */
-static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor, bool across,
-                        uint32_t lines, operand_pieces_t *out) {
+/* Whether the pieces lie in shared memory, and as their swizzle wants it; false after a finding. */
+static bool check_matrix(machine_warp_t *warp, const char *name, const operand_pieces_t *pieces) {
    uint32_t outside = 0;
-   find_pieces(descriptor, across, lines, out);
-   const machine_matrix_descriptor_t *d = &out->descriptor;
+   const machine_matrix_descriptor_t *d = &pieces->descriptor;
    rkb_machine_finding_t *finding = NULL;
-   if (pieces_have_leading(out) && !machine_warpgroup_leading(warp, name[0] == 'b', d->leading))
-      return false;
-   if (!pieces_aligned(out))
+   if (!pieces_aligned(pieces))
       finding = machine_find(
          warp, RKB_MACHINE_REJECT, "memory.misaligned", 0,
          "the descriptor of %s starts at byte %u of shared memory with base offset %u: a pattern of a %u-byte swizzle "
          "begins at a multiple of %u bytes",
          name, d->start, d->base, d->swizzle, 8 * d->swizzle);
-   else if (!pieces_inside(warp, out, &outside))
+   else if (!pieces_inside(warp, pieces, &outside))
       finding = machine_find(
          warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", 0,
          "the descriptor of %s (start %u, leading offset %u, stride offset %u, swizzle %u) reaches byte %u: shared "
          "memory has %u bytes%s",
-         name, d->start, d->leading, d->stride, d->swizzle, out->address[outside],
+         name, d->start, d->leading, d->stride, d->swizzle, pieces->address[outside],
          warp->block->cluster.shared_bytes,
-         out->address[outside] < warp->block->cluster.shared_bytes
+         pieces->address[outside] < warp->block->cluster.shared_bytes
             ? ", and that one lies between two variables"
             : "");
-   else {
-      for (uint32_t n = 0; warp->rank && n < out->count;
-           n++) /* from now on among the bytes of all blocks of the cluster */
-         out->address[n] += warp->rank * warp->block->cluster.shared_span;
+   else
       return true;
-   }
    if (finding) {
       snprintf(finding->space, sizeof finding->space, "shared");
-      finding->offset = out->address[outside];
+      finding->offset = pieces->address[outside];
       finding->bytes = WARPGROUP_PIECE;
    }
    return false;
+}
+
+/* The pieces of a matrix; NULL after a finding.  of_rank: where those of a block of a cluster are made. */
+static const operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor,
+                                           bool across, uint32_t lines, operand_pieces_t *of_rank) {
+   operand_pieces_t *kept = machine_warpgroup_matrix(warp->block, name[0] == 'b', descriptor, across, lines);
+   const bool known =
+      kept->count && kept->bits == descriptor && kept->across == across && kept->lines == lines;
+   if (!known)
+      find_pieces(descriptor, across, lines, kept);
+   if ((pieces_have_leading(kept) &&
+        !machine_warpgroup_leading(warp, name[0] == 'b', kept->descriptor.leading)) ||
+       (!known && !check_matrix(warp, name, kept))) {
+      kept->count = 0; /* what was looked at is not known to be right */
+      return NULL;
+   }
+   if (!warp->rank)
+      return kept;
+   *of_rank = *kept;
+   for (uint32_t n = 0; n < of_rank->count; n++)
+      of_rank->address[n] += warp->rank * warp->block->cluster.shared_span;
+   return of_rank;
 }
 
 /* Factors --------------------------------------------------------------------------------------------------------------- */
@@ -97,6 +112,13 @@ static bool find_matrix(machine_warp_t *warp, const char *name, uint64_t descrip
 static void take_words(const machine_warpgroup_form_t *form, bool of_b, const uint8_t *line, float *value,
                        int16_t *exponent, bool *far) {
    uint32_t elements[GROUP_TERMS];
+   const uint8_t type = of_b ? form->type_b : form->type_a;
+   if (form->element_bits == 8) {
+      NAMED(machine_group_take_bytes)
+      (type == TENSOR_E5M2, of_b ? form->b_negated : form->a_negated, line, WARPGROUP_LINE / 8, value,
+       exponent, far);
+      return;
+   }
    for (uint32_t k = 0; k < form->k; k++) {
       elements[k] = 0;
       memcpy(&elements[k], line + k * form->element_bits / 8, form->element_bits / 8);
@@ -104,6 +126,22 @@ static void take_words(const machine_warpgroup_form_t *form, bool of_b, const ui
    NAMED(machine_group_take)
    (of_b ? form->type_b : form->type_a, of_b ? form->b_negated : form->a_negated, elements, form->k, value,
     exponent, far);
+}
+
+/* Columns of bytes: row by row of k, so that eight columns are taken apart at once. */
+static void take_byte_columns(const product_t *p, uint32_t first, uint32_t count,
+                              machine_column_factors_t *out) {
+   const machine_warpgroup_form_t *form = p->form;
+   uint8_t rows[WARPGROUP_LINE][GROUP_COLUMNS], line[WARPGROUP_LINE];
+   for (uint32_t place = 0; place < count; place++) {
+      take_line(p->warp->block, p->b, first + group_column(place), line);
+      for (uint32_t k = 0; k < WARPGROUP_LINE; k++)
+         rows[k][place] = line[k];
+   }
+   for (uint32_t k = 0; k < WARPGROUP_LINE; k++)
+      NAMED(machine_group_take_bytes)
+   (form->type_b == TENSOR_E5M2, form->b_negated, rows[k], count / 8, out->value[k], out->exponent[k],
+    &out->far);
 }
 
 /* The columns of b from first on; those past n are zeros. */
@@ -124,30 +162,32 @@ static void take_columns(const product_t *p, uint32_t first, machine_column_fact
       for (uint32_t tile = 0; tile < count / 8; tile++) {
          eight_t columns[8], rows[16];
          for (uint32_t half = 0; half < 2; half++)
-            if (p->b.across) {
+            if (p->b->across) {
                for (uint32_t k = 0; k < 8; k++) {
                   const eight_t row =
                      *(const eight_t *)(const void *)(block->shared +
-                                                      p->b.address[(first / 8 + tile) * 16 + 8 * half + k]);
+                                                      p->b->address[(first / 8 + tile) * 16 + 8 * half + k]);
                   rows[8 * half + k] = __builtin_shufflevector(row, row, 0, 2, 4, 6, 1, 3, 5, 7);
                }
             } else {
                for (uint32_t c = 0; c < 8; c++)
                   columns[c] = *(const eight_t *)(const void *)(block->shared +
-                                                                p->b.address[half * form->n + first +
-                                                                             8 * tile + group_column(c)]);
+                                                                p->b->address[half * form->n + first +
+                                                                              8 * tile + group_column(c)]);
                turn(columns, rows + 8 * half);
             }
          NAMED(machine_group_take_halves)
          (bfloat, form->b_negated, (const uint16_t *)rows, 16, GROUP_COLUMNS, &out->value[0][8 * tile],
           &out->exponent[0][8 * tile], &out->far);
       }
+   } else if (form->element_bits == 8) {
+      take_byte_columns(p, first, count, out);
    } else {
       for (uint32_t place = 0; place < count; place++) {
          uint8_t line[WARPGROUP_LINE];
          float value[GROUP_TERMS];
          int16_t exponent[GROUP_TERMS];
-         take_line(block, &p->b, first + group_column(place), line);
+         take_line(block, p->b, first + group_column(place), line);
          take_words(form, true, line, value, exponent, &out->far);
          for (uint32_t k = 0; k < form->k; k++) {
             out->value[k][place] = value[k];
@@ -172,7 +212,7 @@ static void widen_columns(const product_t *p, uint32_t first, machine_column_fac
          out->wide[k][c] = (double)out->value[k][c];
    for (uint32_t c = 0; p->form->type_b == TENSOR_TF32 && c < columns; c++)
       for (uint32_t k = 0; k < p->form->k; k++)
-         out->wide[k][c] = word_double(p, word_place(&p->b, first + group_column(c), k), out->value[k][c],
+         out->wide[k][c] = word_double(p, word_place(p->b, first + group_column(c), k), out->value[k][c],
                                        p->form->b_negated);
 }
 
@@ -184,11 +224,11 @@ static void take_row(const product_t *p, uint32_t row, uint8_t *out) {
       for (uint32_t block = 0; block < 2; block++)
          memcpy(out + 16 * block,
                 LANES_OF(uint32_t, p->a_registers[2 * block + row / 8].offset) + 4 * (row % 8), 16);
-   } else if (!p->a.across) {
-      take_line(warp->block, &p->a, first + row, out);
+   } else if (!p->a->across) {
+      take_line(warp->block, p->a, first + row, out);
    } else {
       for (uint32_t k = 0; k < 16; k++) {
-         const uint16_t bits = take_element(warp->block, &p->a, first + row, k);
+         const uint16_t bits = take_element(warp->block, p->a, first + row, k);
          memcpy(out + 2 * k, &bits, sizeof bits);
       }
    }
@@ -219,7 +259,7 @@ static void widen_rows(const product_t *p, machine_row_factors_t *out) {
             *wide = (p->form->a_negated ? -1 : 1) *
                     SHADOW_OF(p->a_registers[2 * (k / 4) + row / 8].offset)[4 * (row % 8) + k % 4];
          else if (own)
-            *wide = word_double(p, word_place(&p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS + row, k),
+            *wide = word_double(p, word_place(p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS + row, k),
                                 out->value[row][k], p->form->a_negated);
       }
 }
@@ -303,7 +343,7 @@ static void multiply_integers(const product_t *p) {
    for (uint32_t row = 0; row < WARP_ROWS; row++)
       take_row(p, row, rows[row]);
    for (uint32_t column = 0; column < p->form->n; column++) {
-      take_line(warp->block, &p->b, column, line);
+      take_line(warp->block, p->b, column, line);
       for (uint32_t row = 0; row < WARP_ROWS; row++) {
          const uint32_t number = column / 8 * 4 + row / 8 * 2 + column % 2,
                         lane = row % 8 * 4 + column % 8 / 2;
@@ -323,7 +363,7 @@ static uint32_t defined_rows(const product_t *p) {
    machine_warp_t *warp = p->warp;
    uint32_t rows = 0;
    if (!p->form->a_in_registers) {
-      defined_lines(warp->block, &p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS, WARP_ROWS, &rows);
+      defined_lines(warp->block, p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS, WARP_ROWS, &rows);
       return rows;
    }
    for (uint32_t half = 0; half < 2; half++) {
@@ -342,7 +382,7 @@ static void carry_definedness(const product_t *p) {
    const bool pairs = form->type_d == TENSOR_F16;
    uint32_t columns[WARPGROUP_MOST_COLUMNS / 32];
    const uint32_t rows = defined_rows(p);
-   defined_lines(warp->block, &p->b, 0, form->n, columns);
+   defined_lines(warp->block, p->b, 0, form->n, columns);
    for (uint32_t n = 0; n < form->results; n++) {
       uint32_t lanes = 0;
       for (uint32_t l = 0; l < LANES; l++) {
@@ -363,8 +403,8 @@ static bool all_defined(const product_t *p) {
       defined &= warp->defined[p->d[n].number];
    for (uint32_t n = 0; p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       defined &= warp->defined[p->a_registers[n].number];
-   return defined == FULL_MASK && pieces_defined(warp->block, &p->b) &&
-          (p->form->a_in_registers || pieces_defined(warp->block, &p->a));
+   return defined == FULL_MASK && pieces_defined(warp->block, p->b) &&
+          (p->form->a_in_registers || pieces_defined(warp->block, p->a));
 }
 
 static void carry(const product_t *p, bool defined) {
@@ -393,13 +433,13 @@ static bool start(product_t *p, const machine_instruction_t *i) {
    if (!warp->block->operations)
       return true;
    const uint32_t operation = machine_warpgroup_operation(warp);
-   if (!machine_operation_reads_pieces(warp, 0, operation, p->descriptor_b, p->b.address, p->b.count))
+   if (!machine_operation_reads_pieces(warp, 0, operation, p->descriptor_b, p->b->address, p->b->count))
       return false;
    /* Of a the warp's own rows: the other warps look at theirs. */
    const uint32_t first = warp->number % WARPGROUP_WARPS;
    for (uint32_t n = 0; n < 2 && !p->form->a_in_registers; n++) {
-      const uint32_t at = p->a.across ? (2 * first + n) * 16 : n * WARPGROUP_ROWS + first * WARP_ROWS;
-      if (!machine_operation_reads_pieces(warp, 0, operation, 0, p->a.address + at, 16))
+      const uint32_t at = p->a->across ? (2 * first + n) * 16 : n * WARPGROUP_ROWS + first * WARP_ROWS;
+      if (!machine_operation_reads_pieces(warp, 0, operation, 0, p->a->address + at, 16))
          return false;
    }
    return true;
@@ -417,17 +457,17 @@ OP(warpgroup_multiply) {
        !uniform(warp, i->bi, i->b, "the descriptor of b", &p.descriptor_b) ||
        (!p.form->a_in_registers && !uniform(warp, i->ai, i->a, "the descriptor of a", &p.descriptor_a)) ||
        (!repeats && !machine_warpgroup_arrive(warp, p.descriptor_a, p.descriptor_b, p.adds)) ||
-       !find_matrix(warp, "b", p.descriptor_b, p.form->b_across, p.form->n, &p.b) ||
+       !(p.b = find_matrix(warp, "b", p.descriptor_b, p.form->b_across, p.form->n, &p.of_rank[0])) ||
        (!p.form->a_in_registers &&
-        !find_matrix(warp, "a", p.descriptor_a, p.form->a_across, WARPGROUP_ROWS, &p.a)) ||
+        !(p.a = find_matrix(warp, "a", p.descriptor_a, p.form->a_across, WARPGROUP_ROWS, &p.of_rank[1]))) ||
        (!repeats && !start(&p, i)))
       return;
    const bool defined = repeats || all_defined(&p);
    if (!defined)
       carry_definedness(&p);
-   if (p.form->type_d == TENSOR_S32)
+   if (p.form->type_d == TENSOR_S32 && !warp->run->options.no_values)
       multiply_integers(&p);
-   else
+   else if (!warp->run->options.no_values)
       multiply_floats(&p);
    carry(&p, defined);
 }

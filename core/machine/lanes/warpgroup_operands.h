@@ -3,22 +3,12 @@
 #ifndef RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
 #define RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
 
+#include "machine/async/warpgroups.h"
 #include "machine/lanes/values.h"
 #include "machine/lanes/warpgroup_sums.h"
 
-#define MOST_PIECES 512u
-
-/* A matrix in shared memory.  Not across: piece p of line l (a row of a, a column of b) is number p * lines + l, of 2 pieces each.
- * Across: piece p (8 rows or columns) of element k is number p * 16 + k. */
-typedef struct operand_pieces {
-   machine_matrix_descriptor_t descriptor;
-   bool across;
-   uint32_t lines; /* rows or columns */
-   uint32_t count;
-   uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
-} operand_pieces_t;
-
 static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines, operand_pieces_t *out) {
+   out->bits = descriptor;
    out->descriptor = machine_read_descriptor(descriptor);
    out->across = across;
    out->lines = lines;

@@ -20,6 +20,7 @@ typedef int16_t shorts_t __attribute__((vector_size(32), aligned(2), may_alias))
 typedef int16_t half_shorts_t __attribute__((vector_size(16), aligned(2), may_alias));
 typedef uint16_t half_words_t __attribute__((vector_size(16), aligned(2), may_alias));
 typedef float half_floats_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint8_t bytes_t __attribute__((vector_size(8), aligned(1), may_alias));
 typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define FAR 60          /* exponents of factors beyond it, either way */
@@ -57,6 +58,43 @@ static float value_of(enum machine_tensor_type type, uint32_t bits) {
       word = bits & ~0x1fffu;
    memcpy(&value, &word, sizeof value);
    return value;
+}
+
+/* Eight bytes; a lane of what is returned is not zero where they are infinite or NaN.  2^120, 2^112 make the format's exponent a float's. */
+static inline ints_t take_bytes(bool e5m2, bool negated, const uint8_t *bytes, float *value,
+                                int16_t *exponent) {
+   const words_t bits = __builtin_convertvector(*(const bytes_t *)bytes, words_t), magnitude = bits & 0x7f;
+   const int32_t fraction_bits = e5m2 ? 2 : 3, bias = e5m2 ? 15 : 7;
+   const ints_t field = (ints_t)magnitude >> fraction_bits, none = (ints_t)(magnitude == 0),
+                power = field - (ints_t)(field == 0) - bias;
+   const words_t sign = ((bits >> 7) ^ (uint32_t)negated) << 31;
+   *(floats_t *)value = (floats_t)(magnitude << (FLOAT_FRACTION - fraction_bits)) *
+                        (e5m2 ? 0x1p112f : 0x1p120f) * (floats_t)(sign | 0x3f800000);
+   *(half_shorts_t *)exponent = __builtin_convertvector((power & ~none) | (none & TERM_ZERO), half_shorts_t);
+   return e5m2 ? (ints_t)(field == 31) : (ints_t)(magnitude == 0x7f);
+}
+
+/* Whole eights of e4m3 or e5m2. */
+static void take_eights(bool e5m2, bool negated, const uint8_t *bytes, uint32_t eights, float *value,
+                        int16_t *exponent, bool *far) {
+   ints_t beyond = {0};
+   for (uint32_t n = 0; n < eights; n++)
+      beyond |= take_bytes(e5m2, negated, bytes + 8 * n, value + 8 * n, exponent + 8 * n);
+   if (!any_bit(beyond))
+      return;
+   *far = true;
+   for (uint32_t n = 0; n < 8 * eights; n++) {
+      const float number = half_to_float(eight_to_half(bytes[n], e5m2));
+      value[n] = negated ? -number : number;
+   }
+}
+
+void NAME(machine_group_take_bytes)(bool e5m2, bool negated, const uint8_t *bytes, uint32_t eights,
+                                    float *value, int16_t *exponent, bool *far) {
+   if (e5m2)
+      take_eights(true, negated, bytes, eights, value, exponent, far);
+   else
+      take_eights(false, negated, bytes, eights, value, exponent, far);
 }
 
 void NAME(machine_group_take)(enum machine_tensor_type type, bool negated, const uint32_t *elements,

@@ -49,6 +49,10 @@ machine_group_take_t machine_group_take_portable, machine_group_take_v3;
 typedef void machine_group_take_halves_t(bool bfloat, bool negated, const uint16_t *elements, uint32_t lines,
                                          uint32_t step, float *value, int16_t *exponent, bool *far);
 machine_group_take_halves_t machine_group_take_halves_portable, machine_group_take_halves_v3;
+/* Whole eights of e4m3 or e5m2. */
+typedef void machine_group_take_bytes_t(bool e5m2, bool negated, const uint8_t *bytes, uint32_t eights,
+                                        float *value, int16_t *exponent, bool *far);
+machine_group_take_bytes_t machine_group_take_bytes_portable, machine_group_take_bytes_v3;
 
 /* float32 sums: registers are 32 lanes each, register 4 t + 2 h + c holds column 2 (lane % 4) + c of tile t in row 8 h + lane / 4.  wide NULL:
  * no doubles beside them; else the doubles of the same registers. */
