@@ -3,9 +3,10 @@
 #include "machine_harness.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* What the first launch of a kernel of this folder counts. */
-static rkb_launch_counters_t counters_of(const char *name) {
+/* What the first launch of a kernel of this folder counts; *unwritten: elements of 4 bytes of all its outputs that nothing was written to. */
+static rkb_launch_counters_t counters_without(bool values, const char *name, uint64_t *unwritten) {
    char path[512], message[256] = "";
    snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", name);
    char *source = harness_read_file(path);
@@ -14,19 +15,32 @@ static rkb_launch_counters_t counters_of(const char *name) {
    harness_t harness;
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
+   uint64_t first;
+   bool written;
    rkb_error_t err;
    assert_true(source && ptx && harness_open(&harness, source, ptx, message, sizeof message));
-   const rkb_machine_options_t options = {.requests = true};
+   const rkb_machine_options_t options = {
+      .requests = true, .no_values = !values, .checks = values ? 0 : RKB_MACHINE_TAINT};
    assert_int_equal(rkb_machine_open(harness.module, &harness.plan, &options, &machine, &err), RKB_OK);
    harness_fill(&harness, 0);
    assert_int_equal(rkb_machine_run(machine, harness.data, &err), RKB_OK);
    rkb_machine_report(machine, &report);
    const rkb_launch_counters_t counters = report.launches[0];
+   assert_true(report.complete);
+   *unwritten = 0;
+   for (uint32_t n = 0; n < harness.plan.buffer_count; n++)
+      if (harness.plan.buffers[n].role == RKB_OUT)
+         *unwritten += rkb_machine_undefined(machine, n, 4, &first, &written);
    rkb_machine_close(machine);
    harness_close(&harness);
    free(source);
    free(ptx);
    return counters;
+}
+
+static rkb_launch_counters_t counters_of(const char *name) {
+   uint64_t unwritten;
+   return counters_without(true, name, &unwritten);
 }
 
 static void products_are_counted_by_type(void **state) {
@@ -49,7 +63,71 @@ static void loads_of_what_a_block_loaded_are_counted(void **state) {
       assert_int_equal(c.reused_sectors[r], 0);
 }
 
+static void counts_need_no_values(void **state) {
+   (void)state;
+   static const char *const names[] = {"gemm_bf16", "gemm_wgmma", "gemm_tma_wgmma", "matmul", "layernorm"};
+   for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+      uint64_t unwritten, unwritten_without;
+      const rkb_launch_counters_t with = counters_without(true, names[n], &unwritten),
+                                  without = counters_without(false, names[n], &unwritten_without);
+      assert_memory_equal(&with, &without, sizeof with);
+      assert_int_equal(unwritten, unwritten_without);
+   }
+}
+
+/* Turns while the word is 0: once on what is made, and for ever where nothing is. */
+static const char steered_source[] =
+   "// buffer: x in i32 32 one\n// buffer: y out i32 32\n// launch: k grid=1,1,1 block=32,1,1 shared=0 args=x,y\n";
+static const char steered_ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                  ".visible .entry k(.param .u64 px, .param .u64 py)\n{\n"
+                                  " .reg .pred %p<1>;\n .reg .b32 %r<4>;\n .reg .b64 %d<4>;\n"
+                                  " ld.param.u64 %d0, [px];\n ld.param.u64 %d1, [py];\n mov.u32 %r1, 0;\n"
+                                  "again:\n ld.global.s32 %r0, [%d0];\n add.s32 %r1, %r1, %r0;\n"
+                                  " setp.eq.s32 %p0, %r0, 0;\n @%p0 bra again;\n"
+                                  " st.global.u32 [%d1], %r1;\n ret;\n}\n";
+
+static int ones_are_made(void *argument, uint32_t buffer, uint64_t first, uint64_t bytes, void *out) {
+   ++*(uint32_t *)argument;
+   for (uint64_t n = 0; n < bytes / 4; n++)
+      ((int32_t *)out)[n] = 1;
+   (void)buffer;
+   (void)first;
+   return RKB_OK;
+}
+
+static void an_input_that_steers_ends_a_run_without_values(void **state) {
+   (void)state;
+   for (int no_values = 0; no_values < 2; no_values++) {
+      char message[256] = "";
+      uint32_t fetched = 0;
+      harness_t harness;
+      rkb_machine_t *machine = NULL;
+      rkb_machine_report_t report;
+      rkb_error_t err;
+      if (!harness_open(&harness, steered_source, steered_ptx, message, sizeof message))
+         fail_msg("%s", message);
+      const rkb_machine_options_t options = {.no_values = no_values,
+                                             .checks = RKB_MACHINE_TAINT,
+                                             .fetch = ones_are_made,
+                                             .fetch_argument = &fetched,
+                                             .thread_instructions = 1000000};
+      memset(harness.data[0].data, 0, harness.buffers[0].bytes);
+      assert_int_equal(rkb_machine_open(harness.module, &harness.plan, &options, &machine, &err), RKB_OK);
+      assert_int_equal(rkb_machine_run(machine, harness.data, &err), RKB_OK);
+      rkb_machine_report(machine, &report);
+      assert_int_equal(report.control_taint, 1);
+      assert_int_equal(report.complete, !no_values);
+      assert_int_equal(fetched, !no_values);
+      assert_true(report.thread_instructions < 1000); /* not until the budget ends */
+      rkb_machine_close(machine);
+      harness_close(&harness);
+   }
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted_by_type), cmocka_unit_test(loads_of_what_a_block_loaded_are_counted)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted_by_type),
+                                      cmocka_unit_test(loads_of_what_a_block_loaded_are_counted),
+                                      cmocka_unit_test(counts_need_no_values),
+                                      cmocka_unit_test(an_input_that_steers_ends_a_run_without_values)};
    return RUN_TESTS(tests);
 }

@@ -121,7 +121,9 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
-   if (row->bytes == 16) /* what a swizzle leaves together, and so nearly every piece of a tile */
+   if (warp->run->options.no_values)
+      ;
+   else if (row->bytes == 16) /* what a swizzle leaves together, and so nearly every piece of a tile */
       memcpy(block->shared + row->shared, region->data + row->offset, 16);
    else
       memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);

@@ -284,6 +284,11 @@ void machine_warp_run(machine_warp_t *warp) {
             stop_budget(warp);
             break;
          }
+         if (run->options.no_values && (run->report.control_taint | run->report.address_taint)) {
+            run->stop =
+               true; /* the way that values would take is another one, it may be one without an end */
+            break;
+         }
          if (warp->spin > run->hang_limit) {
             machine_stop_hang(warp);
             break;

@@ -531,7 +531,9 @@ OP(mma) {
          warp->defined[p.d[n].number] = 0;
    else if (!defined)
       carry_definedness(&p);
-   if (tensor->quads)
+   if (warp->run->options.no_values)
+      ; /* what is there is as good as any */
+   else if (tensor->quads)
       multiply_quads(&p);
    else if (tensor->type[TENSOR_D] == TENSOR_F64)
       multiply_doubles(&p);

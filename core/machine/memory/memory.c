@@ -73,8 +73,9 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
-      if (run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
-                             region->data + first) != RKB_OK)
+      const bool unasked = run->options.no_values && region->taint; /* whoever reads it is known to */
+      if (!unasked && run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
+                                         region->data + first) != RKB_OK)
          run->out_of_memory = run->stop = true;
       if (region->defined)
          memset(region->defined + first, !region->stale, made);

@@ -64,11 +64,8 @@ static int execute(struct sample *s, struct counted *counted, bool *stopped, boo
    rkb_machine_report_t report;
    int status = sample_make_buffers(s, true, &buffers, err);
    if (status == RKB_OK)
-      status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);
-   if (status == RKB_OK)
-      status = rkb_machine_run(machine, buffers, err);
+      status = sample_run_for_steps(s, &options, buffers, &machine, &report, err);
    if (status == RKB_OK) {
-      rkb_machine_report(machine, &report);
       s->candidate->budget -= report.work < s->candidate->budget ? report.work : s->candidate->budget;
       *stopped = report.finding_count != 0;
       bool unsampled = false;

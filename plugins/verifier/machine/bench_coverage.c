@@ -77,11 +77,8 @@ static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, r
    options.sample = NULL;
    options.sample_instructions = 0;
    options.thread_instructions = s->candidate->budget;
-   int status = rkb_machine_open(s->candidate->module, s->plan, &options, &machine, err);
-   if (status == RKB_OK)
-      status = rkb_machine_run(machine, s->buffers, err);
+   int status = sample_run_for_steps(s, &options, s->buffers, &machine, &report, err);
    if (status == RKB_OK) {
-      rkb_machine_report(machine, &report);
       s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
                                                                                 : s->candidate->budget;
       if (report.complete)

@@ -1,0 +1,33 @@
+/* Runs that ask what blocks do, and not which values they leave: how often they execute what, which bytes they write.  Where no input steers
+ * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  One worker thread a sample. */
+#include "bench_values.h"
+
+static int run(const struct sample *s, const rkb_machine_options_t *options,
+               const rkb_machine_buffer_t *buffers, rkb_machine_t **machine, rkb_machine_report_t *report,
+               rkb_error_t *err) {
+   int status = rkb_machine_open(s->candidate->module, s->plan, options, machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(*machine, buffers, err);
+   if (status == RKB_OK)
+      rkb_machine_report(*machine, report);
+   return status;
+}
+
+int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
+                         const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
+                         rkb_machine_report_t *report, rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   own.no_values = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   int status = run(s, &own, buffers, machine, report, err);
+   if (status != RKB_OK || !(report->finding_count || (report->control_taint | report->address_taint)))
+      return status;
+   /* An input steers it, or something was found: with values there may be more to say. */
+   s->candidate->budget -= report->work < s->candidate->budget ? report->work : s->candidate->budget;
+   own = *options;
+   if (own.thread_instructions > s->candidate->budget)
+      own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
+   rkb_machine_close(*machine);
+   *machine = NULL;
+   return run(s, &own, buffers, machine, report, err);
+}
