@@ -294,7 +294,8 @@ const char *rkb_index_manifest(const rkb_indices_t *indices, const rkb_index_t *
    }
    const char *left = rkb_index_manifest(indices, index->left),
               *right = rkb_index_manifest(indices, index->right);
-   const bool plain = index->kind == RKB_INDEX_PRODUCT && index->left->kind <= RKB_INDEX_SIZE;
+   const bool plain = index->kind == RKB_INDEX_PRODUCT && index->left->kind <= RKB_INDEX_SIZE &&
+                      (index->right->kind <= RKB_INDEX_SIZE || index->right->kind == RKB_INDEX_PRODUCT);
    return rkb_arena_format(indices->arena, plain ? "%s %c %s" : "(%s) %c (%s)", left, signs[index->kind],
                            right);
 }

@@ -343,6 +343,15 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
+   if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads */
+      rkb_launch_t shorter = *launch;
+      rkb_variant_t fewer = vector;
+      shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER];
+      fewer.suffix = "_vector_kept_shorter";
+      if (!write_variant(file, &shorter, &fewer, write, base, false, false))
+         return false;
+      file->goes_on = true;
+   }
    if (count && !write_variant(file, launch, &vector, write, base, false, always && !keep))
       return false;
    if (count && keep) { /* rows that are too long to be kept */

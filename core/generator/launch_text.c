@@ -204,6 +204,10 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
           (launch->mapping == RKB_MAP_LINK && rkb_scatter_varies(graph, launch->anchors[0], node->rank - 1)))
          return 0;
    }
+   if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW]) { /* rows of values under the windows */
+      const rkb_node_t *pool = &graph->nodes[launch->anchors[0]];
+      node = strcmp(pool->operation, "max_pool") == 0 ? &graph->nodes[pool->inputs[0]] : pool;
+   }
    sizes[count++] = node->shape[node->rank - 1];
    if (launch->mapping == RKB_MAP_TILE && node->kind == RKB_NODE_MATMUL) { /* rows, and the terms of a sum */
       const rkb_node_t *left = &graph->nodes[node->inputs[0]];

@@ -19,3 +19,7 @@ bool rkb_windows_meet(const rkb_graph_t *graph, const rkb_node_t *pool) {
 int64_t rkb_window_side(const rkb_graph_t *graph, const rkb_node_t *pool, uint32_t dim) {
    return graph->sizes.list[pool->integers[POOL_HEAD + 4 * dim + KERNEL]].at[0];
 }
+
+bool rkb_window_rounds_up(const rkb_graph_t *graph, const rkb_node_t *pool) {
+   return graph->sizes.list[pool->integers[1]].at[0] != 0;
+}

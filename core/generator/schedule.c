@@ -11,6 +11,7 @@
 #include "generator/product.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
+#include "generator/window_text.h"
 
 static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
                                        [RKB_MAP_ROW] = "row",
@@ -64,6 +65,8 @@ static const struct {
    [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
    [RKB_MOMENTS] = {"moments", 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_STRETCHES] = {"stretches", 1u << RKB_MAP_ROW, {0, 66, 132, 264, 396, 528, -1}},
+   [RKB_CHANNELS] = {"channels", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, -1}},
+   [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
@@ -71,7 +74,8 @@ static const struct {
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
-                                          UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD;
+                                          UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE |
+                                          UINT64_C(1) << RKB_HELD;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -107,14 +111,25 @@ bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
+/* Whether a launch computes a largest pool whose windows lie side by side, or its gradient, alone or with a convolution under it. */
 static bool has_windows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const rkb_node_t *node = launch->anchor_count == 1 ? &graph->nodes[launch->anchors[0]] : NULL;
+   const rkb_node_t *node = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
    int64_t places = 1;
-   if (!node || node->kind != RKB_NODE_POOL || strcmp(node->operation, "max_pool_gradient") != 0 || rkb_windows_meet(graph, node))
+   if (!node || node->kind != RKB_NODE_POOL || strncmp(node->operation, "max_pool", 8) != 0 || rkb_windows_meet(graph, node) ||
+       launch->anchor_count > 2 || (launch->anchor_count == 2 && !rkb_window_convolves(graph, launch->anchors[1])))
       return false;
    for (uint32_t d = 0; d + 2 < node->rank; d++)
       places *= rkb_window_side(graph, node, d);
    return places <= 16;
+}
+
+static const char *window_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   const rkb_node_t *pool = &graph->nodes[launch->anchors[0]];
+   const int64_t side = rkb_window_side(graph, pool, pool->rank - 3);
+   if (d[RKB_VECTOR] > 1 && (d[RKB_VECTOR] % side != 0 || d[RKB_VECTOR] == side))
+      return "a vector has several whole windows' places of a row";
+   return d[RKB_CHANNELS] > 1 && launch->anchor_count < 2 ? "channels share the pixels of a convolution under the windows" : NULL;
 }
 
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
@@ -123,6 +138,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
       return false;
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
+      return false;
+   if (decision == RKB_CHANNELS && (launch->anchor_count < 2 || !has_windows(graph, launch)))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
@@ -134,6 +151,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
       return false;
    if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
+      return false;
+   if (decision == RKB_SHORTER && (launch->decisions[RKB_STRETCHES] || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return false;
    if (decision == RKB_STRETCHES && !rkb_launch_has_stretch_sums(graph, launch))
       return false;
@@ -159,7 +178,7 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1};
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -170,8 +189,10 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
 
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
-   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && (d[RKB_VECTOR] > 1 || !has_windows(graph, launch)))
-      return "a thread owns a window of a largest pool's gradient, without vectors";
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && !has_windows(graph, launch))
+      return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
+   if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
+      return d[RKB_WINDOW] ? window_refused(graph, launch) : "a thread that owns one element has one heavy node";
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)
@@ -204,6 +225,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "sums over rows need stretches of rows, and stretches such sums";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1))
       return "a block owns a stretch of whole rows, one after the other";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_SHORTER] > 1 &&
+       (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || d[RKB_THREADS] < 32 * d[RKB_SHORTER]))
+      return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
       return "the kept row needs more registers than there are";
    return NULL;

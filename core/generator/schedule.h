@@ -50,9 +50,12 @@ enum rkb_decision {
    RKB_PERSISTENT, /* the same: 1: as many blocks as run at once, each with tiles in turn; 0: a block for each tile */
    RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
    RKB_PLACES, /* ELEMENT: equal parts of the last dim, of which a thread owns the same place in each; they share what they load */
-   RKB_WINDOW, /* ELEMENT, of the gradient of a largest pool whose windows lie side by side: 1: a thread owns a window's places */
+   RKB_WINDOW, /* ELEMENT, of a largest pool whose windows lie side by side, or its gradient: 1: a thread owns a window's places,
+                * or those of neighbouring windows whose rows are one vector */
    RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
+   RKB_CHANNELS, /* ELEMENT with windows over a convolution in registers: channels of a thread, which share the pixels */
+   RKB_SHORTER, /* ROW with kept rows: rows that so many times fewer threads can keep have them; 1: the same threads for all */
    RKB_SMALL, /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by a warp for each element; 0: by tiles too */
    RKB_BESIDE, /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: shares a kernel with the launch before, a range of blocks each */
    RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in

@@ -12,6 +12,7 @@
 #include "generator/product.h"
 #include "generator/recompute.h"
 #include "generator/tensor_start.h"
+#include "generator/window_text.h"
 
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
 #define BYTES_A_NANOSECOND 3500.0
@@ -23,6 +24,7 @@ const char *rkb_start_name(enum rkb_start start) {
    return names[start];
 }
 
+#define WINDOW_DEPTH 64.0 /* products of a result that one thread makes alone */
 #define MEAN UINT32_MAX /* instead of a bench case's number */
 
 static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
@@ -227,6 +229,13 @@ static void suit_width(const rkb_graph_t *graph, rkb_launch_t *launch) {
       *width /= 2;
 }
 
+static double bench_least(const rkb_graph_t *graph, const char *text) {
+   double least = rkb_sizes_bench_at(&graph->sizes, text, 0);
+   for (uint32_t i = 1; rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, i); i++)
+      least = fmin(least, rkb_sizes_bench_at(&graph->sizes, text, i));
+   return least;
+}
+
 static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    int64_t *d = launch->decisions;
@@ -251,16 +260,20 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
          d[RKB_THREADS] *= 2;
    /* Registers for the longest row of the bench cases, where they suffice. */
-   double longest = 1;
+   double longest = 1, shortest = 1;
    for (uint32_t dim = 0; dim < graph->nodes[anchor->inputs[0]].rank; dim++)
       if (anchor->mask >> dim & 1) {
          const rkb_size_t *size = &graph->sizes.list[graph->nodes[anchor->inputs[0]].shape[dim]];
          longest *= size->constant ? (double)size->at[0] : rkb_sizes_bench_most(&graph->sizes, size->text);
+         shortest *= size->constant ? (double)size->at[0] : bench_least(graph, size->text);
       }
    const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
+   while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] >= 128 * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
+          2 * d[RKB_SHORTER] * (int64_t)shortest <= (int64_t)longest)
+      d[RKB_SHORTER] *= 2;
    /* What is not kept is read again by each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
 }
@@ -397,14 +410,52 @@ static void suit_stretches(rkb_graph_t *graph, const rkb_target_t *target, rkb_s
    free(tried);
 }
 
-/* A thread for each window of a pool's gradient looks for the largest once. */
+static bool try_schedule(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, const rkb_schedule_t *tried) {
+   for (uint32_t l = 0; l < tried->count; l++)
+      if (rkb_launch_refused(graph, &tried->launches[l], target->shared_bytes))
+         return false;
+   if (!rkb_schedule_is_legal(graph, tried, target->shared_bytes))
+      return false;
+   *schedule = *tried;
+   return true;
+}
+
+/* A convolution of few channels under the windows is computed in registers, so that nothing of it is stored.  False: it is not. */
+static bool suit_window_convolution(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, rkb_schedule_t *tried) {
+   for (uint32_t l = 0; l < number; l++) {
+      const rkb_launch_t *convolution = &schedule->launches[l];
+      if (!convolution->anchor_count || !rkb_window_convolves(graph, convolution->anchors[0]) ||
+          extents_of(graph, convolution).mean.depth > WINDOW_DEPTH)
+         continue;
+      *tried = *schedule;
+      rkb_launch_t *launch = &tried->launches[number];
+      launch->anchors[launch->anchor_count++] = convolution->anchors[0];
+      launch->decisions[RKB_WINDOW] = launch->decisions[RKB_VECTOR] = 1;
+      launch->decisions[RKB_CHANNELS] = 4;
+      launch->decisions[RKB_THREADS] = 128;
+      memmove(&tried->launches[l], &tried->launches[l + 1], (--tried->count - l) * sizeof *launch);
+      if (try_schedule(graph, target, schedule, tried)) {
+         drop_unread(graph, target, schedule, number - 1);
+         return true;
+      }
+   }
+   return false;
+}
+
+/* A thread for windows of a pool or its gradient looks at the places under them once. */
 static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
-   rkb_launch_t *launch = &schedule->launches[number], before = *launch;
-   if (!rkb_decision_applies(graph, launch, RKB_WINDOW))
-      return;
-   launch->decisions[RKB_WINDOW] = launch->decisions[RKB_VECTOR] = 1;
-   if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
-      *launch = before;
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   if (rkb_decision_applies(graph, &schedule->launches[number], RKB_WINDOW) && !schedule->launches[number].decisions[RKB_WINDOW] &&
+       !suit_window_convolution(graph, target, schedule, number, tried)) {
+      bool found = false;
+      for (int64_t vector = 4; vector > 0 && !found; vector /= 2) {
+         *tried = *schedule;
+         tried->launches[number].decisions[RKB_WINDOW] = 1;
+         tried->launches[number].decisions[RKB_VECTOR] = vector;
+         found = try_schedule(graph, target, schedule, tried);
+      }
+   }
+   free(tried);
 }
 
 /* The same place of each part that a row is joined of, where there are equal parts: they need no guards then, and share what they load. */
@@ -506,7 +557,7 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
          rkb_launch_suit(graph, target, &schedule->launches[l]);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       suit_warpgroups(graph, target, schedule, l);
-   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++) {
+   for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;) {
       suit_places(graph, target, schedule, l);
       suit_window(graph, target, schedule, l);
    }
