@@ -89,11 +89,6 @@ static rkb_expression_t *parse(const rkb_sizes_t *sizes, const char *text) {
    return expression;
 }
 
-bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[RKB_PROBES]) {
-   const rkb_expression_t *expression = parse(sizes, text);
-   return expression && evaluate_all(sizes, expression, at);
-}
-
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text) {
    const rkb_expression_t *expression = parse(sizes, text);
    double most = sizes->largest_count ? 0 : HUGE_VAL;

@@ -46,8 +46,6 @@ double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text);
 double rkb_sizes_bench_at(const rkb_sizes_t *sizes, const char *text, uint32_t index);
 /* The most that an expression has in a bench case. */
 double rkb_sizes_bench_most(const rkb_sizes_t *sizes, const char *text);
-/* An expression's values in the probes; false where it is no integer there. */
-bool rkb_sizes_evaluate(const rkb_sizes_t *sizes, const char *text, int64_t at[RKB_PROBES]);
 
 /* A real number of the graph: how a kernel gets it. */
 typedef struct rkb_real {

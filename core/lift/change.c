@@ -64,19 +64,6 @@ bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *c
    return left == 0;
 }
 
-void lift_write_swapped(rkb_text_t *out, const lift_tree_t *tree, uint32_t node, const lift_swap_t *swaps, uint32_t count) {
-   lift_change_t change = {0};
-   for (uint32_t i = node; i < tree->nodes[node].last; i++) {
-      if (tree->nodes[i].kind != LIFT_NAME)
-         continue;
-      for (uint32_t s = 0; s < count; s++)
-         if (tree->nodes[i].declaration == swaps[s].declaration)
-            lift_replace_node(&change, tree, i, swaps[s].text);
-   }
-   lift_write(out, tree, &change, tree->nodes[node].start, tree->nodes[node].end);
-   lift_change_free(&change);
-}
-
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at) {
    uint32_t start = at;
    while (start > 0 && (tree->text[start - 1] == ' ' || tree->text[start - 1] == '\t'))
@@ -91,15 +78,6 @@ uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement) {
    while (at < tree->bytes && isspace((unsigned char)tree->text[at]))
       at++;
    return at < tree->bytes && tree->text[at] == ';' ? at + 1 : tree->nodes[statement].end;
-}
-
-int lift_indent(const lift_tree_t *tree, uint32_t at) {
-   int indent = 0;
-   while (at > 0 && tree->text[at - 1] != '\n')
-      at--;
-   while (tree->text[at + (uint32_t)indent] == ' ')
-      indent++;
-   return indent;
 }
 
 /* Whether a line begins a statement whose body is the next line: `for (...)`, `if (...)`, `else` without a brace. */

@@ -17,12 +17,6 @@ typedef struct lift_change {
    const char *first; /* the rewrite that has to be made before this one can, or NULL */
 } lift_change_t;
 
-/* What a name is written as instead: every use of the declaration. */
-typedef struct lift_swap {
-   uint32_t declaration;
-   const char *text;
-} lift_swap_t;
-
 void lift_change_free(lift_change_t *change); /* leaves it empty and usable */
 void lift_replace(lift_change_t *change, uint32_t start, uint32_t end, const char *fmt, ...) RKB_PRINTF(4, 5);
 static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *tree, uint32_t node, const char *text) {
@@ -33,8 +27,6 @@ bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
 
 /* The text from start to end with the change's edits that lie inside; NULL in change: none.  Edits that overlap: nothing is added, false. */
 bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *change, uint32_t start, uint32_t end);
-/* The node's text with names swapped. */
-void lift_write_swapped(rkb_text_t *out, const lift_tree_t *tree, uint32_t node, const lift_swap_t *swaps, uint32_t count);
 static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uint32_t node) {
    rkb_text_append(out, tree->text + tree->nodes[node].start, tree->nodes[node].end - tree->nodes[node].start);
 }
@@ -42,8 +34,6 @@ static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uin
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
 /* The byte behind a statement, its semicolon included. */
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);
-/* How many spaces the line of the byte begins with. */
-int lift_indent(const lift_tree_t *tree, uint32_t at);
 
 /* The text with each line indented by its braces, and no empty lines; what has its own place (#pragma) begins its line. */
 void lift_indent_lines(rkb_text_t *text);

@@ -181,16 +181,6 @@ static double likeness_of(const structure_t *one, const structure_t *other) {
    return either ? (double)both / either : 0;
 }
 
-double novelty_likeness(const rkb_kernel_api_t *kernel, const char *one, const char *other) {
-   structure_t first, second = {0};
-   double likeness = -1;
-   if (read_structure(kernel, one, &first) && read_structure(kernel, other, &second))
-      likeness = likeness_of(&first, &second);
-   free(first.hashes);
-   free(second.hashes);
-   return likeness;
-}
-
 const rkb_archive_row_t *novelty_repeated(const context_t *context, const char *source, double least, double *likeness) {
    const rkb_archive_api_t *archive = context->services->archive;
    const rkb_kernel_api_t *kernel = context->services->kernel;

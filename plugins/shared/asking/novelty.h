@@ -13,9 +13,6 @@
 
 #define NOVELTY_MOST_ROWS 1024 /* the newest ones that are compared */
 
-/* From 0 to 1, 1 for the same structure.  A text without code is like nothing.  Negative when memory is out. */
-double novelty_likeness(const rkb_kernel_api_t *kernel, const char *one, const char *other);
-
 /* The visible candidate whose text this one repeats but for spaces, or whose structure is alike by least or more; the most alike, and of
  * equal ones the oldest.  NULL: it is new.  least above 1: texts alone are compared.  *likeness: 1 for a repeated text. */
 const rkb_archive_row_t *novelty_repeated(const context_t *context, const char *source, double least, double *likeness);
