@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "cli/calibration.h"
 #include "cli/commands.h"
-#include "cli/report/comparison.h"
+#include "cli/report/arm_comparison.h"
 #include "cli/report/html/page.h"
 #include "cli/report/html/run_page.h"
 #include "cli/report/run_report.h"

@@ -1,7 +1,7 @@
 /* rkb validate: checks a pipeline file without running it, and lists the cells of a sweep.  The main thread alone. */
 #include <stdio.h>
 #include "cli/commands.h"
-#include "cli/confined.h"
+#include "cli/plugin_sandbox.h"
 #include "cli/pipeline_file.h"
 
 static int run(const rkb_arguments_t *arguments) {

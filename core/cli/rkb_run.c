@@ -11,7 +11,7 @@
 #include "base/shipped_files.h"
 #include "base/units.h"
 #include "cli/arguments.h"
-#include "cli/confined.h"
+#include "cli/plugin_sandbox.h"
 #include "cli/crash_report.h"
 #include "cli/dry_run.h"
 #include "cli/run_result.h"

@@ -33,7 +33,7 @@ static int lock_file(const char *path, const rkb_patience_t *patience, int *file
 }
 
 /* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile, so a program that releases the
- * device and wants it again at once comes after those that have waited (core/tools/baseline/protocol.py does the same). */
+ * device and wants it again at once comes after those that have waited (core/tools/baseline/timing_protocol.py does the same). */
 int rkb_device_lock(const char *greeting, const char *place, const rkb_patience_t *patience, int *file,
                     rkb_error_t *err) {
    char *folder = NULL, path[4096], next[sizeof path + 8], bus[40] = "0";

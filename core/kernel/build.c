@@ -3,7 +3,7 @@
 #include "kernel/compilers.h"
 #include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/diagnostics.h"
+#include "kernel/compiler_messages.h"
 #include "kernel/finding.h"
 #include "kernel/includes.h"
 #include "kernel/manifest.h"

@@ -37,7 +37,7 @@ void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rk
  * tokens one may be refused.  finding says why it is; NULL when nobody asks. */
 bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
 
-/* device.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
+/* device_profile.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
 void rkb_device_free(rkb_device_t *device);
 

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/pipeline_keys.h"
-#include "pipeline/tree.h"
+#include "pipeline/yaml_tree.h"
 
 #define RKB_MAX_ENTRIES 64    /* entries of one pipeline: a set of them fits 64 bits */
 #define RKB_MAX_REQUESTS 4096 /* "requests:" of one propose entry */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/generator.h"
-#include "generator/structure.h"
+#include "generator/schedule_structure.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "task/least_time.h"

@@ -2,7 +2,7 @@
  * emitted is an item of the kind. */
 #include <stdlib.h>
 #include <string.h>
-#include "process_stage/answer.h"
+#include "process_stage/stage_answer.h"
 #include "stage/item.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

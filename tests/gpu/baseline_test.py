@@ -20,7 +20,7 @@ import choices
 import chooser
 import compiling
 import limit
-import protocol
+import timing_protocol as protocol
 import tuning
 
 CODE = "TRITON_CACHE_DIR"

@@ -13,7 +13,7 @@ PLACES, RUNS = 16, 12
 
 
 def measure(library):
-    import protocol
+    import timing_protocol as protocol
 
     clock = protocol.Clock(library)
     with clock:

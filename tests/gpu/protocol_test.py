@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of how runs of PyTorch are timed, kept and judged, and of the device's lock (core/tools/baseline/protocol.py), without PyTorch and
+"""Tests of how runs of PyTorch are timed, kept and judged, and of the device's lock (core/tools/baseline/timing_protocol.py), without PyTorch and
 without a GPU.  usage: protocol_test.py"""
 
 import fcntl
@@ -15,7 +15,7 @@ import unittest.mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "core", "tools", "baseline")]
 
-import protocol  # noqa: E402
+import timing_protocol as protocol  # noqa: E402
 
 
 class Protocol(unittest.TestCase):

@@ -1,7 +1,7 @@
 /* A comparison as CSV (RFC 4180): one row for each number, so that any program can pick what it needs.  The main thread alone. */
 #include <stdio.h>
 #include <string.h>
-#include "cli/report/comparison.h"
+#include "cli/report/arm_comparison.h"
 
 static void print_text(const char *text) {
    if (!strpbrk(text, ",\"\n\r")) {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/report/comparison.h"
+#include "cli/report/arm_comparison.h"
 #include "cli/report/text_table.h"
 
 typedef void (*print_table_t)(rkb_text_table_t *table);

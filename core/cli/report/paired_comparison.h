@@ -11,7 +11,7 @@
 json_t *rkb_number_json(double value);
 json_t *rkb_interval_json(rkb_interval_t interval);
 
-/* "comparisons" of comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares what whole runs found; anything else
+/* "comparisons" of arm_comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares what whole runs found; anything else
  * compares at equal budgets: what the two runs of a pair had found when each had spent as much of it as the thriftier of them in all. */
 json_t *rkb_paired_comparisons(const rkb_compared_runs_t *runs, uint32_t baseline, enum rkb_spending over);
 

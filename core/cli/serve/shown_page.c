@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "archive/archive.h"
-#include "cli/report/comparison.h"
+#include "cli/report/arm_comparison.h"
 #include "cli/report/html/page.h"
 #include "cli/report/html/run_page.h"
 #include "cli/report/run_report.h"

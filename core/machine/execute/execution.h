@@ -236,7 +236,7 @@ typedef struct machine_run {
    /* Results */
    rkb_machine_report_t report;
    struct machine_map_fences *map_fences; /* of tensor maps in global memory: map_fences.h */
-   struct machine_sectors *sectors; /* touched by the measured blocks of a launch: counters.c */
+   struct machine_sectors *sectors; /* touched by the measured blocks of a launch: request_counts.c */
    rkb_launch_counters_t measured;  /* memory requests of the blocks of a launch that are measured */
    uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads; /* barriers: arrivals of warps */
    rkb_launch_counters_t *counters;                                          /* by launch */
@@ -382,7 +382,7 @@ bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_ins
 
 /* execute_warp.c: runs a warp until it waits, ends, or used its quantum. */
 void machine_warp_run(machine_warp_t *warp);
-/* counters.c */
+/* request_counts.c */
 /* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store);

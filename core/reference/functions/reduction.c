@@ -8,7 +8,7 @@
 #include "reference/operations/recurrence.h"
 #include "reference/operations/reduce.h"
 #include "reference/operations/scan.h"
-#include "reference/operations/search.h"
+#include "reference/operations/sorted_search.h"
 
 static void build_reduce(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_reduce(call->program, call->function->operation, call->inputs[0],

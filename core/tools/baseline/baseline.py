@@ -35,7 +35,7 @@ import torch._inductor.runtime.benchmarking
 import chooser
 import compiling
 import limit
-import protocol
+import timing_protocol as protocol
 import tuning
 import work
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-import protocol
+import timing_protocol as protocol
 
 
 def main():

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-import protocol
+import timing_protocol as protocol
 
 COLUMNS = ("task", "direction", "case", "tuning", "date", "process", "copy_us", "chain_us", "variant", "us", "samples",
            "host_us", "prepared_s", "choices_timed", "late", "error")

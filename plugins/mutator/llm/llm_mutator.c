@@ -4,7 +4,7 @@
  * Owns nothing between jobs; runs on threads that only wait. */
 #include <stdlib.h>
 #include <string.h>
-#include "asking/advice.h"
+#include "asking/recommendations.h"
 #include "asking/lessons.h"
 #include "asking/proposal.h"
 #include "asking/variants.h"

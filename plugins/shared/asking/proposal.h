@@ -17,7 +17,7 @@ typedef struct proposal {
    const char *what;   /* for the note: "translation", "fix of 12" */
    const rkb_item_t *const *parents;
    uint32_t parent_count;
-   const char *advice;  /* what its note says after its first line (advice.h), or NULL */
+   const char *advice;  /* what its note says after its first line (recommendations.h), or NULL */
    const char *guidance; /* the same of variants.h, or NULL */
    int64_t variant;     /* of the guidance it was made with; 0: none */
    const char *lessons; /* what its note ends in (lessons.h), or NULL */

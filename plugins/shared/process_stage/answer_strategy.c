@@ -1,5 +1,5 @@
-/* What a program that is a strategy answered to an ask (answer.h).  Owns nothing; the loop's thread. */
-#include "process_stage/answer.h"
+/* What a program that is a strategy answered to an ask (stage_answer.h).  Owns nothing; the loop's thread. */
+#include "process_stage/stage_answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One request, asked and answered (proposing.h). */
 #include "process_stage/proposing.h"
 
-#include "process_stage/answer.h"
+#include "process_stage/stage_answer.h"
 #include "process_stage/question.h"
 
 static int use_answer(void *argument, const json_t *answer, rkb_error_t *err) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "process_stage/answer.h"
+#include "process_stage/stage_answer.h"
 
 #define LINE_LIMIT ((size_t)32 << 20) /* 64 candidates of 256 KiB, with room for escapes */
 

@@ -2,7 +2,7 @@
  *
  * One process; it is asked and told on the loop's thread, which waits for each answer, at most as long as the option wait says.  A process
  * that ended cannot be replaced, because what it was told is lost: the run ends, and --resume replays the dialogue to a new one. */
-#include "process_stage/answer.h"
+#include "process_stage/stage_answer.h"
 #include "process_stage/stage_program.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* rkb.verifier.process - a verifier that is a program of the user's own (docs/process-stages.md).
  *
  * Owns a conversation; a process of it belongs to the job that asks.  Runs on workers. */
-#include "process_stage/answer.h"
+#include "process_stage/stage_answer.h"
 #include "process_stage/question.h"
 
 static int process_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {

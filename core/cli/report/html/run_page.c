@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "archive/limiter.h"
-#include "cli/report/comparison.h"
+#include "cli/report/arm_comparison.h"
 #include "cli/run_archive.h"
 
 enum { CHUNK = 100, SHORT_HASH = 16 };

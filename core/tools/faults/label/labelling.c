@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "label/comparison.h"
+#include "label/output_comparison.h"
 
 double labelling_seconds(const labelling_t *l) {
    struct timespec now;

@@ -1,7 +1,7 @@
 /* What of a kernel's schedule is structure: which nodes share a launch, by which kind of mapping, and how operands come to where they
  * are used.  Tiles, threads, widths and other sizes are not.  Read from the text alone; pure, any thread. */
-#ifndef RKB_GENERATOR_STRUCTURE_H
-#define RKB_GENERATOR_STRUCTURE_H
+#ifndef RKB_GENERATOR_SCHEDULE_STRUCTURE_H
+#define RKB_GENERATOR_SCHEDULE_STRUCTURE_H
 
 #include <rkb/ext/schedule.h>
 

@@ -1,5 +1,5 @@
-/* What a program answered (answer.h). */
-#include "process_stage/answer.h"
+/* What a program answered (stage_answer.h). */
+#include "process_stage/stage_answer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Paths into a pipeline: "screen.machine.with.trials" names a key by its name and a list's entry by its id. */
-#include "pipeline/tree.h"
+#include "pipeline/yaml_tree.h"
 
 #include <string.h>
 #include "base/nearest_name.h"

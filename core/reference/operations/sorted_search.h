@@ -1,6 +1,6 @@
 /* Places of numbers in sorted rows. */
-#ifndef RKB_REFERENCE_OPERATIONS_SEARCH_H
-#define RKB_REFERENCE_OPERATIONS_SEARCH_H
+#ifndef RKB_REFERENCE_OPERATIONS_SORTED_SEARCH_H
+#define RKB_REFERENCE_OPERATIONS_SORTED_SEARCH_H
 
 #include "reference/operation.h"
 

@@ -1,6 +1,6 @@
-/* Recommendations and plans (advice.h).  A note reads "model quick, $0.002; improve\nadvice on candidate 12 (model quick, $0.001):\n  1. ...";
+/* Recommendations and plans (recommendations.h).  A note reads "model quick, $0.002; improve\nadvice on candidate 12 (model quick, $0.001):\n  1. ...";
  * the lines of the advice begin with spaces, so that none of them passes for another part of a note. */
-#include "advice.h"
+#include "recommendations.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What a program answered, read as hostile text: parsing with limits, and every value checked before an item is made of it
  * (docs/process-stages.md).  Owns nothing; pure but for what it emits. */
-#ifndef PROCESS_STAGE_ANSWER_H
-#define PROCESS_STAGE_ANSWER_H
+#ifndef PROCESS_STAGE_STAGE_ANSWER_H
+#define PROCESS_STAGE_STAGE_ANSWER_H
 
 #include <jansson.h>
 #include <rkb/items.h>

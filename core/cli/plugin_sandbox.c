@@ -1,5 +1,5 @@
-/* A second process for commands that only look (confined.h).  The main thread alone; nothing is owned. */
-#include "cli/confined.h"
+/* A second process for commands that only look (plugin_sandbox.h).  The main thread alone; nothing is owned. */
+#include "cli/plugin_sandbox.h"
 
 #include <errno.h>
 #include <stdio.h>

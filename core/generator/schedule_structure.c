@@ -1,5 +1,5 @@
 /* Structures of schedules.  Owns nothing. */
-#include "generator/structure.h"
+#include "generator/schedule_structure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Copying, changing and merging YAML trees (tree.h); tree_path.c addresses them, tree_write.c prints them. */
-#include "pipeline/tree.h"
+/* Copying, changing and merging YAML trees (yaml_tree.h); yaml_tree_path.c addresses them, yaml_tree_write.c prints them. */
+#include "pipeline/yaml_tree.h"
 
 #include <string.h>
 

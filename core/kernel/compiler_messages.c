@@ -2,7 +2,7 @@
  * position is the column.  Source lines are quoted from the candidate alone: a message about any other file
  * keeps its text and loses its quotation, so that no file of this machine travels with a diagnostic.  Owns
  * nothing; any thread. */
-#include "kernel/diagnostics.h"
+#include "kernel/compiler_messages.h"
 #include "base/memory.h"
 #include "kernel/finding.h"
 

@@ -1,8 +1,8 @@
 /* Editing YAML trees: a pipeline is read, merged with what it extends and edited by path before it is checked.  Trees are
  * values in an arena; every node keeps the place it was written at, so that a message points into the right file.
  * What changes or merges a tree returns NULL or false past the arena's limit.  One thread at a time. */
-#ifndef RKB_PIPELINE_TREE_H
-#define RKB_PIPELINE_TREE_H
+#ifndef RKB_PIPELINE_YAML_TREE_H
+#define RKB_PIPELINE_YAML_TREE_H
 
 #include "base/yaml.h"
 

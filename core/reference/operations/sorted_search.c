@@ -4,7 +4,7 @@
  * A place's bound: the elements of the row and the number lie within their bounds, so elements may be on the other side.  The place lies
  * between the first element that may be, and the last.  stat asks the same at 8 standard deviations.  Errors of one row go together, as
  * one partial sum is in all that follow, so the elements' variances are not added up. */
-#include "reference/operations/search.h"
+#include "reference/operations/sorted_search.h"
 
 #include <math.h>
 #include <stdlib.h>

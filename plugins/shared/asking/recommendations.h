@@ -2,8 +2,8 @@
  *
  * Recommendations belong to the profile of one candidate.  They stand in the note of the candidate that was made with them, so that a
  * request that works on the same profile shows them without asking again; like all else, from its window on.  On the job's worker. */
-#ifndef PLUGIN_ASKING_ADVICE_H
-#define PLUGIN_ASKING_ADVICE_H
+#ifndef PLUGIN_ASKING_RECOMMENDATIONS_H
+#define PLUGIN_ASKING_RECOMMENDATIONS_H
 
 #include "side_question.h"
 

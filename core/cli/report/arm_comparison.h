@@ -18,8 +18,8 @@
  * A value is the objective of a run's best accepted candidate, null when there is none.  Its share is the best value of any run on
  * the subject divided by it, 0 for none: 1 is the best that was found.  A gain is the value of the run's best first candidate
  * divided by its value.  Numbers that are not known are null.  The main thread alone. */
-#ifndef RKB_CLI_REPORT_COMPARISON_H
-#define RKB_CLI_REPORT_COMPARISON_H
+#ifndef RKB_CLI_REPORT_ARM_COMPARISON_H
+#define RKB_CLI_REPORT_ARM_COMPARISON_H
 
 #include <jansson.h>
 #include "cli/report/compared_runs.h"

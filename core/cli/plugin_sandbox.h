@@ -1,7 +1,7 @@
 /* Commands that only look (rkb validate, rkb-run --dry-run) in a process of their own: a pipeline's plugins are code, and loading one runs
  * it.  There it sees no value of the environment that it has no business with, writes no file, starts nothing and reaches no network. */
-#ifndef RKB_CLI_CONFINED_H
-#define RKB_CLI_CONFINED_H
+#ifndef RKB_CLI_PLUGIN_SANDBOX_H
+#define RKB_CLI_PLUGIN_SANDBOX_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* See comparison.h. */
-#include "label/comparison.h"
+/* See output_comparison.h. */
+#include "label/output_comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Writes a tree as YAML that reads back to the same tree; the run directory keeps it as pipeline.yaml. */
-#include "pipeline/tree.h"
+#include "pipeline/yaml_tree.h"
 
 #include <string.h>
 

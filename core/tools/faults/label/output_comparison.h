@@ -1,7 +1,7 @@
 /* A fault beside its correct kernel on the GPU, at shapes where the fault must show and no answer of the reference is at hand: whole outputs
  * are compared.  One thread a runner. */
-#ifndef RKB_TOOLS_FAULTS_LABEL_COMPARISON_H
-#define RKB_TOOLS_FAULTS_LABEL_COMPARISON_H
+#ifndef RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
+#define RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 
 #include "label/device_run.h"
 

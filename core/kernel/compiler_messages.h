@@ -1,6 +1,6 @@
 /* The compiler's messages, cut down to what a person or a model can act on. */
-#ifndef RKB_KERNEL_DIAGNOSTICS_H
-#define RKB_KERNEL_DIAGNOSTICS_H
+#ifndef RKB_KERNEL_COMPILER_MESSAGES_H
+#define RKB_KERNEL_COMPILER_MESSAGES_H
 
 #include <rkb/ext/kernel.h>
 #include "base/text.h"

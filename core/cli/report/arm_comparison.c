@@ -1,5 +1,5 @@
-/* Computes a comparison (comparison.h).  The main thread alone. */
-#include "cli/report/comparison.h"
+/* Computes a comparison (arm_comparison.h).  The main thread alone. */
+#include "cli/report/arm_comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
