@@ -1,6 +1,7 @@
 /* An arena: memory that is freed all at once.  It keeps a list of zeroed chunks and hands out memory from the front of the
  * newest chunk.  An arena owns its chunks.  Any thread may use it, one at a time. */
 #include "base/arena.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ void rkb_arena_free(rkb_arena_t *arena) {
 }
 
 static chunk_t *chunk_new(size_t size) {
-   chunk_t *chunk = calloc(1, sizeof *chunk + size);
+   chunk_t *chunk = rkb_try_allocate(1, sizeof *chunk + size, NULL);
    if (chunk)
       chunk->size = size;
    return chunk;

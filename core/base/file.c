@@ -29,9 +29,9 @@ static int read_whole(int file, const char *path, size_t limit, size_t expected,
    while (status == RKB_OK) {
       if (used == room) {
          room = room > SIZE_MAX / 4 ? room : room * 2;
-         char *more = realloc(bytes, room + 1);
+         char *more = rkb_try_grow(bytes, room + 1, 1, err);
          if (!more) {
-            status = rkb_fail_memory(err, room + 1);
+            status = RKB_ERR_NOMEM;
             break;
          }
          bytes = more;

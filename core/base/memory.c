@@ -73,12 +73,16 @@ char *rkb_duplicate_part(const char *text, size_t bytes) {
 }
 
 char *rkb_format(const char *fmt, ...) {
+   va_list list;
+   va_start(list, fmt);
+   char *text = rkb_format_list(fmt, list);
+   va_end(list);
+   return text;
+}
+
+char *rkb_format_list(const char *fmt, va_list list) {
    char *text;
-   va_list ap;
-   va_start(ap, fmt);
-   int length = vasprintf(&text, fmt, ap);
-   va_end(ap);
-   if (length < 0)
+   if (vasprintf(&text, fmt, list) < 0)
       rkb_end_without_memory(0);
    return text;
 }
@@ -89,6 +93,14 @@ void *rkb_try_uncleared(size_t count, size_t size, rkb_error_t *err) {
    if (!memory)
       rkb_fail_memory(err, bytes);
    return memory;
+}
+
+void *rkb_try_grow(void *memory, size_t count, size_t size, rkb_error_t *err) {
+   const size_t bytes = bytes_of(count, size);
+   void *grown = realloc(memory, bytes);
+   if (!grown)
+      rkb_fail_memory(err, bytes);
+   return grown;
 }
 
 void *rkb_try_allocate(size_t count, size_t size, rkb_error_t *err) {

@@ -8,6 +8,7 @@
 #ifndef RKB_BASE_MEMORY_H
 #define RKB_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <rkb/plugin.h>
 
@@ -24,12 +25,15 @@ RKB_NEVER_NULL __attribute__((malloc)) char *rkb_duplicate(const char *text);
 /* At most bytes of text, NUL-terminated. */
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_duplicate_part(const char *text, size_t bytes);
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_format(const char *fmt, ...) RKB_PRINTF(1, 2);
+RKB_NEVER_NULL __attribute__((malloc)) char *rkb_format_list(const char *fmt, va_list list) RKB_PRINTF(1, 0);
 
 /* As rkb_allocate, but NULL when there is no such memory, and then err has the message.  err is NULL where a function can
  * only answer with a status: who has an error to fill calls rkb_fail_memory for it. */
 RKB_MAYBE_NULL void *rkb_try_allocate(size_t count, size_t size, rkb_error_t *err);
 /* The same, not cleared. */
 RKB_MAYBE_NULL void *rkb_try_uncleared(size_t count, size_t size, rkb_error_t *err);
+/* memory (or NULL) with room for count things; what is added is not cleared.  NULL: memory is as it was. */
+__attribute__((alloc_size(2, 3), warn_unused_result)) void *rkb_try_grow(void *memory, size_t count, size_t size, rkb_error_t *err);
 
 /* The message, for memory that something else asked for and did not get.  bytes: 0 when nobody knows how many.
  * rkb_fail_memory returns RKB_ERR_NOMEM; rkb_end_without_memory does not return. */

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "base/usage.h"
 
 #include "system/http_fixture.h"
@@ -91,7 +92,7 @@ static void on_request(uv_stream_t *tcp, ssize_t length, const uv_buf_t *buffer)
 }
 
 static void on_connection(uv_stream_t *listener, int status) {
-   stream_t *stream = calloc(1, sizeof *stream);
+   stream_t *stream = rkb_allocate(1, sizeof *stream);
    if (status != 0 || !stream)
       abort();
    uv_tcp_init(listener->loop, &stream->tcp);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/usage.h"
 
 enum { LOOP, PROPOSE, SCREEN, GPU, STATIONS };
@@ -179,11 +180,11 @@ int main(int count, char **arguments) {
    for (int i = 0; i < STATIONS; i++)
       simulation.stations[i] = (station_t){.servers = servers[i] < 1 ? 1 : (uint32_t)servers[i],
                                            .mean = number(arguments[1 + i], 1e9) * 1e-3,
-                                           .queue = calloc(simulation.window + 1, sizeof(uint32_t))};
+                                           .queue = rkb_allocate(simulation.window + 1, sizeof(uint32_t))};
    simulation.stations[LOOP].mean /= 2 + simulation.share; /* the steps of a candidate on the loop */
-   simulation.heap = calloc(simulation.window + 1, sizeof *simulation.heap);
-   simulation.step = calloc(simulation.total, 1);
-   simulation.done = calloc(simulation.total, 1);
+   simulation.heap = rkb_allocate(simulation.window + 1, sizeof *simulation.heap);
+   simulation.step = rkb_allocate(simulation.total, 1);
+   simulation.done = rkb_allocate(simulation.total, 1);
    bool room = simulation.heap && simulation.step && simulation.done;
    for (int i = 0; i < STATIONS; i++)
       room = room && simulation.stations[i].queue;

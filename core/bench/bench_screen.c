@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/memory.h"
 #include "base/usage.h"
 #include "cli/pipeline_file.h"
 #include "run/check_candidate.h"
@@ -61,14 +63,8 @@ static double resident_bytes(void) {
 static char *read_text(const char *path) {
    char *text = NULL;
    size_t length = 0;
-   FILE *in = fopen(path, "r"), *out = open_memstream(&text, &length);
-   for (int c; in && out && (c = fgetc(in)) != EOF;)
-      fputc(c, out);
-   if (in)
-      fclose(in);
-   if (out)
-      fclose(out);
-   return in ? text : NULL;
+   rkb_error_t err;
+   return rkb_file_read(path, 1u << 20, &text, &length, &err) == RKB_OK ? text : NULL;
 }
 
 static double check_once(rkb_pipeline_t *pipeline, rkb_log_t *log, const char *path, const char *source,
@@ -235,7 +231,7 @@ static void print_summary(char **paths, const seed_cost_t *costs, size_t count, 
 static int table(const char *pipeline, char **paths, size_t count) {
    seed_cost_t *costs =
       mmap(NULL, (count + 1) * sizeof *costs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-   double *sorted = calloc(count + 1, sizeof *sorted);
+   double *sorted = rkb_allocate(count + 1, sizeof *sorted);
    int failures = 0;
    if (costs == MAP_FAILED || !sorted) {
       fprintf(stderr, "no memory for the table\n");
@@ -289,7 +285,7 @@ static bool check_whole(const char *path, double *processor, double *clock) {
 }
 
 static int whole_table(char **paths, size_t count) {
-   double *processor = calloc(count + 1, sizeof *processor), *clock = calloc(count + 1, sizeof *clock);
+   double *processor = rkb_allocate(count + 1, sizeof *processor), *clock = rkb_allocate(count + 1, sizeof *clock);
    int failures = 0;
    if (!processor || !clock)
       return 2;

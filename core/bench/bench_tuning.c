@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "base/usage.h"
 #include "base/random.h"
 #include "t4_space.h"
@@ -135,7 +136,7 @@ static int measure(const char *path, uint32_t seeds, fractions_t *tuned, fractio
    int status = t4_space_read(path, &t4, err);
    if (status != RKB_OK)
       return status;
-   uint32_t *points = calloc(t4.point_count, sizeof *points);
+   uint32_t *points = rkb_allocate(t4.point_count, sizeof *points);
    status = points ? tuning_space_fill(&space, t4.values, t4.point_count, t4.parameter_count, err)
                    : rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %u points", t4.point_count);
    for (uint32_t seed = 0; status == RKB_OK && seed < seeds; seed++)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 static const char *const opcode_names[] = {
 #define X(name, text) text,
@@ -52,11 +53,9 @@ static bool take_operand(scalar_t *s, const ptx_operand_t *operand, instruction_
 
 static bool decode(scalar_t *s, char *message, size_t size) {
    const ptx_function_t *f = s->function;
-   s->code = calloc(f->statement_count + 1, sizeof *s->code);
-   s->constants = calloc(f->register_count + f->operand_count + 1, sizeof *s->constants);
-   s->kinds = calloc(f->register_count + f->operand_count + 1, 1);
-   if (!s->code || !s->constants || !s->kinds)
-      return fail(message, size, "no memory for", f->name);
+   s->code = rkb_allocate(f->statement_count + 1, sizeof *s->code);
+   s->constants = rkb_allocate(f->register_count + f->operand_count + 1, sizeof *s->constants);
+   s->kinds = rkb_allocate(f->register_count + f->operand_count + 1, 1);
    s->slot_count = f->register_count;
    for (uint32_t n = 0; n < f->statement_count; n++) {
       const ptx_statement_t *statement = &f->statements[n];
@@ -75,10 +74,9 @@ static bool decode(scalar_t *s, char *message, size_t size) {
    return true;
 }
 
-static bool lay_out(scalar_t *s) {
+static void lay_out(scalar_t *s) {
    const harness_t *h = s->harness;
    const rkb_plan_launch_t *launch = &h->plan.launches[0];
-   bool made = true;
    for (uint32_t n = 0; n < h->plan.buffer_count; n++) {
       const rkb_plan_buffer_t *plan = &h->plan.buffers[n];
       buffer_t *b = &s->buffers[n];
@@ -88,10 +86,9 @@ static bool lay_out(scalar_t *s) {
                       .read_only = plan->role == RKB_IN};
       if (b->read_only)
          continue;
-      b->defined = calloc(plan->bytes, 1);
-      b->writers = calloc(plan->bytes / 4 + 1, sizeof *b->writers);
-      b->readers = calloc(plan->bytes / 4 + 1, sizeof *b->readers);
-      made &= b->defined && b->writers && b->readers;
+      b->defined = rkb_allocate(plan->bytes, 1);
+      b->writers = rkb_allocate(plan->bytes / 4 + 1, sizeof *b->writers);
+      b->readers = rkb_allocate(plan->bytes / 4 + 1, sizeof *b->readers);
    }
    for (uint32_t n = 0; n < launch->argument_count; n++) {
       const rkb_plan_argument_t *a = &launch->arguments[n];
@@ -104,34 +101,29 @@ static bool lay_out(scalar_t *s) {
          s->shared_bytes = end > s->shared_bytes ? (uint32_t)end : s->shared_bytes;
       }
    s->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
-   s->threads = calloc(s->thread_count, sizeof *s->threads);
-   s->shared = calloc(s->shared_bytes + 4, 1);
-   s->shared_defined = calloc(s->shared_bytes + 4, 1);
-   s->shared_records = calloc(s->shared_bytes / 4 + 1, sizeof *s->shared_records);
-   made &= s->threads && s->shared && s->shared_defined && s->shared_records;
-   for (uint32_t t = 0; made && t < s->thread_count; t++) {
+   s->threads = rkb_allocate(s->thread_count, sizeof *s->threads);
+   s->shared = rkb_allocate(s->shared_bytes + 4, 1);
+   s->shared_defined = rkb_allocate(s->shared_bytes + 4, 1);
+   s->shared_records = rkb_allocate(s->shared_bytes / 4 + 1, sizeof *s->shared_records);
+   for (uint32_t t = 0; t < s->thread_count; t++) {
       s->threads[t].number = t;
-      s->threads[t].slots = calloc(s->slot_count + 1, sizeof(uint64_t));
-      s->threads[t].defined = calloc(s->slot_count + 1, 1);
-      made = s->threads[t].slots && s->threads[t].defined;
+      s->threads[t].slots = rkb_allocate(s->slot_count + 1, sizeof(uint64_t));
+      s->threads[t].defined = rkb_allocate(s->slot_count + 1, 1);
    }
-   return made;
 }
 
 scalar_t *scalar_open(const harness_t *harness, char *message, size_t size) {
-   scalar_t *s = calloc(1, sizeof *s);
-   if (!s)
-      return NULL;
+   scalar_t *s = rkb_allocate(1, sizeof *s);
    s->harness = harness;
    for (uint32_t n = 0; n < harness->module->function_count; n++)
       if (harness->module->functions[n].entry &&
           strcmp(harness->module->functions[n].name, harness->plan.launches[0].entry) == 0)
          s->function = &harness->module->functions[n];
-   bool made = s->function && decode(s, message, size);
-   if (made && !lay_out(s))
-      made = fail(message, size, "no memory for", s->function->name);
-   if (made)
+   const bool made = s->function && decode(s, message, size);
+   if (made) {
+      lay_out(s);
       return s;
+   }
    scalar_close(s);
    return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "base/memory.h"
 
 enum { TEXT_MAX = 128 << 20, POINTS_MAX = 65536, PARAMETERS_MAX = 32 };
 
@@ -76,8 +77,8 @@ static int fill(const json_t *results, const char *path, t4_space_t *space, rkb_
                       path, points, parameters, POINTS_MAX, PARAMETERS_MAX);
    space->point_count = (uint32_t)points;
    space->parameter_count = (uint32_t)parameters;
-   space->values = calloc(points * parameters, sizeof *space->values);
-   space->times = calloc(points, sizeof *space->times);
+   space->values = rkb_allocate(points * parameters, sizeof *space->values);
+   space->times = rkb_allocate(points, sizeof *space->times);
    if (!space->values || !space->times)
       return rkb_fail(err, RKB_ERR_NOMEM, "%s: cannot allocate %zu points", path, points);
    space->optimum = INFINITY;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "base/nearest_name.h"
 #include "base/terminal.h"
 #include "cli/manual_page.h"
@@ -65,26 +66,23 @@ static int unknown_option(const rkb_command_t *command, const char *program, con
    return usage_error_after(program, near != NULL);
 }
 
-static int add_value(const rkb_cli_option_t *option, const char ***list, const char *value) {
+static void add_value(const rkb_cli_option_t *option, const char ***list, const char *value) {
    size_t count = 0;
    while (*list && (*list)[count])
       count++;
    if (!option->repeats && count > 0)
       count = 0;
-   const char **longer = reallocarray(*list, count + 2, sizeof *longer);
-   if (!longer)
-      return RKB_EXIT_BROKEN;
+   const char **longer = rkb_grow(*list, count + 2, sizeof *longer);
    longer[count] = value ? value : "";
    longer[count + 1] = NULL;
    *list = longer;
-   return RKB_EXIT_OK;
 }
 
 static int parse(const rkb_command_t *command, const char *program, int count, char **argv,
                  rkb_arguments_t *arguments) {
    struct option options[MAX_OPTIONS + 1] = {{"help", no_argument, NULL, 'h'},
                                              {"man", no_argument, NULL, 'm'}};
-   int known = count_options(command), code = RKB_EXIT_OK;
+   int known = count_options(command);
    for (int i = 0; i < known; i++)
       options[i + OWN_OPTIONS] =
          (struct option){command->options[i].name,
@@ -112,10 +110,7 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
       }
       if (found == '?')
          return unknown_option(command, program, argv[optind > place ? optind - 1 : place]);
-      code =
-         add_value(&command->options[found - FIRST_VALUE], &arguments->values[found - FIRST_VALUE], optarg);
-      if (code != RKB_EXIT_OK)
-         return code;
+      add_value(&command->options[found - FIRST_VALUE], &arguments->values[found - FIRST_VALUE], optarg);
    }
    arguments->count = count - optind;
    arguments->positional = argv + optind;

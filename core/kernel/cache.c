@@ -188,7 +188,7 @@ static void sweep(const build_cache_t *cache) {
 /* Header and payload in one block; NULL when it cannot be made. */
 static char *make_entry(const build_cache_t *cache, const char *key, const void *payload, size_t length) {
    entry_header_t header = {.magic = entry_magic, .length = length};
-   char *entry = malloc(HEADER_BYTES + length);
+   char *entry = rkb_try_uncleared(HEADER_BYTES + length, 1, NULL);
    if (!entry || !seal(cache, key, payload, length, header.seal)) {
       free(entry);
       return NULL;

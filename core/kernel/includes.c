@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 
 /* Headers that the compiler is given as text of ours and that need nothing of the toolkit (core/kernel/compiler/headers.c). */
 static const char *const plain[] = {"stdint.h",
@@ -251,7 +252,7 @@ static bool is_put_together(const char *name, const uint32_t *starts) {
 
 /* Whether ## stands anywhere, in any of its spellings, with line continuations folded. */
 static bool pastes(const char *source, size_t bytes) {
-   char *text = malloc(bytes + 1);
+   char *text = rkb_try_uncleared(bytes + 1, 1, NULL);
    size_t length = 0;
    if (!text)
       return true; /* then the words decide */

@@ -53,7 +53,7 @@ static json_t *read_sealed(const char *key) {
    if (path)
       file = rkb_private_open(path, &length);
    if (file >= 0 && length <= 2 * (size_t)RKB_ARCHIVE_MAX_REPLY)
-      bytes = malloc(length + 1);
+      bytes = rkb_try_uncleared(length + 1, 1, NULL);
    if (bytes && rkb_private_read(file, bytes, length))
       root = rkb_json_parse(bytes, length, &err);
    json_t *kept_seal = json_incref(json_object_get(root, "seal"));

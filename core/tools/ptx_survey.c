@@ -3,6 +3,7 @@
  *
  * One line for each opcode or feature that is missing, most frequent first, with the first place it stands at.  Exit: 0 nothing
  * is missing, 1 something is, 2 the file cannot be read. */
+#include "base/memory.h"
 #include "base/usage.h"
 #include "machine/machine.h"
 
@@ -21,7 +22,6 @@ struct missing {
 struct survey {
    struct missing *list;
    uint32_t count, room;
-   bool failed;
 };
 
 static void note(void *argument, const char *kernel, const char *what, uint32_t line) {
@@ -33,12 +33,7 @@ static void note(void *argument, const char *kernel, const char *what, uint32_t 
       }
    if (survey->count == survey->room) {
       const uint32_t room = survey->room ? 2 * survey->room : 64;
-      struct missing *list = realloc(survey->list, room * sizeof *list);
-      if (!list) {
-         survey->failed = true;
-         return;
-      }
-      survey->list = list;
+      survey->list = rkb_grow(survey->list, room, sizeof *survey->list);
       survey->room = room;
    }
    struct missing *entry = &survey->list[survey->count++];
@@ -57,12 +52,12 @@ static int by_count(const void *left, const void *right) {
 static char *read_file(const char *path, size_t *length) {
    FILE *file = fopen(path, "rb");
    size_t room = 1u << 16, used = 0, got;
-   char *text = file ? malloc(room) : NULL;
+   char *text = file ? rkb_try_uncleared(room, 1, NULL) : NULL;
    while (text && (got = fread(text + used, 1, room - used, file)) > 0) {
       used += got;
       if (used < room)
          continue;
-      char *larger = room < MOST_TEXT ? realloc(text, 2 * room) : NULL;
+      char *larger = room < MOST_TEXT ? rkb_try_grow(text, 2 * room, 1, NULL) : NULL;
       if (!larger) {
          free(text);
          text = NULL;
@@ -116,8 +111,8 @@ int main(int count, char **arguments) {
    const char *problem = module ? rkb_machine_module_error(module, &line) : "no memory for the text";
    if (problem)
       printf("%s:%u: %s; what comes after it was not looked at\n", arguments[1], line, problem);
-   else if (rkb_machine_unsupported(module, note, &survey, &err) != RKB_OK || survey.failed)
-      fprintf(stderr, "%s\n", survey.failed ? "no memory for the list" : err.message);
+   else if (rkb_machine_unsupported(module, note, &survey, &err) != RKB_OK)
+      fprintf(stderr, "%s\n", err.message);
    else
       code = report(arguments[1], &survey);
    rkb_machine_module_free(module);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/memory.h"
 
 typedef struct nvrtc_program *program_t; /* opaque */
 enum {
@@ -146,10 +147,8 @@ static bool try_installed(nvrtc_t *nvrtc) {
 }
 
 nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why) {
-   nvrtc_t *nvrtc = calloc(1, sizeof *nvrtc);
+   nvrtc_t *nvrtc = rkb_allocate(1, sizeof *nvrtc);
    bool found;
-   if (!nvrtc)
-      return NULL;
    if (home)
       found = try_directory(nvrtc, home);
    else
@@ -193,7 +192,7 @@ static void put_log(const nvrtc_t *nvrtc, program_t program, int result, rkb_tex
    size_t size = 0;
    char *log = NULL;
    if (program && nvrtc->log_size(program, &size) == NVRTC_SUCCESS && size > 1 && size < (512u << 20))
-      log = malloc(size);
+      log = rkb_try_uncleared(size, 1, NULL);
    if (log && nvrtc->log(program, log) == NVRTC_SUCCESS) {
       size = strnlen(log, size);
       record_put_bytes(answer, log, size < COMPILER_MAX_LOG ? size : COMPILER_MAX_LOG);
@@ -213,7 +212,7 @@ static bool put_output(program_t program, size_function size_of, data_function d
       record_put_bytes(answer, NULL, 0);
       return size <= limit;
    }
-   data = malloc(size + 1);
+   data = rkb_try_uncleared(size + 1, 1, NULL);
    if (!data || data_of(program, data) != NVRTC_SUCCESS)
       size = 0;
    record_put_bytes(answer, data, size);

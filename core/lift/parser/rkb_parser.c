@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/confine.h"
+#include "base/memory.h"
 #include "kernel/byte_record.h"
 #include "lift/parser/kernel_unit.h"
 #include "lift/parser/tree_writer.h"
@@ -55,7 +56,7 @@ static bool read_request(uint32_t *question, char **declarations, char **text) {
    if (!record_read_all(STDIN_FILENO, header, sizeof header) ||
        !record_header_length(header, LIFT_MAX_TEXT + LIFT_MAX_DECLARATIONS + 64, &length))
       return false;
-   void *payload = malloc(length + 1);
+   void *payload = rkb_try_uncleared(length + 1, 1, NULL);
    if (!payload || !record_read_all(STDIN_FILENO, payload, length))
       return false;
    record_reader_t in = {.data = payload, .size = length};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "kernel/byte_record.h"
 #include "lift/parser/kernel_unit.h"
 #include "lift/parser_protocol.h"
@@ -25,7 +26,7 @@ static bool grow(void **list, uint32_t *room, uint32_t count, size_t size) {
    if (count < *room)
       return true;
    const uint32_t more = *room ? *room * 2 : 1024;
-   void *larger = realloc(*list, more * size);
+   void *larger = rkb_try_grow(*list, more, size, NULL);
    if (!larger)
       return false;
    *list = larger;
@@ -163,8 +164,8 @@ static uint32_t type_of(writer_t *writer, CXCursor cursor) {
    while (index < writer->type_count && strcmp(writer->types[index], text) != 0)
       index++;
    if (index == writer->type_count) {
-      char *copy = strdup(text);
-      if (!copy || index >= LIFT_MAX_TYPES || !grow((void **)&writer->types, &writer->type_room, index, sizeof *writer->types)) {
+      char *copy = rkb_duplicate(text); /* shorter than LIFT_MAX_TYPE */
+      if (index >= LIFT_MAX_TYPES || !grow((void **)&writer->types, &writer->type_room, index, sizeof *writer->types)) {
          free(copy);
          writer->refused = "the text has too many types";
       } else {

@@ -18,29 +18,23 @@ void sites_begin(sites_t *sites) {
 void sites_replace(sites_t *sites, uint32_t start, uint32_t end, const char *fmt, ...) {
    site_t *site = sites->failed || !sites->count ? NULL : &sites->list[sites->count - 1];
    va_list ap;
-   char *text = NULL;
    if (!site || site->count == MOST_EDITS) {
       sites->failed = true;
       return;
    }
    va_start(ap, fmt);
-   if (vasprintf(&text, fmt, ap) < 0)
-      text = NULL;
+   site->edits[site->count++] = (edit_t){start, end, rkb_format_list(fmt, ap)};
    va_end(ap);
-   if (text)
-      site->edits[site->count++] = (edit_t){start, end, text};
-   else
-      sites->failed = true;
 }
 
 void sites_show_where(sites_t *sites, const char *fmt, ...) {
    va_list ap;
-   char *text = NULL;
-   va_start(ap, fmt);
-   if (!sites->count || vasprintf(&text, fmt, ap) < 0)
+   if (!sites->count) {
       sites->failed = true;
-   else
-      sites->list[sites->count - 1].where = text;
+      return;
+   }
+   va_start(ap, fmt);
+   sites->list[sites->count - 1].where = rkb_format_list(fmt, ap);
    va_end(ap);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "base/usage.h"
 #include "kernel/kernel.h"
 #include "label/plans_file.h"
@@ -39,7 +40,7 @@ static char *read_file(const char *path, size_t *length) {
    FILE *file = fopen(path, "rb");
    char *data = NULL;
    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-   if (size >= 0 && (data = malloc((size_t)size + 1)) != NULL) {
+   if (size >= 0 && (data = rkb_try_uncleared((size_t)size + 1, 1, NULL)) != NULL) {
       rewind(file);
       *length = fread(data, 1, (size_t)size, file);
    }
