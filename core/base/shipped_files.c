@@ -1,4 +1,4 @@
-/* Lists the files that ship with the program and finds the one nearest to a mistyped name (shipped.h).  Any thread. */
+/* Lists the files that ship with the program and finds the one nearest to a mistyped name (shipped_files.h).  Any thread. */
 #include "base/shipped_files.h"
 
 #include <dirent.h>

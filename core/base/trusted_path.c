@@ -1,4 +1,4 @@
-/* Owners and modes, from the file to the root (trust.h).  Owns nothing. */
+/* Owners and modes, from the file to the root (trusted_path.h).  Owns nothing. */
 #include "base/trusted_path.h"
 
 #include <errno.h>

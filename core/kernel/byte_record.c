@@ -1,4 +1,4 @@
-/* Little-endian byte records; see wire.h.  Owns nothing; any thread. */
+/* Little-endian byte records; see byte_record.h.  Owns nothing; any thread. */
 #include "kernel/byte_record.h"
 
 #include <errno.h>

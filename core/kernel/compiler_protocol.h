@@ -1,4 +1,4 @@
-/* What this program and rkb-compiler say to each other over the compiler's standard input and output, each message one frame of wire.h.
+/* What this program and rkb-compiler say to each other over the compiler's standard input and output, each message one frame of byte_record.h.
  *
  *   at start    compiler: u32 ok; ok 1: u32 major, u32 minor, text library, text include directory, text sandbox layers;
  *                                 ok 0: text why

@@ -1,4 +1,4 @@
-/* Candidates by number, and duplicates among them (numbered.h). */
+/* Candidates by number, and duplicates among them (numbered_candidates.h). */
 #include "run/numbered_candidates.h"
 
 #include <stdlib.h>

@@ -9,12 +9,12 @@
  *   telling.c           tells the strategy, counts                numbering.c         numbers candidates
  *   duplicate_builds.c  candidates with equal builds              interrupts.c        ^C
  *   operator_jobs.c     serves requests                           search.c            calls the strategy
- *   dialogue.c          asks and tells as hashes, replayed        resume.c            reads from the archive
+ *   strategy_record.c   asks and tells as hashes, replayed        resume.c            reads from the archive
  *   events.c            counts, tells the observer                run_record.c        writes to the archive
  *   library_record.c    elites of other runs, and for them
  *   times.c             what everything took                      contracts.c         stages that never keep the contract
  *   ending.c            how it ends
- *   request_row.c       the row and its marks                     numbered.c          candidates by number
+ *   request_row.c       the row and its marks                     numbered_candidates.c  candidates by number
  *
  * Reports go up by pointers that advance.c sets: screening's hooks and changed.  Loop thread. */
 #ifndef RKB_RUN_RUN_STATE_H
@@ -49,7 +49,7 @@ typedef struct rkb_run {
    rkb_contracts_t contracts;
    rkb_library_t library; /* library_record.c's: the entries that this run may read */
    rkb_run_ending_t ending;
-   struct rkb_replay *replay;     /* dialogue.c's */
+   struct rkb_replay *replay;     /* strategy_record.c's */
    struct rkb_restored *restored; /* resume.c's; NULL for a fresh run */
 
    rkb_timer_t *wall;                    /* run.c's: the wall limit, or NULL */

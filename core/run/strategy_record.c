@@ -1,4 +1,4 @@
-/* The strategy's asks and tells as hashes (dialogue.h).  A strategy keeps no files.  A resumed run asks and tells it
+/* The strategy's asks and tells as hashes (strategy_record.h).  A strategy keeps no files.  A resumed run asks and tells it
  * everything again, which brings it back to its state, and compares each step with what was recorded, which finds a
  * strategy that does not repeat itself. */
 #include "run/strategy_record.h"

@@ -43,7 +43,7 @@ typedef struct rkb_bench_kernel {
    char *path; /* owned */
    char *tune; /* JSON object that names every parameter, owned; NULL: the file's own defaults */
 } rkb_bench_kernel_t;
-/* The file's text with the tune values as its defaults; malloc'd. */
+/* bench_kernel.c: the file's text with the tune values as its defaults; malloc'd. */
 int rkb_bench_kernel_text(const rkb_bench_kernel_t *kernel, char **text, rkb_error_t *err);
 void rkb_bench_kernel_free(rkb_bench_kernel_t *kernel); /* what it owns */
 
@@ -61,7 +61,7 @@ typedef struct rkb_bench_kernels {
 int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err);
 void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
 
-/* measure.c: checks and times one kernel; full: with the precision of a publication, otherwise as a quick gate.  *result is {"kernel",
+/* measure_kernel.c: checks and times one kernel; full: with the precision of a publication, otherwise as a quick gate.  *result is {"kernel",
  * "standing", "reason", "message", "tune", "us" (absent without a time), "worker", "cases": {name: {...}}}; the caller owns it. */
 int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                       const rkb_bench_kernel_t *kernel, bool full, json_t **result, rkb_error_t *err);
@@ -75,7 +75,7 @@ void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict
 int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                      const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err);
 
-/* row.c.  read: NULL when there is no row, or the row is of another task or of other kernels. */
+/* row_file.c.  read: NULL when there is no row, or the row is of another task or of other kernels. */
 json_t *rkb_bench_row_read(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                            const rkb_bench_kernels_t *kernels);
 int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
@@ -86,7 +86,7 @@ int rkb_bench_row_write(const rkb_bench_t *bench, const rkb_bench_work_t *work, 
 json_t *rkb_bench_row_new(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                           const rkb_bench_kernels_t *kernels, uint32_t chosen, time_t when, double seconds,
                           json_t *measured, json_t *tried);
-/* run_row.c: makes a row from the best candidate of a finished run, as its stages timed it.  A kernel file of the work must be that
+/* row_from_archive.c: makes a row from the best candidate of a finished run, as its stages timed it.  A kernel file of the work must be that
  * candidate; otherwise RKB_ERR_INVALID. */
 int rkb_bench_row_from_run(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
                            const char *directory, rkb_error_t *err);

@@ -1,4 +1,4 @@
-/* Repeats a record (../record.h): the instructions that work on values which inputs reach, in the order in which the block executed
+/* Repeats a record (../execute/recording.h): the instructions that work on values which inputs reach, in the order in which the block executed
  * them, on the memory that the regions point to now.  Their addresses, lanes and definedness are those of the run that was
  * recorded and checked, so nothing is checked here. */
 #include "machine/lanes/handlers.h"

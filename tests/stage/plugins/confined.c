@@ -54,7 +54,7 @@ static void fill_memory(void) {
       usleep(20000);
 }
 
-/* A frame of kernel/wire.h with so many bytes announced. */
+/* A frame of kernel/byte_record.h with so many bytes announced. */
 static void send_frame(uint64_t announced, const void *payload, size_t bytes) {
    unsigned char header[16] = {'r', 'k', 'r', 'k', 1};
    memcpy(header + 8, &announced, sizeof announced); /* little-endian, as the machine */
