@@ -30,6 +30,11 @@ static uint64_t resident_kilobytes(pid_t pid) {
    return kilobytes;
 }
 
+static bool nobody_cancels(void *argument) {
+   (void)argument;
+   return false;
+}
+
 static bool crash_when_full(void *argument) {
    crash_t *crash = argument;
    const pid_t pid = crash->process->peer.pid;
@@ -39,14 +44,15 @@ static bool crash_when_full(void *argument) {
    return false;
 }
 
-static enum exchange_end end_of(const char *script, int *signal_number) {
+/* crashed: the process is crashed from here once it has filled its memory. */
+static enum exchange_end end_of(const char *script, bool crashed, int *signal_number) {
    const char *const arguments[] = {"/bin/sh", "-c", script, NULL};
    compiler_process_t process = {0};
    crash_t crash = {.process = &process};
    const compiler_bounds_t bounds = {.cpu_ns = 600000000000ull,
                                      .memory = LIMIT,
                                      .wall_ns = 600000000000ull,
-                                     .cancelled = crash_when_full,
+                                     .cancelled = crashed ? crash_when_full : nobody_cancels,
                                      .argument = &crash};
    rkb_error_t err = {0};
    char *payload = NULL;
@@ -68,16 +74,16 @@ static const char fills_and_is_killed[] = "x=$(head -c 110000000 /dev/zero | tr 
 static void a_crash_is_a_crash(void **state) {
    (void)state;
    int signal_number = 0;
-   assert_int_equal(end_of(crashes, &signal_number), EXCHANGE_DIED);
+   assert_int_equal(end_of(crashes, false, &signal_number), EXCHANGE_DIED);
    assert_int_equal(signal_number, SIGSEGV);
-   assert_int_equal(end_of(fills, &signal_number), EXCHANGE_MEMORY);
+   assert_int_equal(end_of(fills, true, &signal_number), EXCHANGE_MEMORY);
 }
 
 /* However much it held: what kills outright is not the compiler's own limit. */
 static void a_kill_is_no_limit(void **state) {
    (void)state;
    int signal_number = 0;
-   assert_int_equal(end_of(fills_and_is_killed, &signal_number), EXCHANGE_DIED);
+   assert_int_equal(end_of(fills_and_is_killed, false, &signal_number), EXCHANGE_DIED);
    assert_int_equal(signal_number, SIGKILL);
 }
 
@@ -87,9 +93,9 @@ static void whatever_its_parent_holds(void **state) {
    char *held = malloc(LARGE);
    assert_non_null(held);
    memset(held, 1, LARGE);
-   assert_int_equal(end_of(crashes, &signal_number), EXCHANGE_DIED);
+   assert_int_equal(end_of(crashes, false, &signal_number), EXCHANGE_DIED);
    assert_int_equal(signal_number, SIGSEGV);
-   assert_int_equal(end_of(fills, &signal_number), EXCHANGE_MEMORY);
+   assert_int_equal(end_of(fills, true, &signal_number), EXCHANGE_MEMORY);
    assert_int_equal(held[LARGE / 2], 1);
    free(held);
 }
