@@ -1,5 +1,6 @@
 /* One launch of a plan: its parameters, which of its blocks are executed and in which order, what is counted of them.  On the
  * machine's thread. */
+#include "machine/block_paths.h"
 #include "machine/async/grid_dependency.h"
 #include "machine/async/tensor_maps.h"
 #include "machine/races/races.h"
@@ -232,6 +233,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    }
    run->report.sampled |= chosen && count < total;
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
+   uint64_t *passed = run->extents ? calloc((size_t)launch->program->block_count + 1, sizeof *passed) : NULL;
    for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
       if (chosen && with_another(launch, sample, n))
          continue;
@@ -243,6 +245,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_follow(launch, linear);
       if (run->extents)
          machine_partial_block(run);
+      if (passed)
+         machine_partial_path(run, launch->program->block_count, passed);
       run->measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
       executed += launch->cluster.blocks;
       if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= sample->least) {
@@ -250,6 +254,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          break;
       }
    }
+   free(passed);
    machine_partial_end(launch, executed == total);
    run->next_serial += total;
    gather_counters(run, launch, executed);

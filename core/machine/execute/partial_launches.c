@@ -5,6 +5,7 @@
  * of them stored is final: no other block of the launch may store it without a race.  A word that an atomic operation changed is not,
  * until all blocks have changed it that will; until the launch ends, it is what it may be for a block.  What a launch writes elsewhere, its other blocks may have written; so after it only what
  * the executed ones wrote is known of such a buffer.  On the machine's thread. */
+#include "machine/block_paths.h"
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
@@ -203,8 +204,29 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    run->extent_places[number] = 0;
    if (whole || count > MOST_PLACES)
       return;
-   run->extents[number] = calloc(count * run->plan->buffer_count + 1, sizeof **run->extents);
+   run->extents[number] = calloc(count * (run->plan->buffer_count + 1) + 1,
+                                 sizeof **run->extents); /* of each place, behind all: its path */
    run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
+}
+
+/* Where the path of a block is kept: the words of an extent that no buffer has. */
+static uint64_t *path_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
+   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
+      return NULL;
+   return &run->extents[launch][(uint64_t)run->extent_places[launch] * run->plan->buffer_count + place].words;
+}
+
+/* FNV-1a over the numbers of the basic blocks that its warps came to, whichever and however often. */
+void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
+   uint64_t hash = 0xcbf29ce484222325;
+   for (uint32_t n = 0; n < basic_blocks; n++) {
+      if (run->block_warps[n] != passed[n])
+         hash = (hash ^ (n + 1)) * 0x100000001b3;
+      passed[n] = run->block_warps[n];
+   }
+   uint64_t *path = path_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
+   if (path)
+      *path = hash;
 }
 
 static bool is_output(const machine_run_t *run, const machine_region_t *region) {
@@ -278,6 +300,11 @@ bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t 
       return false;
    *extent = run->extents[launch][(uint64_t)place * run->plan->buffer_count + buffer];
    return extent->words != 0;
+}
+
+uint64_t rkb_machine_path(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
+   const uint64_t *path = path_of(&machine->run, launch, place);
+   return path ? *path : 0;
 }
 
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,

@@ -2,6 +2,7 @@
  * output has an element among them, as far as there are enough: a block is wrong in most of what it writes, or in what no sample finds.
  * One worker thread a sample. */
 #include "bench_values.h"
+#include "machine/block_paths.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 struct writer {
    uint32_t launch, place;
    bool drawn;
+   bool leads; /* the first that was met of its control path */
+   uint64_t path;
    uint64_t count, seen; /* elements */
    uint64_t *ordinals;   /* of those chosen among count, ascending */
    uint32_t wanted, had;
@@ -45,8 +48,14 @@ static struct writer *writer_of(const struct sample *s, struct writers *all, uin
    struct writer *found = find(all, launch, place);
    if (found || all->count == MOST_WRITERS)
       return found;
-   all->list[all->count] =
-      (struct writer){.launch = launch, .place = place, .drawn = is_drawn(s, launch, place)};
+   all->list[all->count] = (struct writer){.launch = launch,
+                                           .place = place,
+                                           .drawn = is_drawn(s, launch, place),
+                                           .path = rkb_machine_path(s->machine, launch, place),
+                                           .leads = true};
+   for (uint32_t n = 0; n < all->count; n++)
+      if (all->list[n].launch == launch && all->list[n].path == all->list[all->count].path)
+         all->list[all->count].leads = false;
    return &all->list[all->count++];
 }
 
@@ -80,10 +89,11 @@ static void shuffle(struct sample *s, struct writer *w) {
    }
 }
 
-/* Drawn blocks before the others, else as they were executed. */
+/* One of each control path, then drawn blocks before the others, else as they were executed. */
 static int compare_writers(const void *a, const void *b) {
    const struct writer *x = a, *y = b;
-   return x->drawn != y->drawn     ? (int)y->drawn - (int)x->drawn
+   return x->leads != y->leads     ? (int)y->leads - (int)x->leads
+          : x->drawn != y->drawn   ? (int)y->drawn - (int)x->drawn
           : x->launch != y->launch ? (x->launch > y->launch ? 1 : -1)
                                    : (x->place > y->place) - (x->place < y->place);
 }
@@ -148,6 +158,26 @@ static json_t *classes_left_out(const struct sample *s, uint32_t launch, uint64_
    return names;
 }
 
+/* How many control paths the executed blocks took; *left_out: of how many no block was judged. */
+static uint32_t count_paths(const struct sample *s, uint32_t launch, uint32_t *left_out) {
+   const struct sampled_launch *list = &s->blocks.launches[launch];
+   uint32_t paths = 0;
+   *left_out = 0;
+   for (uint32_t n = 0; n < list->count; n++) {
+      const uint64_t path = rkb_machine_path(s->machine, launch, n);
+      bool first = path != 0, judged = false;
+      for (uint32_t k = 0; k < list->count && first; k++) {
+         if (rkb_machine_path(s->machine, launch, k) != path)
+            continue;
+         first = k >= n;
+         judged |= s->judged_blocks[launch][k];
+      }
+      paths += first;
+      *left_out += first && !judged;
+   }
+   return paths;
+}
+
 static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
    uint64_t judged = 0, drawn = 0;
@@ -164,6 +194,12 @@ static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c)
       json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kernel", s->plan->launches[c->launch].expression, "blocks",
                 (json_int_t)c->blocks, "executed", (json_int_t)c->executed, "judged", (json_int_t)judged,
                 "drawn", (json_int_t)drawn, "missed_with_5_percent", (json_int_t)missed);
+   uint32_t paths_left_out;
+   const uint32_t paths = count_paths(s, c->launch, &paths_left_out);
+   if (paths)
+      json_object_set_new(launch, "paths", json_integer(paths));
+   if (paths_left_out)
+      json_object_set_new(launch, "paths_left_out", json_integer(paths_left_out));
    json_t *classes = classes_left_out(s, c->launch, c->executed);
    if (json_array_size(classes))
       json_object_set(launch, "positions_left_out", classes);

@@ -12,6 +12,7 @@ launches:
 // says: "facet":"sampled","scope":{"elements":
 // says: "missed_with_5_percent":1
 // says: "shapes":["bench/published"]
+// says: "paths":1
 // never: sampled blocks were not judged
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    const int lane = threadIdx.x;
