@@ -180,7 +180,9 @@ def check_sweep(browser, folder, charts):
     subprocess.run([rkb_run, "--sweep", path, "--out", sweep, "--quiet", "--cells", "2"], check=True, capture_output=True, timeout=600)
     report(sweep, "--html", page)
     browser.open(page)
-    assert browser.count("#multiples figure") == 2 and browser.text("figure[data-arm=narrow] figcaption") == "narrow: 6 runs"
+    caption = browser.text("figure[data-arm=narrow] figcaption").replace("\u202f", "")
+    assert browser.count("#multiples figure") == 2 and caption == "narrow: 6 runs; seeds \u20147 \u20148 \u20149 \u201410 \u201411 \u201412", caption
+    assert browser.count("#summaries th") == 9  # nothing was paid: no dollars
     assert "0.0312" in browser.text("#tests") or "0.0313" in browser.text("#tests"), browser.text("#tests")
     assert browser.count("#runs tbody tr") == 12 and browser.count("#curves table") == 2
     if charts:

@@ -1,5 +1,13 @@
 // The sections of a sweep: its tables, and a small chart for each arm on each subject.
 
+// What a chart shows, above it: the arm, how many runs, and which colour is which seed.
+function caption(title, runs) {
+  const found = runs.filter(run => run.value !== null).length;
+  const seeds = runs.map((run, at) => element("span", {class: `series-${at % 6}`}, ` \u2014\u202f${run.seed}`));
+  return element("figcaption", {}, element("b", {}, title), `: ${runs.length} runs${found < runs.length ? `, ${found} with a kernel` : ""}`,
+    ...(runs.length <= 12 ? ["; seeds", ...seeds] : []));
+}
+
 function showMultiples(comparison) {
   const place = section("multiples", "Best over time, arm by arm");
   const overs = spendings.filter(([name]) => comparison.curves.some(curve => curve.over === name));
@@ -21,9 +29,8 @@ function showMultiples(comparison) {
           data: steps(runs.map(run => run.curves[over] || []), end)};
       }, 190);
       made.push(one);
-      const found = runs.filter(run => run.value !== null).length;
-      grid.append(element("figure", {"data-arm": arm, "data-subject": subject}, one.place, element("figcaption", {},
-        `${arm}${comparison.subjects.length > 1 ? " - " + subject : ""}: ${runs.length} runs${found < runs.length ? `, ${found} with a kernel` : ""}`)));
+      grid.append(element("figure", {"data-arm": arm, "data-subject": subject},
+        caption(`${arm}${comparison.subjects.length > 1 ? " - " + subject : ""}`, runs), one.place));
     });
   });
   place.append(choice(overs, over, name => {
@@ -35,12 +42,13 @@ function showMultiples(comparison) {
 function showSummaries(comparison) {
   const place = section("summaries", "Arms");
   const subjects = comparison.subjects.length > 1 ? [...comparison.subjects, null] : [null];
+  const paid = comparison.runs.some(run => run.usd > 0);
   subjects.forEach(subject => {
     const rows = comparison.summaries.filter(one => one.subject === subject).map(one => row([one.arm, String(one.runs), String(one.found),
       one.value ? interval(one.value.median) : "-", one.value ? interval(one.value.mean) : "-", interval(one.share.mean), interval(one.gain.mean, "x"),
-      number(one.evaluations.mean.estimate, 4), seconds(one.seconds.mean.estimate), number(one.usd.mean.estimate, 4)]));
+      number(one.evaluations.mean.estimate, 4), seconds(one.seconds.mean.estimate), ...(paid ? [number(one.usd.mean.estimate, 4)] : [])]));
     place.append(element("h3", {}, subject || (comparison.subjects.length > 1 ? "all subjects together" : comparison.subjects[0])),
-      table(["arm", "runs", "found", "value, median", "value, mean", "share, mean", "gain, mean", "evaluations", "time", "USD"], rows));
+      table(["arm", "runs", "found", "value, median", "value, mean", "share, mean", "gain, mean", "evaluations", "time", ...(paid ? ["USD"] : [])], rows));
   });
   place.append(element("p", {class: "note"}, "share: best value that any run found on the subject / the run's value. Intervals: " + comparison.methods.interval + "."));
 }
