@@ -42,12 +42,32 @@ void rkb_peer_command_clear(rkb_peer_command_t *command) {
    *command = (rkb_peer_command_t){.word_count = 0};
 }
 
-int rkb_peer_command_start(const rkb_peer_command_t *command, const char *last, rkb_peer_t *peer, rkb_error_t *err) {
-   const char *words[RKB_PEER_COMMAND_WORDS + 2], *environment[RKB_PEER_COMMAND_VARIABLES + 1];
-   for (uint32_t i = 0; i < command->word_count; i++)
-      words[i] = command->words[i];
-   words[command->word_count] = last;
-   words[command->word_count + 1] = NULL;
+/* A connection that is cut without a word stays open for ever on the side that waits, unless ssh itself asks (ssh_config(5)). */
+static const char *const alive[] = {"-oServerAliveInterval=15", "-oServerAliveCountMax=4"};
+enum { ALIVE_WORDS = sizeof alive / sizeof *alive };
+
+/* Whether it is ssh, and says nothing about that itself. */
+static bool may_wait_for_ever(const rkb_peer_command_t *command) {
+   const char *name = command->word_count ? strrchr(command->words[0], '/') : NULL;
+   if (!command->word_count || strcmp(name ? name + 1 : command->words[0], "ssh") != 0)
+      return false;
+   for (uint32_t i = 1; i < command->word_count; i++)
+      if (strstr(command->words[i], "ServerAlive"))
+         return false;
+   return true;
+}
+
+int rkb_peer_command_start(const rkb_peer_command_t *command, const char *last, rkb_peer_t *peer,
+                           rkb_error_t *err) {
+   const char *words[RKB_PEER_COMMAND_WORDS + ALIVE_WORDS + 2], *environment[RKB_PEER_COMMAND_VARIABLES + 1];
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < command->word_count; i++) {
+      words[count++] = command->words[i];
+      for (uint32_t j = 0; i == 0 && j < ALIVE_WORDS && may_wait_for_ever(command); j++)
+         words[count++] = alive[j];
+   }
+   words[count] = last;
+   words[count + 1] = NULL;
    for (uint32_t i = 0; i <= command->variable_count; i++)
       environment[i] = i < command->variable_count ? command->environment[i] : NULL;
    return rkb_peer_start(peer, words, environment, -1, err);

@@ -22,7 +22,8 @@ bool rkb_peer_command_add_setting(rkb_peer_command_t *command, const char *setti
 bool rkb_peer_command_pass(rkb_peer_command_t *command, const char *const *names);
 void rkb_peer_command_clear(rkb_peer_command_t *command);
 
-/* Starts it, with one word more unless that is NULL.  As rkb_peer_start. */
+/* Starts it, with one word more unless that is NULL.  As rkb_peer_start.  ssh is told to notice within a minute that the other side is gone,
+ * unless the words say something about that themselves. */
 int rkb_peer_command_start(const rkb_peer_command_t *command, const char *last, rkb_peer_t *peer, rkb_error_t *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "system/loop.h"
 #include "system/peer.h"
+#include "system/peer_command.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -76,9 +77,44 @@ static void what_cannot_start_says_so(void **state) {
    assert_non_null(strstr(err.message, "/nowhere/program"));
 }
 
+/* What a program named ssh gets to hear when it is started with these words; it is a script that prints its words. */
+static void expect_ssh_words(const char *folder, const char *const *words, const char *expected) {
+   rkb_peer_command_t command = {.word_count = 0};
+   rkb_peer_t peer;
+   rkb_error_t err;
+   char path[64], heard[256] = "";
+   snprintf(path, sizeof path, "%s/ssh", folder);
+   assert_true(rkb_peer_command_add_words(&command, (const char *const[]){path, NULL}) &&
+               rkb_peer_command_add_words(&command, words));
+   assert_int_equal(rkb_peer_command_start(&command, "7", &peer, &err), RKB_OK);
+   for (size_t at = 0; at < sizeof heard - 1; at++)
+      if (rkb_peer_receive(&peer, heard + at, 1, rkb_now_ns() + 200 * SECOND, NULL, NULL) != RKB_TRANSFERRED)
+         break;
+   rkb_peer_kill(&peer, NULL);
+   rkb_peer_command_clear(&command);
+   assert_string_equal(heard, expected);
+}
+
+/* A connection that is cut without a word would keep its reader waiting for ever. */
+static void ssh_notices_that_the_other_side_is_gone(void **state) {
+   char folder[] = "/tmp/rkb-ssh-XXXXXX", command[128];
+   (void)state;
+   assert_non_null(mkdtemp(folder));
+   snprintf(command, sizeof command, "printf '#!/bin/sh\\necho \"$@\"\\n' >%s/ssh; chmod +x %s/ssh", folder,
+            folder);
+   assert_int_equal(system(command), 0);
+   expect_ssh_words(folder, (const char *const[]){"host", "rkb-worker", NULL},
+                    "-oServerAliveInterval=15 -oServerAliveCountMax=4 host rkb-worker 7\n");
+   expect_ssh_words(folder, (const char *const[]){"-oServerAliveInterval=5", "host", "rkb-worker", NULL},
+                    "-oServerAliveInterval=5 host rkb-worker 7\n");
+   snprintf(command, sizeof command, "rm -r %s", folder);
+   assert_int_equal(system(command), 0);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes_go_there_and_back), cmocka_unit_test(a_dead_peer_is_an_ended_transfer),
-      cmocka_unit_test(waits_are_bounded), cmocka_unit_test(what_cannot_start_says_so)};
+      cmocka_unit_test(waits_are_bounded), cmocka_unit_test(what_cannot_start_says_so),
+      cmocka_unit_test(ssh_notices_that_the_other_side_is_gone)};
    return RUN_TESTS(tests);
 }
