@@ -9,7 +9,7 @@ import tempfile
 
 source, build = map(os.path.abspath, sys.argv[1:3])
 here = os.path.dirname(os.path.abspath(__file__))
-# Debian's own, whose setuptools and pip come from packages.
+# Debian's own, whose pip comes from a package.
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
@@ -18,15 +18,14 @@ def has(module):
 
 
 def main():
-    missing = [module for module in ("pip", "setuptools", "wheel") if not has(module)]
-    if missing:
-        print(f"{PYTHON} has no {', '.join(missing)} (Debian: apt-get install python3-pip python3-setuptools python3-wheel)")
+    if not has("pip"):
+        print(f"{PYTHON} has no pip (Debian: apt-get install python3-pip)")
         return 1 if os.environ.get("CI") else 77
     with tempfile.TemporaryDirectory() as scratch:
         # pip builds in the folder that it is given.
         package, site = os.path.join(scratch, "package"), os.path.join(scratch, "site")
         shutil.copytree(os.path.join(source, "core/python"), package, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
-        done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index", "--no-deps", "--target", site, package],
+        done = subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", site, package],
                               capture_output=True, text=True, timeout=600)
         if done.returncode:
             print(done.stdout + done.stderr)
