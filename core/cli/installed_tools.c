@@ -208,6 +208,14 @@ static void look_for_cupti(rkb_tool_report_t *report) {
               sizeof report->detail - strlen(report->detail) - 1);
 }
 
+/* The library that reads a GPU's energy counter; the driver brings it. */
+static void look_for_nvml(rkb_tool_report_t *report) {
+   static const char name[] = "libnvidia-ml.so.1";
+   report->found = dlopen(name, RTLD_NOW | RTLD_LOCAL) != NULL;
+   snprintf(report->detail, sizeof report->detail, "%s%s", name,
+            report->found ? "" : " is not on the loader's path");
+}
+
 /* A program on PATH, or where toolkits put it. */
 static void look_for_program(const char *name, rkb_tool_report_t *report) {
    const char *path = getenv("PATH");
@@ -266,6 +274,10 @@ static const rkb_tool_report_t blank[RKB_TOOL_COUNT] = {
    [RKB_TOOL_CUPTI] = {.name = "CUPTI",
                        .disables = "counters and activity records of rkb.profiler.cupti on this machine's GPUs",
                        .remedy = "install the CUDA toolkit (cuda-cupti-13-0)"},
+   [RKB_TOOL_NVML] =
+      {.name = "NVML",
+       .disables = "rkb.profiler.energy on this machine's GPUs",
+       .remedy = "install NVIDIA's driver, which brings it, and give a container the capability 'utility'"},
    [RKB_TOOL_NCU] = {.name = "Nsight Compute",
                      .disables = "rkb.profiler.ncu on this machine's GPUs",
                      .remedy = "install nsight-compute, or give the stage its program"},
@@ -306,6 +318,9 @@ void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report) {
       break;
    case RKB_TOOL_CUPTI:
       look_for_cupti(report);
+      break;
+   case RKB_TOOL_NVML:
+      look_for_nvml(report);
       break;
    case RKB_TOOL_NCU:
       look_for_program("ncu", report);

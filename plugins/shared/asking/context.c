@@ -186,8 +186,10 @@ void context_add_findings(context_t *context, const char *slot, const rkb_item_t
    const char *label = context_format(context, "candidate %lld", (long long)number);
    if (row->message && row->message[0])
       context_add(context, slot,
-                  context_format(context, "%s, %s: %s%s%s", row->standing, row->reason, row->message,
-                                 row->evidence ? "\nevidence: " : "", row->evidence ? row->evidence : ""),
+                  context_format(context, "%s%s%s: %s%s%s", row->standing,
+                                 row->reason && row->reason[0] ? ", " : "", row->reason ? row->reason : "",
+                                 row->message, row->evidence ? "\nevidence: " : "",
+                                 row->evidence ? row->evidence : ""),
                   label, 2, true);
    context_add_measured(context, slot, number, label);
 }
