@@ -140,7 +140,7 @@ const rkb_command_t rkb_command_judge = {
    .arguments = "CORPUS",
    .summary = "Say what verifiers' verdicts are worth, on kernels with known answers.",
    .details =
-      "CORPUS is a table, its columns separated by tabs and named by its first line: file (relative to the table),\n"
+      "CORPUS is a folder with right/*.cu, wrong/*.cu and wrong/KIND/*.cu, or a table, its columns separated by tabs and named by its first line: file (relative to the table),\n"
       "label (right or wrong), task, direction, and if you like kind (of fault) and part (tuned or kept).\n"
       "--tune judges the part tuned with each prompt, chooses the one with the best F1, and reports on the part kept.\n"
       "Exit: 0 judged, 2 usage or a wrong table, 3 a broken tool, 130 interrupted.\n",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/memory.h"
+#include "cli/judge/labelled_folder.h"
 
 enum { MAX_TABLE_BYTES = 64 << 20, MAX_KERNEL_BYTES = 256 << 10, MAX_KERNELS = 200000 };
 enum column { FILE_COLUMN, LABEL, TASK, DIRECTION, KIND, PART, COLUMNS };
@@ -123,11 +124,14 @@ int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rk
    size_t length = 0;
    bool headed = false;
    *corpus = (rkb_labelled_corpus_t){0};
-   int status = rkb_file_read(path, MAX_TABLE_BYTES, &text, &length, err);
+   const bool is_folder = rkb_labelled_folder_is(path);
+   int status = is_folder ? rkb_labelled_folder_table(path, &text, err)
+                          : rkb_file_read(path, MAX_TABLE_BYTES, &text, &length, err);
    if (status != RKB_OK)
       return status;
    char *absolute = realpath(path, NULL);
-   reading.folder = rkb_path_directory(absolute ? absolute : path);
+   reading.folder =
+      is_folder ? rkb_duplicate(absolute ? absolute : path) : rkb_path_directory(absolute ? absolute : path);
    for (rest = text; status == RKB_OK && (line = strsep(&rest, "\n"));) {
       reading.line++;
       if (!line[0] || line[0] == '#')

@@ -29,7 +29,7 @@ typedef struct rkb_labelled_corpus {
    uint32_t count;
 } rkb_labelled_corpus_t;
 
-/* Reads the table at path and every kernel that it names.  The same text twice for one task and direction is an error: one of the two
+/* Reads the table at path, or the table of the folder at path (labelled_folder.h), and every kernel that it names.  The same text twice for one task and direction is an error: one of the two
  * would not be judged.  RKB_ERR_INVALID with "path:line: ..." otherwise. */
 int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rkb_error_t *err);
 void rkb_labelled_corpus_free(rkb_labelled_corpus_t *corpus);
