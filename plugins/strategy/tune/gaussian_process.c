@@ -61,14 +61,14 @@ static double squared_distance(const gaussian_process_t *process, const double *
    return sum;
 }
 
-static void invert_lengths(const gaussian_process_t *process, double inverse[TUNING_PARAMETERS_MAX]) {
+static void invert_lengths(const gaussian_process_t *process, double inverse[TUNING_DIMENSIONS_MAX]) {
    for (uint32_t j = 0; j < process->dimensions; j++)
       inverse[j] = 1 / process->lengths[j];
 }
 
 /* Row by row (Golub and Van Loan, Matrix Computations, section 4.2).  False: not positive definite. */
 static bool factorise(gaussian_process_t *process) {
-   double inverse[TUNING_PARAMETERS_MAX];
+   double inverse[TUNING_DIMENSIONS_MAX];
    invert_lengths(process, inverse);
    for (uint32_t i = 0; i < process->count; i++) {
       double *row = process->factor + (size_t)i * STRIDE;
@@ -149,7 +149,7 @@ bool gaussian_process_solve(gaussian_process_t *process) {
 
 void gaussian_process_predict(const gaussian_process_t *process, const double *points, uint32_t count,
                               double *means, double *deviations) {
-   double solved[STRIDE][GAUSSIAN_BLOCK], inverse[TUNING_PARAMETERS_MAX];
+   double solved[STRIDE][GAUSSIAN_BLOCK], inverse[TUNING_DIMENSIONS_MAX];
    double mean[GAUSSIAN_BLOCK] = {0}, explained[GAUSSIAN_BLOCK] = {0};
    invert_lengths(process, inverse);
    for (uint32_t i = 0; i < process->count; i++) {

@@ -16,7 +16,7 @@ enum {
 typedef struct gaussian_process {
    uint32_t dimensions;
    uint32_t count; /* observations */
-   double lengths[TUNING_PARAMETERS_MAX];
+   double lengths[TUNING_DIMENSIONS_MAX];
    double variance;
    double *at;      /* count rows of `dimensions` */
    double *values;  /* count */

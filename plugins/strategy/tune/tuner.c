@@ -13,7 +13,7 @@ enum {
    REFIT_EVERY = 3        /* observations between two fits of the lengths */
 };
 
-#define SLOW_PART 0.3 /* a cost above average counts this part of its distance: how slow says little about where the best is */
+#define SLOW_PART 0.6 /* a cost above average counts this part of its distance: how slow says little about where the best is */
 
 enum { UNTOUCHED, ASKED, TOLD };
 
@@ -188,7 +188,7 @@ static int observe_all(tuner_t *tuner, const scale_t *scale) {
 }
 
 static void fit(tuner_t *tuner) {
-   uint32_t order[TUNING_PARAMETERS_MAX], count = tuner->space->dimensions;
+   uint32_t order[TUNING_DIMENSIONS_MAX], count = tuner->space->dimensions;
    for (uint32_t j = 0; j < count; j++) {
       uint32_t k = (uint32_t)tuner->random->below(&tuner->stream, j + 1);
       order[j] = order[k];

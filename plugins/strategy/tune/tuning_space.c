@@ -2,49 +2,87 @@
 #include "tuning_space.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+/* Chosen on the spaces of A100, A4000 and A6000 (docs/results/2026-11-23-tuning). */
+#define HALVINGS_SPAN 0.65 /* the range of a column of halvings; a parameter's own has 1 */
 
 typedef struct column {
    uint32_t parameter;
+   bool halvings; /* how often 2 divides the parameter, instead of its value */
    double least, greatest;
 } column_t;
 
-/* Returns the number of parameters that vary, or -1 with a value that is no number. */
-static int find_columns(const double *values, uint32_t points, uint32_t parameters,
-                        column_t columns[TUNING_PARAMETERS_MAX]) {
-   int count = 0;
-   for (uint32_t j = 0; j < parameters; j++) {
-      column_t column = {j, values[j], values[j]};
-      for (uint32_t i = 0; i < points; i++) {
-         double value = values[(size_t)i * parameters + j];
-         if (!isfinite(value))
-            return -1;
-         column.least = fmin(column.least, value);
-         column.greatest = fmax(column.greatest, value);
-      }
-      if (column.greatest > column.least)
-         columns[count++] = column;
-   }
+static double halvings_of(double value) {
+   double count = 0;
+   for (; fmod(value, 2) == 0; value /= 2)
+      count++;
    return count;
 }
 
+static double number_of(const column_t *column, double value) {
+   return column->halvings ? halvings_of(value) : value;
+}
+
+/* Whether how often 2 divides a parameter says more than its logarithm does. */
+static bool has_halvings(const double *values, uint32_t points, uint32_t parameters, uint32_t parameter) {
+   bool powers = true;
+   for (uint32_t i = 0; i < points; i++) {
+      double value = values[(size_t)i * parameters + parameter];
+      if (!(value >= 1) || value > 0x1p53 || value != floor(value))
+         return false;
+      powers = powers && value == exp2(halvings_of(value));
+   }
+   return !powers;
+}
+
+/* Adds a column if its numbers vary.  False: a value is no number. */
+static bool add_column(const double *values, uint32_t points, uint32_t parameters, column_t column,
+                       column_t *columns, uint32_t *count) {
+   for (uint32_t i = 0; i < points; i++) {
+      double value = values[(size_t)i * parameters + column.parameter];
+      if (!isfinite(value))
+         return false;
+      column.least = fmin(column.least, number_of(&column, value));
+      column.greatest = fmax(column.greatest, number_of(&column, value));
+   }
+   if (column.greatest > column.least)
+      columns[(*count)++] = column;
+   return true;
+}
+
+/* False: a value is no number. */
+static bool find_columns(const double *values, uint32_t points, uint32_t parameters,
+                         column_t columns[TUNING_DIMENSIONS_MAX], uint32_t *count) {
+   *count = 0;
+   for (uint32_t j = 0; j < parameters; j++)
+      if (!add_column(values, points, parameters, (column_t){j, false, INFINITY, -INFINITY}, columns, count))
+         return false;
+   for (uint32_t j = 0; j < parameters; j++)
+      if (has_halvings(values, points, parameters, j))
+         add_column(values, points, parameters, (column_t){j, true, INFINITY, -INFINITY}, columns, count);
+   return true;
+}
+
 static double scaled(const column_t *column, double value) {
+   if (column->halvings)
+      return HALVINGS_SPAN * (halvings_of(value) - column->least) / (column->greatest - column->least);
    if (column->least > 0)
       return log(value / column->least) / log(column->greatest / column->least);
-   return (value / 2 - column->least / 2) / (column->greatest / 2 - column->least / 2); /* halves cannot overflow */
+   return (value / 2 - column->least / 2) /
+          (column->greatest / 2 - column->least / 2); /* halves cannot overflow */
 }
 
 int tuning_space_fill(tuning_space_t *space, const double *values, uint32_t point_count,
                       uint32_t parameter_count, rkb_error_t *err) {
-   column_t columns[TUNING_PARAMETERS_MAX];
+   column_t columns[TUNING_DIMENSIONS_MAX];
    *space = (tuning_space_t){0};
    if (point_count == 0 || point_count > TUNING_POINTS_MAX || parameter_count > TUNING_PARAMETERS_MAX)
       return rkb_fail(err, RKB_ERR_INVALID, "a tune space has 1 to %d points and at most %d parameters",
                       TUNING_POINTS_MAX, TUNING_PARAMETERS_MAX);
-   int varying = find_columns(values, point_count, parameter_count, columns);
-   if (varying < 0)
+   if (!find_columns(values, point_count, parameter_count, columns, &space->dimensions))
       return rkb_fail(err, RKB_ERR_INVALID, "a tune value is no finite number");
-   space->dimensions = (uint32_t)varying;
    space->point_count = point_count;
    space->features = calloc((size_t)point_count * (space->dimensions + 1), sizeof *space->features);
    if (!space->features)

@@ -1,4 +1,4 @@
-/* The points of a tune space as a model sees them: each parameter scaled to 0 .. 1, so that lengths compare.
+/* The points of a tune space as a model sees them: each parameter scaled to 0 .. 1, so that lengths compare, and how often 2 divides it.
  * Owns its numbers; pure. */
 #ifndef TUNING_SPACE_H
 #define TUNING_SPACE_H
@@ -8,17 +8,19 @@
 
 enum {
    TUNING_PARAMETERS_MAX = 32,
+   TUNING_DIMENSIONS_MAX = 2 * TUNING_PARAMETERS_MAX,
    TUNING_POINTS_MAX = 65536 /* a model looks at every point for each answer */
 };
 
 typedef struct tuning_space {
-   uint32_t dimensions; /* parameters that have more than one value; 0: there is one point in effect */
+   uint32_t dimensions; /* numbers of a point that vary; 0: there is one point in effect */
    uint32_t point_count;
    double *features; /* point_count rows of `dimensions` */
 } tuning_space_t;
 
 /* values: point_count rows of parameter_count finite numbers.  A parameter whose values are all positive is scaled by its
- * logarithm (block and tile sizes double), another by its value.  RKB_ERR_INVALID outside the limits; free what was filled. */
+ * logarithm (block and tile sizes double), another by its value.  Positive integers that are not all powers of two have a second number: how
+ * often 2 divides them, since warps, sectors and banks come in powers of two.  RKB_ERR_INVALID outside the limits; free what was filled. */
 int tuning_space_fill(tuning_space_t *space, const double *values, uint32_t point_count,
                       uint32_t parameter_count, rkb_error_t *err);
 void tuning_space_free(tuning_space_t *space);

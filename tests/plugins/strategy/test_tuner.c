@@ -158,6 +158,26 @@ static void refuses_what_is_no_space(void **state) {
    assert_int_equal(tuning_space_fill(&space, values, 1, TUNING_PARAMETERS_MAX + 1, &error), RKB_ERR_INVALID);
 }
 
+/* 48 is a multiple of 16 and not of 32: warps and banks see that, the logarithm alone does not. */
+static void twos_in_a_parameter_are_a_number_of_their_own(void **state) {
+   const double mixed[] = {32, 0, 48, 1, 64, 0, 96, 1}, powers[] = {16, 32, 64, 128}, parts[] = {0.5, 1.5, 3, 6};
+   tuning_space_t space;
+   rkb_error_t error;
+   (void)state;
+   assert_int_equal(tuning_space_fill(&space, mixed, 4, 2, &error), RKB_OK);
+   assert_int_equal(space.dimensions, 3);
+   assert_true(tuning_space_at(&space, 1)[2] < tuning_space_at(&space, 0)[2]); /* 48 = 3 * 16, 32 */
+   assert_true(tuning_space_at(&space, 0)[2] < tuning_space_at(&space, 2)[2]); /* 64 */
+   assert_true(tuning_space_at(&space, 3)[2] == tuning_space_at(&space, 0)[2]); /* 96 = 3 * 32 */
+   tuning_space_free(&space);
+   assert_int_equal(tuning_space_fill(&space, powers, 4, 1, &error), RKB_OK);
+   assert_int_equal(space.dimensions, 1);
+   tuning_space_free(&space);
+   assert_int_equal(tuning_space_fill(&space, parts, 4, 1, &error), RKB_OK);
+   assert_int_equal(space.dimensions, 1);
+   tuning_space_free(&space);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(finds_the_best),
@@ -165,6 +185,7 @@ int main(void) {
       cmocka_unit_test(asks_for_every_point_once),
       cmocka_unit_test(goes_on_when_everything_fails),
       cmocka_unit_test(one_point),
+      cmocka_unit_test(twos_in_a_parameter_are_a_number_of_their_own),
       cmocka_unit_test(refuses_what_is_no_space),
    };
    return RUN_TESTS(tests);
