@@ -110,11 +110,14 @@ static void note(struct wraps *w, uint32_t buffer, uint64_t step, const char *wh
       s -> plan -> buffers[buffer].name);
 }
 
-/* Whether every far block wrote nothing where it should, though the first two did. */
+/* Whether every far block wrote nothing where it should, though the first two did.  Of an output that is filled before, blocks need not write all. */
 static bool all_silent(const struct wraps *w, uint32_t buffer, uint64_t *silent) {
+   const rkb_plan_buffer_t *output = &w->part.plan->buffers[buffer];
    rkb_machine_extent_t at;
    int64_t first, stride, expected;
    uint32_t far = 0, without = 0;
+   if (output->role != RKB_OUT || output->fill != RKB_FILL_NONE)
+      return false;
    for (uint32_t n = 0; n < w->count; n++)
       if (w->steps[n] > 1 && expected_of(w, w->steps[n], buffer, &first, &stride, &expected)) {
          far++;
