@@ -6,38 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "cli/judge/judge_runs.h"
-#include "cli/judge/judge_text.h"
+#include "cli/judge/prompt_variant.h"
 #include "cli/judge/prompt_writer.h"
 #include "cli/run_archive.h"
-#include "statistics/paired_test.h"
 
 enum { MAX_PROMPT = 1 << 20, MAX_KERNEL = 256 << 10, MISTAKES = 8 };
 /* What writing a prompt may cost: as much as judging so many kernels. */
 enum { KERNELS_A_PROMPT = 16 };
-
-typedef struct candidate_prompt {
-   char *origin;  /* "my-judge.md", "written in round 1" */
-   char *text;    /* owned */
-   char *path;    /* its copy in --out */
-   char hash[13]; /* of its text: names its folders */
-   json_t *tuned; /* counts of the part that tunes */
-   double f1;     /* of that part; 0 without an alarm */
-   json_t *kept;  /* counts of the part kept out, or NULL */
-   bool *
-      kept_good; /* by kernel of that part: the judge was asked and rejected a wrong one, or did not reject a right one */
-   bool *kept_asked;
-} candidate_prompt_t;
 
 typedef struct tuning {
    const rkb_prompt_tuning_t *given;
    const char *option; /* "screen.judge_memory.with.memory" */
    char *judge;        /* "judge_memory" */
    const char *out;
+   char *folder; /* of the prompts */
    rkb_labelled_corpus_t tuned, kept;
-   candidate_prompt_t prompts[RKB_TUNING_PROMPTS + RKB_TUNING_ROUNDS];
+   rkb_prompt_variant_t prompts[RKB_TUNING_PROMPTS + RKB_TUNING_ROUNDS];
    uint32_t count, best;
    double cost_a_kernel;             /* negative: no limit */
    rkb_mistake_t mistakes[MISTAKES]; /* of the best prompt, on the part that tunes */
@@ -46,35 +32,19 @@ typedef struct tuning {
 
 /* The prompts ----------------------------------------------------------------------------------------------------------------- */
 
-/* Takes text.  A copy lies in --out, so that a file that is changed between two calls is another prompt.  *added NULL: it is there already. */
-static int add_prompt(tuning_t *tuning, const char *origin, char *text, candidate_prompt_t **added,
+/* Takes text.  *added NULL: it is there already. */
+static int add_prompt(tuning_t *tuning, const char *origin, char *text, rkb_prompt_variant_t **added,
                       rkb_error_t *err) {
-   candidate_prompt_t *prompt = &tuning->prompts[tuning->count];
-   char hash[RKB_HASH_TEXT], name[32], *folder = rkb_path_join(tuning->out, "prompts");
-   rkb_hash_text(text, strlen(text), hash);
-   memcpy(prompt->hash, hash, sizeof prompt->hash - 1);
-   *added = NULL;
-   int status = rkb_make_directories(folder, err);
-   for (uint32_t i = 0; i < tuning->count && status == RKB_OK; i++)
-      if (strcmp(tuning->prompts[i].hash, prompt->hash) == 0) {
-         free(text);
-         free(folder);
-         return RKB_OK;
-      }
-   snprintf(name, sizeof name, "%s.md", prompt->hash);
-   prompt->path = rkb_path_join(folder, name);
-   prompt->origin = rkb_duplicate(origin);
-   prompt->text = text;
-   tuning->count++; /* from here on it is freed with the others */
-   if (status == RKB_OK)
-      status = rkb_file_write(prompt->path, text, strlen(text), err);
-   char *absolute = status == RKB_OK ? realpath(prompt->path, NULL) : NULL;
-   if (absolute) {
-      free(prompt->path);
-      prompt->path = absolute;
-   }
-   *added = prompt;
-   free(folder);
+   rkb_prompt_variant_t *prompt = &tuning->prompts[tuning->count];
+   int status = rkb_prompt_variant_make(tuning->folder, origin, text, prompt, err);
+   bool known = false;
+   for (uint32_t i = 0; i < tuning->count; i++)
+      known = known || strcmp(tuning->prompts[i].hash, prompt->hash) == 0;
+   *added = status == RKB_OK && !known ? prompt : NULL;
+   if (*added)
+      tuning->count++;
+   else
+      rkb_prompt_variant_free(prompt);
    return status;
 }
 
@@ -82,7 +52,7 @@ static int read_prompts(tuning_t *tuning, rkb_error_t *err) {
    const char *const *files = rkb_argument_list(tuning->given->arguments, "prompt");
    int status = RKB_OK;
    for (uint32_t i = 0; files && files[i] && status == RKB_OK; i++) {
-      candidate_prompt_t *added;
+      rkb_prompt_variant_t *added;
       char *text = NULL, *shipped = rkb_path_exists(files[i]) ? NULL : rkb_find_data("pipelines");
       char *path = shipped ? rkb_path_join(shipped, files[i]) : rkb_duplicate(files[i]);
       size_t length;
@@ -109,14 +79,15 @@ static int read_prompts(tuning_t *tuning, rkb_error_t *err) {
 static json_t *counts_of(const json_t *figures, const char *name) {
    const json_t *judges = json_object_get(figures, "judges"), *judge;
    size_t index;
-   json_array_foreach(judges, index,
-                      judge) if (strcmp(json_string_value(json_object_get(judge, "judge")), name) ==
-                                 0) return json_incref(json_object_get(judge, "all"));
+   json_array_foreach(judges, index, judge) {
+      if (strcmp(json_string_value(json_object_get(judge, "judge")), name) == 0)
+         return json_incref(json_object_get(judge, "all"));
+   }
    return NULL;
 }
 
 /* Judges one part with a prompt.  The tally is the caller's to free; NULL: code says why. */
-static rkb_judge_tally_t *judge_part(const tuning_t *tuning, const candidate_prompt_t *prompt, bool kept,
+static rkb_judge_tally_t *judge_part(const tuning_t *tuning, const rkb_prompt_variant_t *prompt, bool kept,
                                      json_t **counts, int *code) {
    const rkb_labelled_corpus_t *corpus = kept ? &tuning->kept : &tuning->tuned;
    char *directory = rkb_format("%s/%s-%s", tuning->out, kept ? "kept" : "tuned", prompt->hash);
@@ -193,7 +164,7 @@ static int keep_mistakes(tuning_t *tuning, const rkb_judge_tally_t *tally, rkb_e
 }
 
 /* Judges the part that tunes, and makes the prompt the best one if it is. */
-static int try_prompt(tuning_t *tuning, candidate_prompt_t *prompt) {
+static int try_prompt(tuning_t *tuning, rkb_prompt_variant_t *prompt) {
    rkb_error_t err;
    int code;
    rkb_judge_tally_t *tally = judge_part(tuning, prompt, false, &prompt->tuned, &code);
@@ -209,7 +180,7 @@ static int try_prompt(tuning_t *tuning, candidate_prompt_t *prompt) {
    return code;
 }
 
-static int report_prompt(tuning_t *tuning, candidate_prompt_t *prompt) {
+static int report_prompt(tuning_t *tuning, rkb_prompt_variant_t *prompt) {
    int code;
    rkb_judge_tally_t *tally = prompt->kept ? NULL : judge_part(tuning, prompt, true, &prompt->kept, &code);
    if (prompt->kept && !tally)
@@ -259,7 +230,7 @@ static int write_prompt(const tuning_t *tuning, uint32_t round, uint32_t rounds,
 
 static int run_rounds(tuning_t *tuning, uint32_t rounds) {
    for (uint32_t round = 1; round <= rounds && tuning->mistake_count; round++) {
-      candidate_prompt_t *added = NULL;
+      rkb_prompt_variant_t *added = NULL;
       char *text = NULL, origin[40];
       rkb_error_t err;
       snprintf(origin, sizeof origin, "written in round %u", round);
@@ -270,6 +241,8 @@ static int run_rounds(tuning_t *tuning, uint32_t rounds) {
       }
       if (status == RKB_OK)
          status = add_prompt(tuning, origin, text, &added, &err);
+      else
+         free(text);
       if (status != RKB_OK)
          return rkb_say_error(&err);
       if (!added) {
@@ -283,69 +256,17 @@ static int run_rounds(tuning_t *tuning, uint32_t rounds) {
    return RKB_EXIT_OK;
 }
 
-/* Figures --------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct paired {
-   uint32_t both, better,
-      worse; /* kernels that both were asked about; where only the chosen one, only the first one is right */
-} paired_t;
-
-static paired_t compare(const tuning_t *tuning) {
-   const candidate_prompt_t *first = &tuning->prompts[0], *best = &tuning->prompts[tuning->best];
-   paired_t paired = {0};
-   for (uint32_t i = 0; i < tuning->kept.count; i++) {
-      const bool both = first->kept_asked[i] && best->kept_asked[i];
-      paired.both += both;
-      paired.better += both && best->kept_good[i] && !first->kept_good[i];
-      paired.worse += both && first->kept_good[i] && !best->kept_good[i];
-   }
-   return paired;
-}
-
-static json_t *figures_json(const tuning_t *tuning, paired_t paired) {
-   json_t *prompts = json_array();
-   for (uint32_t i = 0; i < tuning->count; i++) {
-      const candidate_prompt_t *prompt = &tuning->prompts[i];
-      json_array_append_new(prompts, json_pack("{s:s, s:s, s:O, s:o}", "origin", prompt->origin, "file",
-                                               prompt->path, "tuned", prompt->tuned, "kept",
-                                               prompt->kept ? json_incref(prompt->kept) : json_null()));
-   }
-   return json_pack("{s:s, s:o, s:i, s:s, s:i, s:i, s:i, s:f}", "judge", tuning->judge, "prompts", prompts,
-                    "chosen", (int)tuning->best + 1, "file", tuning->prompts[tuning->best].path, "both",
-                    (int)paired.both, "better", (int)paired.better, "worse", (int)paired.worse, "p",
-                    rkb_sign_test(paired.better, paired.worse));
-}
-
-static void print_text(const tuning_t *tuning, paired_t paired) {
-   const candidate_prompt_t *best = &tuning->prompts[tuning->best];
-   char name[17];
-   printf("prompts of %s, tuned on %u kernels and reported on %u others; shares with 95 %% intervals\n",
-          tuning->judge, tuning->tuned.count, tuning->kept.count);
-   rkb_judge_text_heading("prompt");
-   for (uint32_t i = 0; i < tuning->count; i++) {
-      snprintf(name, sizeof name, "%u%s", i + 1, i == tuning->best ? ", chosen" : "");
-      rkb_judge_text_counts(name, "tuned", tuning->prompts[i].tuned);
-      if (tuning->prompts[i].kept)
-         rkb_judge_text_counts("", "kept", tuning->prompts[i].kept);
-   }
-   printf("\n");
-   for (uint32_t i = 0; i < tuning->count; i++)
-      printf("  %u  %s: %s\n", i + 1, tuning->prompts[i].origin, tuning->prompts[i].path);
-   if (tuning->best == 0)
-      printf("\nno prompt is better than the first one on the part that tunes\n");
-   else
-      printf(
-         "\non the part that was kept out the chosen prompt is right about %u kernels that the first one is wrong about, and wrong about %u "
-         "that the first one is right about, of %u: p = %.3g (McNemar's exact test)\n",
-         paired.better, paired.worse, paired.both, rkb_sign_test(paired.better, paired.worse));
-   printf("use it: %s=%s\n", tuning->option, best->path);
-}
-
-static int print_figures(const tuning_t *tuning) {
-   const paired_t paired = compare(tuning);
+static int print_figures(tuning_t *tuning) {
+   const rkb_prompt_variants_t variants = {.judge = tuning->judge,
+                                           .option = tuning->option,
+                                           .list = tuning->prompts,
+                                           .count = tuning->count,
+                                           .best = tuning->best,
+                                           .tuned_count = tuning->tuned.count,
+                                           .kept_count = tuning->kept.count};
    if (rkb_argument_given(tuning->given->arguments, "json"))
-      return rkb_print_json(figures_json(tuning, paired));
-   print_text(tuning, paired);
+      return rkb_print_json(rkb_prompt_variants_json(&variants));
+   rkb_prompt_variants_print(&variants);
    return RKB_EXIT_OK;
 }
 
@@ -395,17 +316,10 @@ static int prepare(tuning_t *tuning, uint32_t rounds, rkb_error_t *err) {
 }
 
 static void release(tuning_t *tuning) {
-   for (uint32_t i = 0; i < tuning->count; i++) {
-      candidate_prompt_t *prompt = &tuning->prompts[i];
-      free(prompt->origin);
-      free(prompt->text);
-      free(prompt->path);
-      json_decref(prompt->tuned);
-      json_decref(prompt->kept);
-      free(prompt->kept_good);
-      free(prompt->kept_asked);
-   }
+   for (uint32_t i = 0; i < tuning->count; i++)
+      rkb_prompt_variant_free(&tuning->prompts[i]);
    forget_mistakes(tuning);
+   free(tuning->folder);
    free(tuning->judge);
    free(tuning->tuned.list);
    free(tuning->kept.list);
@@ -418,6 +332,7 @@ int rkb_prompt_tuning_run(const rkb_prompt_tuning_t *given, uint32_t rounds) {
    tuning->given = given;
    tuning->option = rkb_argument(given->arguments, "tune");
    tuning->out = rkb_argument(given->arguments, "out");
+   tuning->folder = rkb_path_join(tuning->out, "prompts");
    rkb_labelled_corpus_divide(given->corpus, given->seed);
    tuning->tuned = rkb_labelled_corpus_part(given->corpus, false);
    tuning->kept = rkb_labelled_corpus_part(given->corpus, true);
