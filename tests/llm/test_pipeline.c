@@ -421,6 +421,42 @@ static void run_of_scripts(const char *name, const char *writer, const char *see
    run_finish(run_start(pipeline, run, false, "1"));
 }
 
+/* A profiler of the user's, a program: its texts stand in the prompt under their names, a long one cut, and its number beside them. */
+static void documents_of_profilers_reach_prompts(void **state) {
+   static const char script[] =
+      "read -r hello\necho '{\"rkb_stage\": 1}'\nlong=$(printf '%07000d' 0)\n"
+      "while read -r line; do\n  number=$(printf '%s' \"$line\" | sed 's/.*\"question\": *\\([0-9]*\\).*/\\1/')\n"
+      "  echo \"{\\\"question\\\": $number, \\\"value\\\": 3, \\\"detail\\\": {\\\"documents\\\": {\\\"roof.txt\\\": \\\"half of the peak\\\", "
+      "\\\"long.txt\\\": \\\"${long}end\\\"}}}\"\ndone\n";
+   char profiler[256], pipeline[256], run[256], text[2048];
+   rkb_error_t err = {0};
+   (void)state;
+   path_of(profiler, sizeof profiler, "profiler.sh");
+   path_of(pipeline, sizeof pipeline, "documents.yaml");
+   path_of(run, sizeof run, "documents");
+   assert_int_equal(rkb_file_write(profiler, script, strlen(script), &err), RKB_OK);
+   snprintf(
+      text, sizeof text,
+      "rkb: 1\nname: documents\ntask: " RKB_SOURCE_DIR
+      "/tasks/softmax\ntarget: h200\nlimits: {generations: 1}\nobjective: {minimise: [mine.value]}\n"
+      "models:\n  w: {provider: command, command: [sh, -c, 'echo no kernel'], env: [PATH], cost_per_call: 0}\n"
+      "propose:\n  - {use: rkb.translator.seed, with: {files: [" RKB_SOURCE_DIR
+      "/tasks/softmax/seeds/forward/block_per_row.cu]}}\n"
+      "screen:\n  - {use: rkb.verifier.lint}\n  - {use: rkb.profiler.process, id: mine, with: {command: [sh, %s], folder: /}}\n"
+      "search:\n  use: rkb.strategy.best_of_n\n  window: 1\n  operators:\n    - {use: rkb.mutator.llm, id: ask, with: {mode: improve, models: [{model: w}]}}\n",
+      profiler);
+   assert_int_equal(rkb_file_write(pipeline, text, strlen(text), &err), RKB_OK);
+   run_finish(run_start(pipeline, run, false, "1"));
+   const double asked = prompts_with(run, "ask", "");
+   assert_true(asked >= 1);
+   assert_true(prompts_with(run, "ask", "candidate 1, roof.txt of mine.value]") == asked);
+   assert_true(prompts_with(run, "ask", "half of the peak") == asked);
+   assert_true(prompts_with(run, "ask", "mine.value = 3") == asked);
+   assert_true(prompts_with(run, "ask", "long.txt of mine.value]") == asked &&
+               prompts_with(run, "ask", "[cut]") == asked);
+   assert_true(prompts_with(run, "ask", "000end") == 0 && prompts_with(run, "ask", "details: ") == 0);
+}
+
 #define SOFTMAX RKB_SOURCE_DIR "/tasks/softmax/seeds/forward/"
 
 static double asked_by(const char *run, const char *model) {
@@ -533,17 +569,22 @@ static int stop(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_whole_way), cmocka_unit_test(prompts_show_what_limits_the_parent),
+      cmocka_unit_test(the_whole_way),
+      cmocka_unit_test(prompts_show_what_limits_the_parent),
       cmocka_unit_test(a_sampled_share_calibrates),
       cmocka_unit_test(lessons_are_distilled_and_seen),
       cmocka_unit_test(without_a_scratchpad_there_are_no_lessons),
       cmocka_unit_test(stock_survives_kills),
       cmocka_unit_test(workers_change_nothing),
       cmocka_unit_test(judges_are_calibrated),
-      cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice), cmocka_unit_test(a_repeated_answer_is_asked_again),
+      cmocka_unit_test(killed_and_resumed_it_buys_nothing_twice),
+      cmocka_unit_test(a_repeated_answer_is_asked_again),
       cmocka_unit_test(a_near_copy_is_asked_again),
-      cmocka_unit_test(others_plan_and_advise), cmocka_unit_test(a_share_of_prompts_is_lean),
-      cmocka_unit_test(models_mend_their_own_rejects), cmocka_unit_test(prompts_evolve),
+      cmocka_unit_test(documents_of_profilers_reach_prompts),
+      cmocka_unit_test(others_plan_and_advise),
+      cmocka_unit_test(a_share_of_prompts_is_lean),
+      cmocka_unit_test(models_mend_their_own_rejects),
+      cmocka_unit_test(prompts_evolve),
       cmocka_unit_test(an_embedding_tells_repetitions),
    };
    return cmocka_run_group_tests(tests, start, stop);

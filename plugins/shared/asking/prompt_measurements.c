@@ -6,6 +6,7 @@
 
 #define MOST_SENTENCE 1024 /* bytes of one measurement's detail in words */
 #define MOST_RAW 400       /* bytes of a detail that is not in a form known here */
+#define MOST_DOCUMENT 6144 /* bytes of one document of a profiler */
 #define PROFILE_STREAM 8192 /* children of a job's stream that draw profiles, beside those that pick models */
 
 /* Adds text at the end of out, cut at its size. */
@@ -52,7 +53,7 @@ static void describe_detail(const char *detail, char *out, size_t size) {
       append(out, size, ", %.0f %% of the launch's time", 100 * share);
    if (first && second)
       append(out, size, "; what treats it: %s; or %s", first, second);
-   if (!sentence && !bottleneck)
+   if (!sentence && !bottleneck && !json_object_get(root, "documents"))
       append(out, size, "; details: %.*s%s", MOST_RAW, detail, strlen(detail) > MOST_RAW ? " ..." : "");
    json_decref(root);
 }
@@ -113,7 +114,9 @@ static const char *summary_of(context_t *context, int64_t candidate, const char 
    if (slowest && slowest->detail)
       describe_detail(slowest->detail, detail, sizeof detail);
    if (whole)
-      text = context_format(context, "%s = %.6g %s%s", name, whole->value, whole->unit, detail);
+      text =
+         context_format(context, "%s = %.6g%s%s%s", name, whole->value, strcmp(whole->unit, "1") ? " " : "",
+                        strcmp(whole->unit, "1") ? whole->unit : "", detail);
    archive->measured_free(list);
    return text;
 }
@@ -157,6 +160,38 @@ static const char *score_detail(context_t *context, int64_t candidate) {
    return detail ? detail + 2 : "";
 }
 
+/* A document's bytes that a prompt shows: whole characters of UTF-8. */
+static int shown_bytes(const char *text) {
+   size_t length = strlen(text);
+   if (length > MOST_DOCUMENT)
+      for (length = MOST_DOCUMENT; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
+         length--;
+   return (int)length;
+}
+
+/* The texts that profilers give beside their numbers: {"documents": {"roofline.txt": "..."}} in a measurement's detail.  Each is an entry of
+ * its own, under its name, and the first to go where there is no room. */
+static void add_documents(context_t *context, const char *slot, rkb_archive_measured_list_t *list,
+                          const char *label) {
+   const rkb_archive_api_t *archive = context->services->archive;
+   for (uint32_t i = 0; list && i < archive->measured_count(list); i++) {
+      const rkb_archive_measured_t *row = archive->measured_at(list, i);
+      json_t *detail =
+                row->detail && strstr(row->detail, "\"documents\"") ? json_loads(row->detail, 0, NULL) : NULL,
+             *value;
+      const char *name;
+      json_object_foreach(json_object_get(detail, "documents"), name, value) {
+         const char *text = json_string_value(value);
+         if (text && name[strcspn(name, "\n\r[]")] == '\0')
+            context_add(context, slot,
+                        context_format(context, "%.*s%s", shown_bytes(text), text,
+                                       strlen(text) > MOST_DOCUMENT ? "\n[cut]" : ""),
+                        context_format(context, "%s, %.60s of %s", label, name, row->name), 0, true);
+      }
+      json_decref(detail);
+   }
+}
+
 void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label) {
    const rkb_archive_api_t *archive = context->services->archive;
    rkb_archive_measured_list_t *list = measured_of(context, candidate), *drawn = NULL;
@@ -175,10 +210,11 @@ void context_add_measured(context_t *context, const char *slot, int64_t candidat
          text = add_lines(context, text, drawn, false, true, true);
       }
    }
+   context_add(context, slot, text, label, 1, true);
+   add_documents(context, slot, context->profile == PROFILE_OWN ? list : drawn, label);
    if (drawn)
       archive->measured_free(drawn);
    archive->measured_free(list);
-   context_add(context, slot, text, label, 1, true);
 }
 
 const char *context_summary(context_t *context, int64_t candidate, const char *name) {
