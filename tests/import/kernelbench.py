@@ -1,17 +1,19 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
     kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
-                             [--table FILE [--beside TSV]...]
+                             [--durations TSV] [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision, forward and backward (the share of what is allowed, 1 is the limit), at up to three sizes drawn from
 its dims' ranges (drawn_sizes.py; `drawn` says how many, and without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
 writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
-Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.
+Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.  --durations takes the table of an
+earlier run: what took longest there comes first, so that the last files do not keep one core busy.
 """
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -25,6 +27,7 @@ sys.dont_write_bytecode = True
 for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
     sys.path.insert(0, folder)
 
+SECONDS = ("import_s", "naive_s", "fault_s")
 COLUMNS = ("level", "file", "import_s", "imported", "dims", "drawn", "forward", "backward", "naive", "naive_s", "fault", "fault_s", "remark")
 
 
@@ -140,6 +143,8 @@ def files_of(options):
         names = [name for name in os.listdir(folder) if name.endswith(".py")]
         names.sort(key=lambda name: int(re.match(r"\d+", name).group(0)) if re.match(r"\d+", name) else 0)
         found += [(os.path.join(folder, name), level) for name in names if options.only in name]
+    seconds = {(row["level"], row["file"]): sum(float(row[column] or 0) for column in SECONDS) for row in rows_before(options.durations)}
+    found.sort(key=lambda pair: -seconds.get((str(pair[1]), os.path.basename(pair[0])), math.inf if seconds else 0))
     return found[:: options.every]
 
 
@@ -178,6 +183,7 @@ def main():
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
+    parser.add_argument("--durations")
     parser.add_argument("--table", help="needs --out")
     parser.add_argument("--beside", action="append", default=[])
     options = parser.parse_args()
