@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define EXP_OWN(x) (8 + 2 * fabs(x))
+#define EXP_OWN(x) (isinf(x) ? 0 : 8 + 2 * fabs(x)) /* of a mask's infinity it is exact */
 /* Where exp overflows, 1 / (1 + exp(-x)) gives zero; the exact value is below 2^-126.  This allows four times that, in unit
  * roundoffs. */
 #define FLUSHED 0x1p-100
