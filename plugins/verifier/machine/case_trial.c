@@ -83,6 +83,8 @@ static void note_judgement(struct trial *t, const rkb_plan_buffer_t *buffer, con
    outcome->elements += j->judged;
    outcome->ambiguous += j->ambiguous;
    outcome->dont_care += j->dont_care;
+   if (j->judged || !json_object_get(outcome->outputs, buffer->name))
+      json_object_set_new(outcome->outputs, buffer->name, json_boolean(j->judged));
    outcome->worst_hard = j->worst_hard > outcome->worst_hard ? j->worst_hard : outcome->worst_hard;
    outcome->worst_stat = j->worst_stat > outcome->worst_stat ? j->worst_stat : outcome->worst_stat;
    outcome_judgement(outcome, t->the_case, t->family->name, t->seed, buffer->name, j, shadowed);

@@ -22,6 +22,18 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    return RKB_OK;
 }
 
+/* An output of which nothing was judged anywhere: whatever a kernel writes there would pass. */
+static void note_unseen(struct outcome *outcome) {
+   const char *name;
+   json_t *judged;
+   json_object_foreach(outcome->outputs, name, judged)
+      if (outcome->rank == 0 && !json_is_true(judged))
+         outcome_note(outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged", json_pack("{s:s}", "output", name),
+                      "no element of %s could be judged in any case: what it depends on may overflow in this precision, or leaves the domain of "
+                      "what is applied to it; give the task other check cases or recipes",
+                      name);
+}
+
 static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
                      rkb_error_t *err) {
    const unsigned long long budget = candidate->budget;
@@ -31,6 +43,8 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
          "no case could be executed whole within %llu thread-instructions; %s allows more", budget,
          me->config->budget ? "this stage's option budget" : "limits.execute");
+   if (status == RKB_OK && outcome->cases_run)
+      note_unseen(outcome);
    if (status == RKB_OK && outcome->rank == 0 && outcome->unexecuted)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,

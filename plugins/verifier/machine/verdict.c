@@ -295,6 +295,7 @@ void outcome_init(struct outcome *outcome, bool debug) {
    *outcome = (struct outcome){.debug = debug,
                                .oblivious = true,
                                .orders = ORDER_DESCENDING | ORDER_SHUFFLED,
+                               .outputs = json_object(),
                                .case_names = json_array(),
                                .not_run = json_array(),
                                .sampled = json_array(),
@@ -330,6 +331,14 @@ void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) 
    outcome->stored[n].buffers |= buffers;
 }
 
+static void join_outputs(json_t *into, json_t *from) {
+   const char *name;
+   json_t *judged;
+   json_object_foreach(from, name, judged)
+      if (json_is_true(judged) || !json_object_get(into, name))
+         json_object_set(into, name, judged);
+}
+
 void outcome_join(struct outcome *outcome, struct outcome *next) {
    for (uint32_t n = 0; n < next->stored_count; n++)
       outcome_stored(outcome, next->stored[n].launch, next->stored[n].buffers);
@@ -345,6 +354,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->elements += next->elements;
    outcome->ambiguous += next->ambiguous;
    outcome->dont_care += next->dont_care;
+   join_outputs(outcome->outputs, next->outputs);
    outcome->worst_hard = next->worst_hard > outcome->worst_hard ? next->worst_hard : outcome->worst_hard;
    outcome->worst_stat = next->worst_stat > outcome->worst_stat ? next->worst_stat : outcome->worst_stat;
    json_array_extend(outcome->case_names, next->case_names);
@@ -374,6 +384,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
 
 void outcome_free(struct outcome *outcome) {
    json_decref(outcome->evidence);
+   json_decref(outcome->outputs);
    json_decref(outcome->case_names);
    json_decref(outcome->not_run);
    json_decref(outcome->sampled);

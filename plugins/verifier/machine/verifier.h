@@ -74,6 +74,7 @@ struct outcome {
    /* Facets */
    uint32_t cases_run, runs;
    uint64_t elements, ambiguous, dont_care;
+   json_t *outputs; /* of whole runs: name -> whether an element of it was judged in one of them */
    double worst_hard, worst_stat;
    json_t *case_names;                 /* of those run whole */
    json_t *not_run;                    /* sentences: what the budget or the machine left out */
