@@ -7,6 +7,7 @@ by a kernel that is right and by the same kernel with one fault.  --fault SEED b
 """
 
 import argparse
+import collections
 import os
 import random
 import re
@@ -20,6 +21,7 @@ CTYPES = {"float32": "float", "float64": "double", "int64": "long long", "int32"
 ALIASES = {"reshape", "view", "flatten", "squeeze", "unsqueeze", "contiguous", "detach"}
 BLOCK = 128
 MOST_JOINED = 8  # operands of one launch, with all their sizes
+MOST_NAMED = 64  # sizes: what `let:` takes
 MOST_PARTS = 24  # with one size each
 
 
@@ -199,7 +201,7 @@ class Graph:
         with open(os.path.join(directory, "reference.graph.yaml")) as file:
             self.graph = yaml.load(file, yaml.BaseLoader)
         self.outputs = {}  # graph value -> task output
-        self.sizes = {}  # expression -> the manifest's name for it: a source may have only so many bytes
+        self.sizes = self.named_sizes()
         named = {task: value for task, value in (self.graph.get("outputs") or {}).items()}
         self.values = {}
         for name, tensor in self.task["tensors"].items():
@@ -212,9 +214,15 @@ class Graph:
         self.nodes = [node for entry in self.graph["nodes"] for node in self.read(entry)]
         self.share_scratch()
 
+    def named_sizes(self):
+        """Expression -> the manifest's name for it, of those that save most: a source may have only so many bytes."""
+        described = [made for entry in self.graph["nodes"] for made in entry["out"]] + list(self.task["tensors"].values())
+        counts = collections.Counter(text for one in described for text in parts_of(one.get("shape", "")) if not text.isidentifier() and not text.isdigit())
+        chosen = sorted(counts, key=lambda text: -counts[text] * len(text))[:MOST_NAMED]
+        return {text: "n_%d" % i for i, text in enumerate(chosen)}
+
     def shape_of(self, described):
-        return [text if text.isalnum() or text.isidentifier() else self.sizes.setdefault(text, "n_%d" % len(self.sizes))
-                for text in parts_of(described.get("shape", ""))]  # fmt: skip
+        return [self.sizes.get(text, text) for text in parts_of(described.get("shape", ""))]
 
     def read(self, entry):
         operands = [self.values[name] for name in entry.get("in") or []]

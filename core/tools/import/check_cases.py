@@ -10,6 +10,7 @@ SETTLED_NORMS = 3  # from so many norms one after another
 SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are, and of few bounds are wide
 SETTLED_WIDTH = 16
 DEEP_PRODUCTS = 9  # products one after another from which bounds come from evaluations with random errors
+LONGER_WORK = 1e7  # operations of a case that is there so that no dim has one size alone
 COSTLY_WORK = 3e8  # operations: a larger case is not looked for
 DEAR_WORK = 1e8  # operations: where all cases have more, the least of them is made smaller and the others are left out
 MOST_SHRUNK = 4  # smaller values of a dim that are tried
@@ -225,6 +226,18 @@ def elements_of(lowering):
     return sum(math.prod(lowering.shapes[key]) for key in lowering.used)
 
 
+def longer(probe, cases):
+    """One more case in which dims that have the same size in all others are larger: of one block of a sequence nothing is carried on."""
+    least = dict(cases[0][1]) if cases else {}
+    for name, value in list(least.items()):
+        larger = [other for other in sorted({*probe.domains[name][0], probe.subject.base[name]}) if value < other <= highest(probe.domains[name][0], probe.subject.base[name])]
+        if larger and all(case[name] == value for _, case in cases) and probe.attempt(dict(least, **{name: larger[0]})) is None:
+            least[name] = larger[0]
+    if not cases or least == cases[0][1] or probe.attempt(least) is not None or work_at(probe, least) > LONGER_WORK:
+        return []
+    return [("longer", least)]
+
+
 def choose(probe):
     """[(label, assignment)] of the check cases.  Where even the smallest are large, the two least of what there is."""
     names = list(probe.domains)
@@ -250,6 +263,7 @@ def choose(probe):
             cases.append((label, assignment))
         else:
             large.append((label, assignment, work + elements))
+    cases += longer(probe, cases)
     joint = probe.joint
     if joint and not cases and set(joint) == set(names) and probe.attempt(joint) is None:
         large.append(("least", dict(joint), 0.0))
