@@ -65,7 +65,7 @@ char *harness_compile(const char *source, const char *define, char *message, siz
       snprintf(message, message_size, "NVRTC does not start");
       return NULL;
    }
-   const char *options[7] = {"--gpu-architecture=sm_90a",
+   const char *options[7] = {"--gpu-architecture=compute_90a",
                              "--std=c++17",
                              "-lineinfo",
                              "-I/usr/local/cuda/include",

@@ -34,7 +34,7 @@ typedef struct harness {
    uint32_t resident[HARNESS_MOST]; /* 0: any number */
 } harness_t;
 
-/* PTX of a CUDA text by NVRTC; malloc'd.  NULL when NVRTC is missing or the text does not compile; the message says which. */
+/* PTX of a CUDA text by NVRTC, without machine code, which takes as long again; malloc'd.  NULL when NVRTC is missing or the text does not compile; the message says which. */
 char *harness_compile(const char *source, const char *define, char *message, size_t message_size);
 /* Reads the directives of source and the PTX.  False with a message. */
 bool harness_open(harness_t *harness, const char *source, const char *ptx, char *message,
