@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs of stock.yaml with one seed: one and four threads, each on a cold cache of its own, the four beside a busy process; and
+# Runs of stock.yaml with one seed: one and four threads, each on a cold cache of its own; and
 # both again on the warm cache, where "cold" does not leave them out.  rkb diff finds them equal.
-# Few candidates of one task, one family of inputs and no drawn shapes: stock_claims.sh does it whole, everywhere.
+# Few candidates of one task, one family of inputs and no drawn shapes, beside what else the suite runs: stock_claims.sh does it whole,
+# everywhere, beside busy processes.
 # With "workers" a run besides whose builds and checks two screening workers make, one of which is killed in the middle.
 # usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES [cold|workers]
 set -euo pipefail
@@ -12,7 +13,7 @@ secret=$(printf '%064d' 7)
 options=(--set "limits.candidates=$candidates" --set screen.machine.with.families=1 --set screen.machine.with.shapes=0
   --set search.window=4 --quiet)
 work=$(mktemp -d)
-trap 'kill "${busy-}" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 # run NAME CACHE JOBS [OPTION]...
@@ -28,8 +29,6 @@ if [[ $caches != cold ]]; then
   run warm-4 first 4
   others+=(warm-1 warm-4)
 fi
-(while kill -0 $$; do :; done) 2>/dev/null & # ends with this script, however that ends
-busy=$!
 run cold-4 second 4
 if [[ $caches == workers ]]; then
   others+=(screened)
