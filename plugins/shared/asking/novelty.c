@@ -8,7 +8,8 @@
 enum {
    WINDOW = 8,        /* tokens in a row: about a line of code */
    MOST_NAMES = 2048, /* declared names of one text; later ones count by their spelling */
-   MOST_NAME = 64     /* bytes of a name that are looked at */
+   MOST_NAME = 64,    /* bytes of a name that are looked at */
+   SLOTS = 2 * MOST_NAMES
 };
 
 typedef struct structure {
@@ -19,6 +20,7 @@ typedef struct structure {
 typedef struct names {
    char (*list)[MOST_NAME]; /* in the order of their first declaration */
    uint32_t count;
+   uint16_t slots[SLOTS]; /* found by a name's hash; 1 + place in list, 0: free */
 } names_t;
 
 /* Words that are no names of the text's own, wherever they stand; types may end in digits. */
@@ -69,11 +71,28 @@ static bool is_declaration(const source_t *source, uint32_t i) {
    return false;
 }
 
-static uint32_t place_of(const names_t *names, const char *name) {
-   uint32_t at = 0;
-   while (at < names->count && strcmp(names->list[at], name) != 0)
-      at++;
-   return at;
+/* FNV-1a (Fowler, Noll, Vo), 64 bits: for telling apart what is compared here alone; a collision costs a question. */
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+   const unsigned char *byte = data;
+   for (size_t i = 0; i < bytes; i++)
+      hash = (hash ^ byte[i]) * 0x100000001b3ull;
+   return hash;
+}
+
+/* The slot of a name, or the free one where it would be: names fill at most half of the slots. */
+static uint32_t slot_of(const names_t *names, const char *name) {
+   uint32_t slot = (uint32_t)mix(0, name, strlen(name)) % SLOTS;
+   while (names->slots[slot] && strcmp(names->list[names->slots[slot] - 1], name) != 0)
+      slot = (slot + 1) % SLOTS;
+   return slot;
+}
+
+static void add_name(names_t *names, const char name[MOST_NAME]) {
+   const uint32_t slot = slot_of(names, name);
+   if (names->slots[slot])
+      return;
+   memcpy(names->list[names->count], name, sizeof *names->list);
+   names->slots[slot] = (uint16_t)++names->count;
 }
 
 static void find_names(const source_t *source, names_t *names) {
@@ -82,17 +101,9 @@ static void find_names(const source_t *source, names_t *names) {
       if (!source_kind(source, i, RKB_TOKEN_IDENTIFIER) || !is_declaration(source, i))
          continue;
       source_copy(source, i, name, sizeof name);
-      if (!is_foreign(name) && place_of(names, name) == names->count)
-         memcpy(names->list[names->count++], name, sizeof name);
+      if (!is_foreign(name))
+         add_name(names, name);
    }
-}
-
-/* FNV-1a (Fowler, Noll, Vo), 64 bits: for telling apart what is compared here alone; a collision costs a question. */
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
-   const unsigned char *byte = data;
-   for (size_t i = 0; i < bytes; i++)
-      hash = (hash ^ byte[i]) * 0x100000001b3ull;
-   return hash;
 }
 
 static uint64_t token_hash(const source_t *source, uint32_t i, const names_t *names) {
@@ -109,8 +120,8 @@ static uint64_t token_hash(const source_t *source, uint32_t i, const names_t *na
       return hash;
    }
    source_copy(source, i, name, sizeof name);
-   const uint32_t place = place_of(names, name);
-   return place < names->count ? mix(hash, &place, sizeof place) : mix(hash, name, strlen(name));
+   const uint32_t slot = names->slots[slot_of(names, name)], place = slot - 1;
+   return slot ? mix(hash, &place, sizeof place) : mix(hash, name, strlen(name));
 }
 
 /* The manifest's inside, which is read as tokens too: a launch belongs to what a kernel does. */
