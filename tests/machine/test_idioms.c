@@ -10,6 +10,23 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* Whether what was found of a broken twin says all that witnesses.txt wants of the file. */
+static bool says_all(const char *path, const char *text) {
+   const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+   char *witnesses = harness_read_file(RKB_SOURCE_DIR "/tests/machine/witnesses.txt");
+   bool all = witnesses != NULL;
+   for (char *rest = witnesses, *line; all && (line = strsep(&rest, "\n")) != NULL;) {
+      const size_t length = strlen(name);
+      if (strncmp(line, name, length) != 0 || line[length] != ' ' ||
+          (text && strstr(text, line + length + 1)))
+         continue;
+      print_error("%s: nothing found says '%s'\n%s", path, line + length + 1, text ? text : "");
+      all = false;
+   }
+   free(witnesses);
+   return all;
+}
+
 static bool judge(const char *path, const char *source, bool broken, bool portable, bool verbose) {
    char message[2048] = "", verdict[128], *text;
    harness_t harness;
@@ -32,6 +49,7 @@ static bool judge(const char *path, const char *source, bool broken, bool portab
       if (!right || verbose)
          print_message("%s%s: found '%s', wanted '%s'\n%s", path, broken ? " (broken)" : "", verdict, wanted,
                        text ? text : "");
+      right &= !broken || says_all(path, text);
       free(text);
    }
    harness_close(&harness);

@@ -157,7 +157,7 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
    if (how->no_complete && !mbarrier->pending && !mbarrier->announced)
       machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
                    "an arrival with .noComplete is the last one of its phase");
-   else if (machine_mbarrier_advance(block, mbarrier))
+   else if (machine_mbarrier_advance(warp, lane, mbarrier))
       note_own_completion(warp, lane, mbarrier, copied);
 }
 

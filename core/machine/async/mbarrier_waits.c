@@ -85,12 +85,13 @@ static bool right_phase(machine_warp_t *warp, const machine_instruction_t *i, co
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       if (machine_actor_passed(warp, lane, mbarrier->actor, group->awaited - 1))
          continue;
-      machine_find(
+      rkb_machine_finding_t *finding = machine_find(
          warp, RKB_MACHINE_REJECT, "sync.phase", lane,
          "waits with parity %u for phase %u of the mbarrier at byte %u of shared memory, but nothing tells this "
          "thread that phase %u is complete: in another order it passes before that",
          (group->awaited - mbarrier->first - 1) & 1, group->awaited - mbarrier->first - 1,
          machine_own_byte(warp->block, mbarrier->offset), group->awaited - mbarrier->first - 2);
+      machine_mbarrier_name_completion(finding, warp, mbarrier, group->awaited - 1);
       return false;
    }
    return true;

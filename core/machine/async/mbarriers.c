@@ -139,17 +139,29 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
    return true;
 }
 
+void machine_mbarrier_name_completion(rkb_machine_finding_t *finding, const machine_warp_t *warp,
+                                      const machine_mbarrier_t *mbarrier, uint32_t count) {
+   if (!finding || count <= mbarrier->first || count + 1 < mbarrier->phase)
+      return;
+   const size_t used = strlen(finding->message);
+   snprintf(finding->message + used, sizeof finding->message - used, "; this time line %u completed it",
+            machine_source_line(warp->program, mbarrier->done[count & 1].pc));
+   machine_find_other(finding, warp->block, mbarrier->done[count & 1].thread);
+}
+
 bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                                const char *what) {
    if (machine_actor_passed(warp, lane, mbarrier->actor, mbarrier->phase))
       return true;
-   place(machine_find(
-            warp, RKB_MACHINE_REJECT, "sync.phase", lane,
-            "%s in phase %u of the mbarrier at byte %u of shared memory, but no wait tells this thread that "
-            "phase %u is complete: in another order this belongs to the phase before",
-            what, mbarrier->phase - mbarrier->first, machine_own_byte(warp->block, mbarrier->offset),
-            mbarrier->phase - mbarrier->first - 1),
-         warp->block, mbarrier->offset, PTX_NONE);
+   rkb_machine_finding_t *finding = place(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.phase", lane,
+         "%s in phase %u of the mbarrier at byte %u of shared memory, but no wait tells this thread that "
+         "phase %u is complete: in another order this belongs to the phase before",
+         what, mbarrier->phase - mbarrier->first, machine_own_byte(warp->block, mbarrier->offset),
+         mbarrier->phase - mbarrier->first - 1),
+      warp->block, mbarrier->offset, PTX_NONE);
+   machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->phase);
    return false;
 }
 
@@ -196,13 +208,16 @@ void machine_mbarriers_wake(machine_block_t *block) {
    }
 }
 
-bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarrier) {
+bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier) {
+   machine_block_t *block = warp->block;
    if (mbarrier->pending || mbarrier->announced)
       return false;
    const machine_mbarriers_t *mbarriers = block->mbarriers;
    uint32_t *row = mbarrier->completed;
    uint8_t *arrived = mbarrier->arrived_before;
    mbarrier->phase++;
+   mbarrier->done[mbarrier->phase & 1].thread = warp->first_thread + lane;
+   mbarrier->done[mbarrier->phase & 1].pc = warp->pc;
    mbarrier->completed = mbarrier->arriving;
    mbarrier->arriving = row;
    if (block->clocks && block->clocks->knowledge)
@@ -239,5 +254,5 @@ void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarri
    mbarrier->announced -= bytes;
    mbarrier->copies++;
    block->run->changes++;
-   machine_mbarrier_advance(block, mbarrier);
+   machine_mbarrier_advance(warp, lane, mbarrier);
 }

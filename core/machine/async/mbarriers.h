@@ -49,6 +49,9 @@ typedef struct machine_mbarrier {
    uint32_t init_thread, init_clock, init_pc;
    uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
    uint64_t expect_bytes;             /* all of them */
+   struct {
+      uint32_t thread, pc; /* of the arrival or copy that completed it */
+   } done[2];              /* the last two phases, each by its parity */
    void *memory;                      /* of the following */
    uint32_t *arriving,
       *completed; /* rows of knowledge: of this phase's arrivals; of the last phase's.  NULL without races */
@@ -90,8 +93,11 @@ machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lan
                                               const char *what);
 void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
                              uint32_t bytes);
-/* Completes the phase if nothing is missing; true then. */
-bool machine_mbarrier_advance(machine_block_t *block, machine_mbarrier_t *mbarrier);
+/* Completes the phase if nothing is missing after an arrival or a copy of the lane; true then. */
+bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier);
+/* Adds to a finding which arrival or copy completed phase number count, one of the last two; nothing for an earlier one. */
+void machine_mbarrier_name_completion(rkb_machine_finding_t *finding, const machine_warp_t *warp,
+                                      const machine_mbarrier_t *mbarrier, uint32_t count);
 /* Something that stalled fragments may wait for has come. */
 void machine_mbarriers_wake(machine_block_t *block);
 /* A generic access to bytes of a live object: true after a finding. */

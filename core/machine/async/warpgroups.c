@@ -14,7 +14,7 @@
 
 typedef struct step { /* of a warpgroup */
    uint64_t a, b;
-   uint32_t pc;
+   uint32_t pc, thread; /* thread: the first of the warp that came first */
    bool adds;
 } step_t;
 
@@ -209,27 +209,30 @@ static bool append(machine_warp_t *warp, group_t *group, const step_t *step) {
 bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool adds) {
    group_t *group = group_of(warp);
    member_t *member = member_of(warp);
-   const step_t step = {.a = a, .b = b, .pc = warp->pc, .adds = adds};
+   const step_t step = {.a = a, .b = b, .pc = warp->pc, .thread = warp->first_thread, .adds = adds};
    if (member->steps == 0 && !complete_warpgroup(warp))
       return false;
    if (member->steps == group->first + group->count && !append(warp, group, &step))
       return false;
    const step_t *theirs = &group->steps[member->steps++ - group->first];
    if (theirs->pc != step.pc) {
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
-         "this warp comes to the instruction in line %u where another warp of its warpgroup came to the one in "
-         "line %u: the four warps must execute the same ones in the same order",
-         line_at(warp, step.pc), line_at(warp, theirs->pc));
+      machine_find_other(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+            "this warp comes to the instruction in line %u where another warp of its warpgroup came to the one in "
+            "line %u: the four warps must execute the same ones in the same order",
+            line_at(warp, step.pc), line_at(warp, theirs->pc)),
+         warp->block, theirs->thread);
       return false;
    }
    if (theirs->a == a && theirs->b == b && theirs->adds == adds)
       return true;
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
-                "%s is not the same as in another warp of the warpgroup",
-                theirs->adds != adds ? "whether the product is added to the accumulator"
-                : theirs->b != b     ? "the descriptor of b"
-                                     : "the descriptor of a");
+   machine_find_other(machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+                                   "%s is not the same as in another warp of the warpgroup, which came first",
+                                   theirs->adds != adds ? "whether the product is added to the accumulator"
+                                   : theirs->b != b     ? "the descriptor of b"
+                                                        : "the descriptor of a"),
+                      warp->block, theirs->thread);
    return false;
 }
 
