@@ -1,6 +1,7 @@
 /* mma and wmma.mma: the fragments of a warp become small matrices of numbers, whose product (tensor_arithmetic.h) goes back into
  * fragments (PTX ISA 9.0, 9.7.15).  Definedness goes by rows and columns, taint by fragment, and the doubles beside float32 sums
  * are sums of exact products.  All 32 lanes take part, or the instruction is wrong. */
+#include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/double_nan.h"
 #include "machine/lanes/half.h"
@@ -417,6 +418,8 @@ static int32_t dot_words(const machine_tensor_t *tensor, uint32_t x, uint32_t y)
 
 static void multiply_whole_tile(const product_t *p, uint32_t row_tile, uint32_t column_tile, uint32_t *sum) {
    const machine_tensor_t *tensor = p->tensor;
+   const bool bytes = !tensor->bits && tensor->per_word == 4, signed_a = tensor->type[TENSOR_A] == TENSOR_S8,
+              signed_b = tensor->type[TENSOR_B] == TENSOR_S8;
    take_sums(p, row_tile, column_tile, sum);
    for (uint32_t row = 0; row < 8u * tensor->halves; row++)
       for (uint32_t column = 0; column < TENSOR_COLUMNS; column++) {
@@ -425,7 +428,10 @@ static void multiply_whole_tile(const product_t *p, uint32_t row_tile, uint32_t 
          for (uint32_t block = 0; block < tensor->blocks; block++) {
             const uint32_t *a = words_of(p, &p->a[tensor_a_register(tensor, row_tile, block, row / 8)]),
                            *b = words_of(p, &p->b[tensor_b_register(tensor, column_tile, block)]);
-            for (uint32_t t = 0; t < 4; t++)
+            if (bytes)
+               total += sum_byte_products((const uint8_t *)(a + 4 * (row % 8)), signed_a,
+                                          (const uint8_t *)(b + 4 * column), signed_b);
+            for (uint32_t t = 0; t < 4 && !bytes; t++)
                total += dot_words(tensor, a[4 * (row % 8) + t], b[4 * column + t]);
          }
          if (tensor->saturates)

@@ -1,6 +1,7 @@
 /* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp makes its 16 of the 64 rows when it
  * comes to the instruction: nobody may see them before it waits, which async/warpgroups.h sees to.  Its operands are read then too, and
  * belong to the product until the wait (async/operations.h). */
+#include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
 #include "machine/lanes/turned.h"
@@ -332,8 +333,8 @@ static int64_t dot(const machine_warpgroup_form_t *form, const uint8_t *x, const
       return sum;
    }
    const bool signed_x = form->type_a == TENSOR_S8, signed_y = form->type_b == TENSOR_S8;
-   for (uint32_t n = 0; n < WARPGROUP_LINE; n++)
-      sum += (signed_x ? (int8_t)x[n] : x[n]) * (signed_y ? (int8_t)y[n] : y[n]);
+   for (uint32_t n = 0; n < WARPGROUP_LINE; n += 16)
+      sum += sum_byte_products(x + n, signed_x, y + n, signed_y);
    return sum;
 }
 
