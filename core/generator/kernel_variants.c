@@ -6,6 +6,7 @@
 #include "generator/fragments.h"
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
+#include "generator/pixel_map.h"
 #include "generator/tensor_tile.h"
 #include "generator/warpgroup_tile.h"
 
@@ -266,6 +267,20 @@ static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return good;
 }
 
+/* The kernel of warpgroups for a convolution's cases in which tensor maps of pixels describe it. */
+static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped) {
+   rkb_variant_t own = *variant;
+   own.suffix = rkb_arena_format(file->arena, "%s_pixels", variant->suffix);
+   if (!rkb_pixel_map_conditions(file->graph, launch, RKB_TENSOR_CONDITIONS, own.conditions, &own.condition_count) ||
+       !rkb_indices_possible(file->graph, own.conditions, own.condition_count) ||
+       !rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, own.conditions, own.condition_count))
+      return true;
+   if (!write_variant(file, launch, &own, rkb_write_warpgroup_kernel, base, *other, own.condition_count == 0))
+      return false;
+   *other = *mapped = true;
+   return true;
+}
+
 /* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
@@ -279,6 +294,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       if (!possible ||
           !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
          continue;
+      if (maps && !write_pixels(file, launch, &variant, base, &other, &mapped))
+         return false;
       const bool always = variant.condition_count == 0,
                  suits = maps && rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, variant.conditions,
                                                      variant.condition_count);

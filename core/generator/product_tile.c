@@ -40,15 +40,17 @@ static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *cons
    return close > RKB_SAMPLES / 2;
 }
 
+/* Divides a number among dims whose last one is the product's first. */
+static void split_turned(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number, const rkb_index_t **at) {
+   rkb_product_split(writer, dims, number, at);
+   const rkb_index_t *last = at[dims->count - 1];
+   memmove(at + 1, at, (dims->count - 1) * sizeof *at);
+   at[0] = last;
+}
+
 /* Coordinates of a row or column of a side. */
 static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_index_t *number, const rkb_index_t **at) {
-   const rkb_index_t *last;
-   rkb_product_split(writer, side->dims, number, at);
-   if (!side->channels_last)
-      return;
-   last = at[side->dims->count - 1];
-   memmove(at + 1, at, (side->dims->count - 1) * sizeof *at);
-   at[0] = last;
+   (side->channels_last ? split_turned : rkb_product_split)(writer, side->dims, number, at);
 }
 
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
@@ -59,7 +61,9 @@ const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *til
    if (tile->taps.count) {
       depth_at[0] = depth;
       memcpy(depth_at + 1, tile->tap, tile->taps.count * sizeof *depth_at);
-   } else
+   } else if (tile->terms.count)
+      split_turned(writer, &tile->terms, depth, depth_at);
+   else
       rkb_product_split(writer, &tile->product.depth, depth, depth_at);
    return rkb_product_operand(writer, &tile->product, side->which, tile->group, across_at, depth_at, at);
 }
@@ -81,6 +85,11 @@ static void put_channels_last(const rkb_product_dims_t *rows, rkb_product_dims_t
       out->extent[d] = rows->extent[(d + 1) % rows->count];
       out->name[d] = rows->name[(d + 1) % rows->count];
    }
+}
+
+void rkb_tile_number_by_taps(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+   if (rkb_product_has_taps(&writer->graph->nodes[tile->product.node]))
+      put_channels_last(&tile->product.depth, &tile->terms);
 }
 
 void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile) {

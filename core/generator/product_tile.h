@@ -31,7 +31,8 @@ typedef struct rkb_product_tile {
    rkb_product_t product;
    rkb_tile_side_t m, n;
    int64_t threads, depth;
-   rkb_product_dims_t rows; /* of a weight's gradient whose channels come last */
+   rkb_product_dims_t rows;  /* of a weight's gradient whose channels come last */
+   rkb_product_dims_t terms; /* of a convolution whose terms are numbered tap by tap: depth's dims, channels last; else none */
    const char *block; /* the number of the tile in the whole grid's order: the block's, where a block has one tile */
    const rkb_index_t *number; /* of the product, of several side by side; a constant: there is one */
    const rkb_index_t *group[RKB_MAX_RANK];
@@ -43,6 +44,8 @@ typedef struct rkb_product_tile {
 
 /* The product of the launch's first anchor and its sides, with accesses of single elements. */
 void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile);
+/* Numbers the terms of a convolution tap by tap, whatever the weight's order: the channels of one tap follow each other. */
+void rkb_tile_number_by_taps(rkb_writer_t *writer, rkb_product_tile_t *tile);
 /* Writes the block's place: m_first, n_first, begin, end, and part of a split sum.  rows: how many rows of blocks follow each other
  * column by column, so that blocks that run together share both factors; 0: all. */
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows);

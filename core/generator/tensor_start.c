@@ -141,7 +141,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    int64_t *d = launch->decisions;
    d[RKB_COPY] = RKB_COPY_TENSOR;
    d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
-   d[RKB_TAPS] = 0;
+   d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* of the launches for other cases */
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
    d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];
    d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;

@@ -11,6 +11,35 @@ static const rkb_index_t *distance_along(rkb_writer_t *writer, const rkb_index_t
    return rkb_index_make(indices, RKB_INDEX_DIFFERENCE, element, base);
 }
 
+/* The weight of a convolution's input gradient: rows of channels, a row for each term of a tap. */
+static bool describe_taps(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
+   rkb_indices_t *indices = &writer->indices;
+   const int64_t whole = 16 / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;
+   const rkb_index_t *channels = tile->terms.extent[tile->terms.count - 1],
+                     *taps = rkb_index_make(indices, RKB_INDEX_QUOTIENT, tile->total_depth, channels),
+                     *const v[3] = {rkb_index_variable(indices, "across", side->total), rkb_index_variable(indices, "term", channels),
+                                    rkb_index_variable(indices, "tap", taps)};
+   const rkb_index_t *k = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, v[2], channels), v[1]);
+   const rkb_index_t *element = rkb_staging_side_element(writer, tile, side, v[0], k, &map->stored), *again, *distances[3];
+   if (!element || !rkb_index_divides(channels, tile->depth))
+      return false;
+   map->base = element;
+   for (uint32_t i = 0; i < 3; i++)
+      map->base = rkb_index_replace(indices, map->base, v[i], rkb_index_constant(indices, 0));
+   again = map->base;
+   for (uint32_t i = 0; i < 3; i++) {
+      distances[i] = distance_along(writer, element, map->base, v, i);
+      again = rkb_index_make(indices, RKB_INDEX_SUM, again, rkb_index_make(indices, RKB_INDEX_PRODUCT, v[i], distances[i]));
+   }
+   map->fast = side->total;
+   map->slow = channels;
+   map->row = distances[1];
+   map->tap = distances[2];
+   map->group = NULL;
+   return again == element && rkb_index_is(distances[0], 1) && rkb_index_is(map->base, 0) && map->row->uniform && map->tap->uniform &&
+          rkb_index_divides(map->row, whole) && rkb_index_divides(map->tap, whole);
+}
+
 bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t whole = 16 / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;
@@ -21,6 +50,7 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    const rkb_index_t *element = side->raw && !tile->taps.count ? rkb_staging_side_element(writer, tile, side, a, k, &map->stored) : NULL;
    if (!element || a->kind != RKB_INDEX_VARIABLE || k->kind != RKB_INDEX_VARIABLE)
       return false;
+   map->tap = NULL;
    map->base = element;
    for (uint32_t v = 0; v < 3; v++)
       if (variables[v])
@@ -35,6 +65,8 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    map->slow = side->depth_fast ? side->total : tile->total_depth;
    map->row = distances[side->depth_fast ? 0 : 1];
    map->group = distances[2] && !rkb_index_is(distances[2], 0) ? distances[2] : NULL;
+   if (again != element && tile->terms.count && !side->depth_fast)
+      return describe_taps(writer, tile, side, map);
    return again == element && rkb_index_is(distances[side->depth_fast ? 1 : 0], 1) && map->base->uniform && map->row->uniform &&
           rkb_index_divides(map->base, whole) && rkb_index_divides(map->row, whole) &&
           (!map->group || (map->group->uniform && rkb_index_divides(map->group, whole)));
@@ -64,11 +96,16 @@ static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t 
       dims = rkb_arena_format(writer->arena, "%s, %s", dims, rkb_index_manifest(indices, tile->product.group.total));
       strides = rkb_arena_format(writer->arena, "%s, %s", strides, rkb_index_manifest(indices, map->group));
    }
+   if (map->tap) {
+      const rkb_index_t *taps = rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, tile->total_depth, map->slow);
+      dims = rkb_arena_format(writer->arena, "%s, %s", dims, rkb_index_manifest(indices, taps));
+      strides = rkb_arena_format(writer->arena, "%s, %s", strides, rkb_index_manifest(indices, map->tap));
+   }
    if (!rkb_index_is(map->base, 0))
       offset = rkb_arena_format(writer->arena, "offset: \"%s\", ", rkb_index_manifest(indices, map->base));
    return rkb_arena_format(writer->arena, "{buffer: %s, %sdims: \"%s\", strides: \"%s\", box: \"%lld, %lld%s\", swizzle: %d}",
                            storage->argument ? storage->argument : storage->name, offset, dims, strides, (long long)row_elements(tile),
-                           (long long)rows, map->group ? ", 1" : "", RKB_MAP_ROW_BYTES);
+                           (long long)rows, map->group || map->tap ? ", 1" : "", RKB_MAP_ROW_BYTES);
 }
 
 void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const rkb_tile_map_t *map,
@@ -80,6 +117,11 @@ void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
               *across = rkb_arena_format(writer->arena, "(int)%s_first", side->variable),
               *group = map->group ? rkb_arena_format(writer->arena, ", (int)%s", tile->number->name) : "",
               *fast = side->depth_fast ? "(int)first" : across, *slow = side->depth_fast ? across : "(int)first";
+   if (map->tap) {
+      const char *terms = rkb_writer_uniform(writer, map->slow);
+      slow = rkb_arena_format(writer->arena, "(int)(first %% %s)", terms);
+      group = rkb_arena_format(writer->arena, ", (int)(first / %s)", terms);
+   }
    if (boxes == 1) {
       rkb_write(writer, "copy_tile(%s, &%s, %s, %s, %s%s);", to, name, barrier, fast, slow, group);
       return;

@@ -12,6 +12,7 @@ typedef struct rkb_tile_map {
    const rkb_index_t *fast, *slow;
    const rkb_index_t *row;   /* elements from one to the next of the slow dim */
    const rkb_index_t *group; /* the same of the products side by side; NULL: all have this factor in common */
+   const rkb_index_t *tap;   /* the same of a convolution's taps, whose channels alone lie at equal distances; NULL: all terms do */
 } rkb_tile_map_t;
 
 /* Describes a side whose terms are depth_fast or not (the side has been looked at).  False: its elements are computed, or do not lie at

@@ -44,6 +44,13 @@ static const struct {
                   "                \"[%0], [%1, {%2, %3, %4}], [%5];\"\n"
                   "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(" AT("barrier") ")\n"
                   "                : \"memory\");\n}\n"},
+   {"copy_pixels(", "/* Copies channels of neighbouring pixels, each so far to the right and down, zeros where an image has no pixel. */\n" FUNCTION
+                    "void copy_pixels(void *to, const tensor_map *map, unsigned long long *barrier, int channel, int x, int y, int image,\n"
+                    "                            int right, int down) {\n"
+                    "   asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes \"\n"
+                    "                \"[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};\"\n"
+                    "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(channel), \"r\"(x), \"r\"(y), \"r\"(image), \"r\"(" AT("barrier") "),\n"
+                    "                \"h\"((unsigned short)right), \"h\"((unsigned short)down) : \"memory\");\n}\n"},
    {"fewer_registers<", "/* A warpgroup gives registers back, which another asks for. */\n"
                         "template <int count> " FUNCTION "void fewer_registers() {\n"
                         "   asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" : : \"n\"(count));\n}\n"},

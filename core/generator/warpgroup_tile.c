@@ -4,6 +4,7 @@
 #include "generator/warpgroup_tile.h"
 
 #include <string.h>
+#include "generator/pixel_map.h"
 #include "generator/tile_map.h"
 
 #define GROUP_THREADS 128
@@ -93,6 +94,13 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
    return shared_of(launch) > shared_bytes - PATTERN_BYTES ? "the stages need more shared memory than a block has" : NULL;
 }
 
+/* What describes a side in memory. */
+typedef struct side_map {
+   bool of_pixels;
+   rkb_tile_map_t tile;
+   rkb_pixel_map_t pixels;
+} side_map_t;
+
 /* Whether a side's terms come to shared memory as rows, and are turned over where they are split: tensor cores take floats whose terms
  * are neighbours. */
 static bool is_turned(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
@@ -101,12 +109,14 @@ static bool is_turned(const rkb_product_tile_t *tile, const rkb_tile_side_t *sid
 }
 
 /* Looks at both sides: how they lie, and their maps. */
-static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2]) {
+static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2]) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
    for (uint32_t s = 0; s < 2; s++) {
       rkb_tile_side_t *side = s ? &tile->n : &tile->m;
       rkb_staging_look(writer, tile, side, 16 / type->bytes);
-      if (!rkb_tile_map_of(writer, tile, side, &maps[s]) || (type->bytes != 2 && !side->depth_fast && !splits(tile->launch->decisions)) ||
+      maps[s].of_pixels = type->bytes == 2 && rkb_side_is_of_pixels(writer, tile, side);
+      if (!(maps[s].of_pixels ? rkb_pixel_map_of(writer, tile, side, &maps[s].pixels) : rkb_tile_map_of(writer, tile, side, &maps[s].tile)) ||
+          (type->bytes != 2 && !side->depth_fast && !splits(tile->launch->decisions)) ||
           (is_turned(tile, side) && tile->depth != ROW_FLOATS))
          return false;
    }
@@ -118,12 +128,13 @@ bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_stora
    rkb_launch_t own = *launch;
    rkb_writer_t writer;
    rkb_product_tile_t tile;
-   rkb_tile_map_t maps[2];
+   side_map_t maps[2];
    bool suits = rkb_writer_open(&writer, graph, arena, storage, conditions, condition_count);
    own.decisions[RKB_VECTOR] = 16;
    own.decisions[RKB_TAPS] = 0;
    if (suits) {
       rkb_tile_open(&writer, &own, &tile);
+      rkb_tile_number_by_taps(&writer, &tile);
       tile.threads = (own.decisions[RKB_GROUPS] + 1) * GROUP_THREADS;
       rkb_tile_place(&writer, &tile, 0);
       suits = look(&writer, &tile, maps);
@@ -175,7 +186,7 @@ static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floa
 }
 
 /* Warps of the last warpgroup make two numbers of each float that was copied: what tensor cores take of it, in its place, and the rest. */
-static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2], const char *tiles) {
+static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2], const char *tiles) {
    const int64_t *d = tile->launch->decisions;
    const int64_t m_floats = side_bytes(tile->launch, d[RKB_TILE_M]) / 4, n_floats = side_bytes(tile->launch, d[RKB_TILE_N]) / 4;
    rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * SPLITTING_WARPS);
@@ -203,8 +214,16 @@ static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_
    rkb_write_close(writer);
 }
 
+static void write_side_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const side_map_t *map,
+                            const char *to) {
+   if (map->of_pixels)
+      rkb_pixel_map_copy(writer, tile, side, &map->pixels, to, "&filled[stage]");
+   else
+      rkb_tile_map_copy(writer, tile, side, &map->tile, to, "&filled[stage]");
+}
+
 /* The warpgroup that copies. */
-static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_map_t maps[2], const char *tiles) {
+static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2], const char *tiles) {
    const int64_t *d = tile->launch->decisions;
    const long long bytes = (long long)stage_bytes(tile->launch), copied = (long long)copied_bytes(tile->launch);
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
@@ -216,13 +235,16 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_t
    rkb_write(writer, "   return;");
    open_tiles(writer, tile, tiles);
    look(writer, tile, maps);
+   for (uint32_t s = 0; s < 2; s++)
+      if (maps[s].of_pixels)
+         rkb_pixel_map_place(writer, s ? &tile->n : &tile->m, &maps[s].pixels);
    rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
    rkb_write(writer, "barrier_expect(&filled[stage], %lld);", copied);
    rkb_write(writer, "unsigned char *const m_tile = tiles + stage * %lld, *const n_tile = m_tile + %lld;", bytes,
              (long long)side_bytes(tile->launch, d[RKB_TILE_M]));
-   rkb_tile_map_copy(writer, tile, &tile->m, &maps[0], "m_tile", "&filled[stage]");
-   rkb_tile_map_copy(writer, tile, &tile->n, &maps[1], "n_tile", "&filled[stage]");
+   write_side_copy(writer, tile, &tile->m, &maps[0], "m_tile");
+   write_side_copy(writer, tile, &tile->n, &maps[1], "n_tile");
    write_next_stage(writer, d);
    rkb_write_close(writer);
    close_tiles(writer, tile);
@@ -411,9 +433,10 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
    const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]);
    rkb_product_tile_t tile;
-   rkb_tile_map_t maps[2];
+   side_map_t maps[2];
    own.decisions[RKB_TAPS] = 0;
    rkb_tile_open(writer, &own, &tile);
+   rkb_tile_number_by_taps(writer, &tile);
    tile.threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS;
    if (d[RKB_PERSISTENT])
       tile.block = "block";
@@ -441,7 +464,8 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
                 rows / GROUP_ROWS, HELD_STEPS, rows / GROUP_ROWS);
    write_multiply(writer, &tile);
    const rkb_node_t *node = &writer->graph->nodes[tile.product.node];
-   const bool together = rkb_index_divides(rkb_index_size(&writer->indices, node->shape[node->rank - 1]), STORED_TOGETHER);
+   const uint32_t fast = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(writer->graph, tile.product.node, own.roots[0]);
+   const bool together = rkb_index_divides(rkb_index_size(&writer->indices, node->shape[fast]), STORED_TOGETHER);
    write_sums(writer, &tile, together ? STORED_TOGETHER : 1);
    close_tiles(writer, &tile);
    rkb_tile_shape(writer, &tile,
