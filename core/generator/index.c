@@ -6,6 +6,7 @@
 #include "base/random.h"
 
 #define LEAST_PROBES 8u
+#define LEAST_PROBES_OF_ONE 5u /* where a size is one number: so many fewer of them vary */
 
 static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                               uint32_t condition_count, uint32_t usable[RKB_PROBES]) {
@@ -39,10 +40,17 @@ uint32_t rkb_size_values(const rkb_size_t *size, uint32_t most, int64_t *values)
    return count;
 }
 
+static uint32_t least_probes(const rkb_condition_t *conditions, uint32_t condition_count) {
+   for (uint32_t c = 0; c < condition_count; c++)
+      if (conditions[c].equal)
+         return LEAST_PROBES_OF_ONE;
+   return LEAST_PROBES;
+}
+
 bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                           uint32_t condition_count) {
    uint32_t usable[RKB_PROBES];
-   return usable_probes(graph, conditions, condition_count, usable) >= LEAST_PROBES;
+   return usable_probes(graph, conditions, condition_count, usable) >= least_probes(conditions, condition_count);
 }
 
 bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
@@ -56,7 +64,7 @@ bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *a
                               .condition_count = condition_count};
    for (uint32_t s = 0; count > 0 && s < RKB_SAMPLES; s++)
       indices->probe[s] = usable[s % count];
-   return count >= LEAST_PROBES;
+   return count >= least_probes(conditions, condition_count);
 }
 
 static uint32_t bucket_of(const int64_t *at) {

@@ -267,8 +267,9 @@ static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return good;
 }
 
-/* The kernel of warpgroups for a convolution's cases in which tensor maps of pixels describe it. */
-static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped) {
+/* The kernel of warpgroups for a convolution's cases in which tensor maps of pixels describe it.  always: these are all cases. */
+static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped,
+                         bool *always) {
    rkb_variant_t own = *variant;
    own.suffix = rkb_arena_format(file->arena, "%s_pixels", variant->suffix);
    if (!rkb_pixel_map_conditions(file->graph, launch, RKB_TENSOR_CONDITIONS, own.conditions, &own.condition_count) ||
@@ -278,6 +279,7 @@ static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    if (!write_variant(file, launch, &own, rkb_write_warpgroup_kernel, base, *other, own.condition_count == 0))
       return false;
    *other = *mapped = true;
+   *always = own.condition_count == 0;
    return true;
 }
 
@@ -294,8 +296,11 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       if (!possible ||
           !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
          continue;
-      if (maps && !write_pixels(file, launch, &variant, base, &other, &mapped))
+      bool everywhere = false;
+      if (maps && !write_pixels(file, launch, &variant, base, &other, &mapped, &everywhere))
          return false;
+      if (everywhere)
+         return true;
       const bool always = variant.condition_count == 0,
                  suits = maps && rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, variant.conditions,
                                                      variant.condition_count);
