@@ -18,6 +18,8 @@
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
 #define STEP_NANOSECONDS 150.0
+#define UNPACKED_A_NANOSECOND 2.0 /* elements of a multiprocessor: 1.4 and 2.6 of int4 weights, docs/results/2026-11-23-tensor */
+#define STORED_BYTES 2.0 /* of a factor's element, at least */
 
 const char *rkb_start_name(enum rkb_start start) {
    static const char *const names[] = {"suited", "fused", "together", "apart"};
@@ -359,6 +361,59 @@ double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target,
    return time;
 }
 
+/* Whether memory names the places of what a value is computed from: stored, it may be many times as large as that. */
+static bool picks(const rkb_graph_t *graph, uint32_t node) {
+   const rkb_node_t *from = &graph->nodes[node];
+   if (from->kind == RKB_NODE_INPUT || from->kind == RKB_NODE_GATHER)
+      return from->kind == RKB_NODE_GATHER;
+   for (uint32_t i = 0; i < from->input_count; i++)
+      if (picks(graph, from->inputs[i]))
+         return true;
+   return false;
+}
+
+/* Whether a factor that is computed from inputs (weights that are unpacked) should be stored first: over the bench cases a block then copies
+ * what each row of blocks would compute again. */
+static bool pays_to_store(const rkb_target_t *target, const rkb_extents_t *e, uint32_t side) {
+   double once = 0, again = 0;
+   for (uint32_t i = 0; i < e->count; i++) {
+      const rkb_extent_t *extent = &e->cases[i];
+      const double elements = (side ? extent->n : extent->m) * extent->depth * extent->groups, tiles = ceil((side ? extent->m : extent->n) / 64);
+      once += log(LAUNCH_NANOSECONDS + 2 * STORED_BYTES * elements / BYTES_A_NANOSECOND);
+      again += log(elements * tiles / (UNPACKED_A_NANOSECOND * (double)target->multiprocessors));
+   }
+   return once < again;
+}
+
+/* Stores such a factor by a launch before the product's, which comes one later then. */
+static bool store_computed(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t side) {
+   const rkb_launch_t product = schedule->launches[number];
+   const rkb_node_t *node = product.anchor_count ? &graph->nodes[product.anchors[0]] : NULL;
+   if (!node || node->kind != RKB_NODE_MATMUL || !rkb_tensor_best(graph, target, product.anchors[0]) || !rkb_factor_is_computed(graph, node->inputs[side]) || picks(graph, node->inputs[side]))
+      return false;
+   const rkb_extents_t e = extents_of(graph, &product);
+   uint32_t factor = node->inputs[side];
+   while (rkb_node_is_view(&graph->nodes[factor]))
+      factor = graph->nodes[factor].inputs[0];
+   rkb_schedule_t *before = pays_to_store(target, &e, side) ? rkb_allocate(1, sizeof *before) : NULL;
+   if (!before)
+      return false;
+   *before = *schedule;
+   rkb_launch_t *store = rkb_schedule_add(schedule, RKB_MAP_ELEMENT);
+   bool stored = false;
+   if (store) {
+      store->roots[store->root_count++] = factor;
+      const rkb_launch_t added = *store;
+      memmove(&schedule->launches[number + 1], &schedule->launches[number], (schedule->count - 1 - number) * sizeof added);
+      schedule->launches[number] = added;
+      stored = rkb_schedule_is_legal(graph, schedule, target->shared_bytes);
+      if (!stored)
+         *schedule = *before;
+   }
+   free(before);
+   return stored;
+}
+
 /* Gives a launch on tensor cores warpgroups and tensor maps where these suit it, and describe its factors. */
 static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
@@ -549,6 +604,9 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    if (start != RKB_START_TOGETHER) {
       rkb_schedule_store_operands(graph, target, schedule);
       rkb_schedule_recompute(graph, target, schedule);
+      for (uint32_t l = schedule->count; l-- > 0;)
+         for (uint32_t side = 0, product = l; side < 2; side++)
+            product += store_computed(graph, target, schedule, product, side);
    }
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
       suit_stretches(graph, target, schedule, l);

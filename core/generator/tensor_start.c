@@ -189,8 +189,7 @@ static bool needs_inputs_alone(const rkb_graph_t *graph, uint32_t node) {
    return true;
 }
 
-/* Whether a value is computed wherever it is read: no launch stores it, and it is no input under another view or type. */
-static bool is_computed(const rkb_graph_t *graph, uint32_t node) {
+bool rkb_factor_is_computed(const rkb_graph_t *graph, uint32_t node) {
    uint32_t behind = node;
    for (const rkb_node_t *from = &graph->nodes[behind];
         rkb_node_is_view(from) || (from->kind == RKB_NODE_MAP && from->input_count == 1); from = &graph->nodes[behind])
@@ -207,7 +206,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    rkb_extents_t e = *extents;
    for (uint32_t i = 0; i < 2; i++)
-      e.computed[i] = is_computed(graph, node->inputs[i]);
+      e.computed[i] = rkb_factor_is_computed(graph, node->inputs[i]);
    const bool computed = e.computed[0] || e.computed[1];
    const bool gathers = node->kind != RKB_NODE_MATMUL && (!launch->root_count || rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]));
    int64_t *d = tried.decisions;

@@ -39,6 +39,8 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
 /* Stores operands of products that their launches would compute from several stored values: an earlier launch that has one of them
  * writes them instead, so that they are copied as they are.  Launches have their mappings from the partition still. */
 void rkb_schedule_store_operands(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule);
+/* Whether a factor is computed wherever it is read: it needs inputs alone, and is none of them under another view or type. */
+bool rkb_factor_is_computed(const rkb_graph_t *graph, uint32_t node);
 /* The type that a target's tensor cores multiply fastest of those that are legal; 0: none. */
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product);
 
