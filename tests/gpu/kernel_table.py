@@ -2,7 +2,7 @@
 """Times exported kernels beside PyTorch's variants, for a table of all tasks: eager, torch.compile and max-autotune, each also under a
 CUDA graph, and what a task's own variants add (attention's back ends).
 
-usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS]
+usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first TASK,...]
        kernel_table.py --show OUT/times.tsv...
 
 FOLDER has NAME.cu and NAME.h as `rkb export --c --out` writes them, each named TASK.DIRECTION.LABEL.  Each task and direction is a row of
@@ -28,7 +28,6 @@ import time
 ROUNDS = 15
 FLUSH_BYTES = 256 << 20  # reads more than the second-level cache holds
 MODES = {"compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
-LAST = ("resnet_block", "resnet_block_downsample", "layernorm", "attention", "adamw_step")  # slow to run or to compile
 
 
 class Lock:
@@ -62,6 +61,7 @@ class Row:
         self.stream = torch.cuda.Stream()
         self.emptied = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
         self.flush_us = None
+        self.kept = []
 
     def flush(self):
         return self.emptied.sum(dtype=self.torch.int64)
@@ -115,7 +115,7 @@ class Row:
                 with self.lock, torch.cuda.stream(self.stream):
                     kernel = self.exported.Kernel(source, library)
                     run = kernel.bind(tensors, {**names})
-                    run.kernel = kernel
+                    self.kept.append(run)  # a graph does not keep the scratch memory that its launches use
                     run()
                     torch.cuda.synchronize()
                     errors[label] = max((self.exported.relative_error(tensors[n], e) for n, e in expected.items()), default=math.nan)
@@ -241,7 +241,7 @@ def work(given):
     torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
     torch._inductor.config.compile_threads = 2
     lock = Lock(os.path.join(given.out, f"gpu{given.gpu}.lock"))
-    tuning.Tuning(benchmarking, lock)
+    tuning.Tuning(benchmarking, lock, rough=True)  # max-autotune's full look at a product's kernels takes up to 40 s
     row = Row(given, *given.row.split(":"), torch, exported_kernels, lock)
     for bench in row.task["cases"]["bench"]:
         if row.out_of_time():
@@ -267,7 +267,7 @@ def build(given, source):
 def everything(given):
     os.makedirs(os.path.join(given.out, "built"), exist_ok=True)
     sources = sorted(pathlib.Path(given.folder).glob("*.cu"))
-    rows = sorted({tuple(source.stem.split(".")[:2]) for source in sources}, key=lambda row: (row[0] in LAST, row))
+    rows = sorted({tuple(source.stem.split(".")[:2]) for source in sources}, key=lambda row: (row[0] not in given.first, row))
     sources.sort(key=lambda source: rows.index(tuple(source.stem.split(".")[:2])))
 
     def run(number):
@@ -297,12 +297,14 @@ def is_pytorch(label):
 
 
 def show(paths):
-    """The table: the fullest sitting of each case."""
+    """The table: of each case the fullest sitting, of several files the last one's."""
     cases = {}
     for path in paths:
+        own = {}
         for line in pathlib.Path(path).read_text().splitlines():
             task, direction, case, sitting, label, us, error, _ = line.split("\t")
-            cases.setdefault((task, direction, case), {}).setdefault(sitting, {})[label] = (float(us), float(error))
+            own.setdefault((task, direction, case), {}).setdefault(sitting, {})[label] = (float(us), float(error))
+        cases.update({case: sittings for case, sittings in own.items() if "full" in sittings or "full" not in cases.get(case, {})})
     print("| task | direction | case | ours us | which | difference | PyTorch us | which | eager us | PyTorch / ours | from the graph us |\n|---|---|---|--:|---|--:|--:|---|--:|--:|--:|")
     ratios = []
     for (task, direction, case), sittings in sorted(cases.items()):
@@ -333,6 +335,7 @@ def main():
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=16, help="rows side by side")
     parser.add_argument("--for", dest="limit", type=float, default=1e9, metavar="SECONDS", help="begin nothing new after so long")
+    parser.add_argument("--first", default=[], type=lambda text: text.split(","), metavar="TASK,...", help="tasks that come before the others")
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--gpu", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--began", type=float, default=time.monotonic(), help=argparse.SUPPRESS)
