@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/channelwise.h"
 #include "generator/fragments.h"
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
@@ -11,6 +12,7 @@
 #include "generator/warpgroup_tile.h"
 
 #define NARROW_VALUES 4u
+#define MOST_UNROLLED 11 /* places of a window's side */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
@@ -326,6 +328,24 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    return good;
 }
 
+/* A kernel for each size of the window, whose loops are unrolled.  other: whether there is one. */
+static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, bool *other) {
+   uint32_t size;
+   int64_t windows[RKB_CHANNELWISE_WINDOWS];
+   const uint32_t count = rkb_channelwise_windows(file->graph, launch, &size, windows);
+   for (uint32_t w = 0; w < count; w++) {
+      rkb_variant_t variant = {.vector = 1, .suffix = rkb_arena_format(file->arena, "_%lld", (long long)windows[w])};
+      if (!file->graph->sizes.list[size].constant)
+         variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = windows[w]};
+      if (windows[w] > MOST_UNROLLED || !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
+         continue;
+      if (!write_variant(file, launch, &variant, rkb_write_strip_kernel, base, *other, false))
+         return false;
+      *other = true;
+   }
+   return true;
+}
+
 /* The way of most elements an access.  False: the launch has no vectors. */
 static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *vector) {
    uint32_t sizes[RKB_VECTOR_SIZES];
@@ -365,6 +385,9 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
+   bool strips = false;
+   if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP] && !write_strips(file, launch, base, &strips))
+      return false;
    if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads */
       rkb_launch_t shorter = *launch;
       rkb_variant_t fewer = vector;
@@ -385,7 +408,7 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    const rkb_variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
    if (!count && keep && !write_variant(file, launch, &kept, write, base, false, false))
       return false;
-   return always || write_variant(file, launch, &plain, write, base, count || keep, true);
+   return always || write_variant(file, launch, &plain, write, base, count || keep || strips, true);
 }
 
 /* A kernel for each length of the rows that are multiplied. */

@@ -19,6 +19,8 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
 void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* ELEMENT with the decision `window`. */
 void rkb_write_window_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* ELEMENT with the decision `strip`; the window is one number in the variant's cases. */
+void rkb_write_strip_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* The lines of a node along a dim: how many, and the coordinates of a place of one. */

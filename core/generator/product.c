@@ -91,6 +91,9 @@ static uint32_t follow(const rkb_graph_t *graph, uint32_t value, uint32_t dim, u
    seen[value] = true;
    if (node->kind == RKB_NODE_PERMUTE)
       return follow(graph, node->inputs[0], (uint32_t)graph->sizes.list[node->integers[dim]].at[0], product, seen);
+   const rkb_node_t *first = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
+   if (node->kind == RKB_NODE_RESHAPE && first->rank == node->rank && memcmp(first->shape, node->shape, node->rank * sizeof *node->shape) == 0)
+      return follow(graph, node->inputs[0], dim, product, seen); /* a rounding */
    for (uint32_t i = 0; i < node->input_count && node->kind == RKB_NODE_MAP && found == RKB_MAX_RANK; i++) {
       const uint32_t fewer = node->rank - graph->nodes[node->inputs[i]].rank;
       if (dim >= fewer)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/yaml.h"
+#include "generator/channelwise.h"
 #include "generator/fragments.h"
 #include "generator/moments.h"
 #include "generator/online_nodes.h"
@@ -69,13 +70,14 @@ static const struct {
    [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
+   [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
                                           UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE |
-                                          UINT64_C(1) << RKB_HELD;
+                                          UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -140,6 +142,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;
    if (decision == RKB_CHANNELS && (launch->anchor_count < 2 || !has_windows(graph, launch)))
+   if (decision == RKB_STRIP && !rkb_launch_is_channelwise(graph, launch))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
@@ -193,6 +196,10 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
    if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
       return d[RKB_WINDOW] ? window_refused(graph, launch) : "a thread that owns one element has one heavy node";
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && (d[RKB_VECTOR] > 1 || !has_windows(graph, launch)))
+      return "a thread owns a window of a largest pool's gradient, without vectors";
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
+      return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)

@@ -60,6 +60,8 @@ enum rkb_decision {
    RKB_BESIDE, /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: shares a kernel with the launch before, a range of blocks each */
    RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in
               * shared memory */
+   RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
+               * 0: one element */
    RKB_DECISIONS
 };
 
