@@ -46,7 +46,7 @@ static const struct {
                   1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
                   {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_M] = {"tile_m", TILES | ONLINE, {8, 16, 32, 64, 128, 256, -1}},
-   [RKB_TILE_N] = {"tile_n", TILES | ONLINE, {8, 16, 32, 64, 128, 256, -1}},
+   [RKB_TILE_N] = {"tile_n", TILES | ONLINE, {8, 16, 32, 64, 128, 192, 256, -1}},
    [RKB_TILE_K] = {"tile_k", TILES, {4, 8, 16, 32, 64, 128, -1}},
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
@@ -200,6 +200,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a thread owns a window of a largest pool's gradient, without vectors";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
       return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
+   if (d[RKB_TILE_N] == 192 && (TILES | ONLINE) >> launch->mapping & 1 && (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR))
+      return "tiles of 192 columns are for products of warpgroups";
    if (launch->mapping == RKB_MAP_TENSOR)
       return rkb_tensor_refused(graph, launch, shared_bytes);
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR)

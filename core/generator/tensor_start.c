@@ -54,7 +54,7 @@ static double share_of(const int64_t *d) {
 static const struct {
    int64_t m, n, groups;
    double share, split_share;
-} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.47}, {256, 128, 2, 0.77, 0.82}, {128, 128, 2, 0.74, 0.66}, {64, 256, 1, 0.50, 0.36},
+} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.47}, {256, 128, 2, 0.77, 0.82}, {128, 192, 2, 0.77, 0.50}, {128, 128, 2, 0.74, 0.66}, {64, 256, 1, 0.50, 0.36},
                        {64, 128, 1, 0.42, 0.36},  {128, 64, 2, 0.40, 0.36},  {64, 64, 1, 0.28, 0.28}};
 
 static double warpgroup_share(const int64_t *d) {

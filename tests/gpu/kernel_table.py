@@ -3,7 +3,7 @@
 CUDA graph, and what a task's own variants add (attention's back ends).
 
 usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first TASK,...]
-       kernel_table.py --show OUT/times.tsv...
+       kernel_table.py --show|--figures OUT/times.tsv...
 
 FOLDER has NAME.cu and NAME.h as `rkb export --c --out` writes them, each named TASK.DIRECTION.LABEL.  Each task and direction is a row of
 work for a process of its own; the processes share the GPUs.  They compile side by side and take turns to run something: a GPU has a lock,
@@ -296,39 +296,63 @@ def is_pytorch(label):
     return label.startswith(("eager", "compile", "max_autotune", "sdpa"))
 
 
-def show(paths):
-    """The table: of each case the fullest sitting, of several files the last one's."""
+def read_times(paths):
+    """By task, direction and case: the times of the fullest sitting, of several files the last one's, and whether it is full."""
     cases = {}
     for path in paths:
         own = {}
         for line in pathlib.Path(path).read_text().splitlines():
             task, direction, case, sitting, label, us, error, _ = line.split("\t")
             own.setdefault((task, direction, case), {}).setdefault(sitting, {})[label] = (float(us), float(error))
-        cases.update({case: sittings for case, sittings in own.items() if "full" in sittings or "full" not in cases.get(case, {})})
-    print("| task | direction | case | ours us | which | difference | PyTorch us | which | eager us | PyTorch / ours | from the graph us |\n|---|---|---|--:|---|--:|--:|---|--:|--:|--:|")
+        for case, sittings in own.items():
+            if "full" in sittings or not cases.get(case, (None, False))[1]:
+                cases[case] = (sittings.get("full") or sittings["early"], "full" in sittings)
+    return sorted(cases.items())
+
+
+def figures(paths):
+    """One line a case, tab-separated."""
+    variants = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
+    print("\t".join(["task", "direction", "case", *variants, "others", "ours"]))
+    for key, (times, _) in read_times(paths):
+        others = [label for label in times if is_pytorch(label) and label not in variants]
+        ours = [label for label in times if not is_pytorch(label)]
+        print("\t".join([*key, *(f"{times[v][0]:.5g}" if v in times else "" for v in variants),
+                         *(", ".join(f"{label} {times[label][0]:.5g}" for label in sorted(group, key=times.get)) for group in (others, ours))]))
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def show(paths):
+    """The table."""
+    print("| task | direction | case | ours us | which | difference | PyTorch us | which | PyTorch / ours | from the graph us |\n"
+          "|---|---|---|--:|---|--:|--:|---|--:|--:|")
     ratios = []
-    for (task, direction, case), sittings in sorted(cases.items()):
-        times = sittings.get("full") or sittings["early"]
+    for (task, direction, case), (times, full) in read_times(paths):
         ours = min(((us, label, error) for label, (us, error) in times.items() if not is_pytorch(label)), default=None)
         theirs = min(((us, label) for label, (us, _) in times.items() if is_pytorch(label)), default=None)
-        graph = times.get("suited", (math.nan,))[0]
-        eager = min((us for label, (us, _) in times.items() if label.startswith("eager")), default=math.nan)
-        ratio = theirs[0] / ours[0] if ours and theirs else None
-        if ratio:
-            ratios.append((task, ratio))
-        print(f"| {task} | {direction} | {case} | {ours[0] if ours else math.nan:.5g} | {ours[1] if ours else ''} | {ours[2] if ours else math.nan:.1e} | "
-              f"{theirs[0] if theirs else math.nan:.5g} | {theirs[1] if theirs else ''}{'' if 'full' in sittings else ', early'} | {eager:.5g} | "
-              f"{ratio or math.nan:.2f} | {graph:.5g} |")
+        if not ours or not theirs:
+            continue
+        graph = f"{times['suited'][0]:.5g}" if "suited" in times else ""
+        difference = "" if math.isnan(ours[2]) else f"{ours[2]:.0e}"
+        ratios.append((task, full, theirs[0] / ours[0]))
+        print(f"| {task} | {direction} | {case} | {ours[0]:.5g} | {ours[1]} | {difference} | {theirs[0]:.5g} | {theirs[1]}{'' if full else ' *'} | "
+              f"{theirs[0] / ours[0]:.2f} | {graph} |")
     narrow = ("bf16_", "fp16_", "fp8_", "w4a16", "w8a8", "top_k", "sample_")
-    for name, chosen in (("float32", [r for t, r in ratios if not t.startswith(narrow)]), ("narrow", [r for t, r in ratios if t.startswith(narrow)])):
+    for name, wanted in (("float32", False), ("narrow", True)):
+        chosen = [ratio for task, full, ratio in ratios if full and task.startswith(narrow) == wanted]
         if chosen:
-            print(f"\n{name}: geometric mean {math.exp(sum(map(math.log, chosen)) / len(chosen)):.3f} over {len(chosen)} cases, least {min(chosen):.2f}, "
-                  f"below 0.85: {sum(r < 0.85 for r in chosen)}")
+            print(f"\n{name}: geometric mean {geometric_mean(chosen):.3f} over {len(chosen)} cases, least {min(chosen):.2f}, below 0.85: "
+                  f"{sum(ratio < 0.85 for ratio in chosen)}")
+    print("\n*: eager code alone was timed, its graph included; such cases are in no mean.")
 
 
 def main():
-    if "--show" in sys.argv:
-        return show(sys.argv[sys.argv.index("--show") + 1 :])
+    for option, what in (("--show", show), ("--figures", figures)):
+        if option in sys.argv:
+            return what(sys.argv[sys.argv.index(option) + 1 :])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("tasks", "folder", "out"):
         parser.add_argument(name)
