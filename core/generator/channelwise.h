@@ -10,6 +10,7 @@
 /* Whether a launch computes one such convolution of two dims, of stride and dilation 1, and nothing else that needs many elements. */
 bool rkb_launch_is_channelwise(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* The window's size, one for both dims, and the few numbers that it is, ascending.  Returns how many; 0: there are more. */
-uint32_t rkb_channelwise_windows(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t values[RKB_CHANNELWISE_WINDOWS]);
+uint32_t rkb_channelwise_windows(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size,
+                                 int64_t values[RKB_CHANNELWISE_WINDOWS]);
 
 #endif

@@ -4,8 +4,8 @@
 #include "generator/launch_text.h"
 #include "generator/product.h"
 
-#define RANK 4 /* images, channels, rows, columns */
-#define HEAD 2 /* of a convolution's numbers: then stride, padding and dilation of each dim */
+#define RANK 4      /* images, channels, rows, columns */
+#define HEAD 2      /* of a convolution's numbers: then stride, padding and dilation of each dim */
 #define CHANNELS 64 /* of a block, whose taps it keeps in shared memory */
 
 static bool is_number(const rkb_graph_t *graph, uint32_t size, int64_t number) {
@@ -13,18 +13,22 @@ static bool is_number(const rkb_graph_t *graph, uint32_t size, int64_t number) {
 }
 
 bool rkb_launch_is_channelwise(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const rkb_node_t *node = launch->anchor_count == 1 && launch->root_count ? &graph->nodes[launch->anchors[0]] : NULL;
+   const rkb_node_t *node =
+      launch->anchor_count == 1 && launch->root_count ? &graph->nodes[launch->anchors[0]] : NULL;
    if (!node || node->kind != RKB_NODE_CONVOLUTION || node->rank != RANK)
       return false;
    const rkb_node_t *image = &graph->nodes[node->inputs[0]], *weight = &graph->nodes[node->inputs[1]];
    for (uint32_t d = 0; d < 2; d++)
-      if (!is_number(graph, node->integers[HEAD + 3 * d], 1) || !is_number(graph, node->integers[HEAD + 3 * d + 2], 1))
+      if (!is_number(graph, node->integers[HEAD + 3 * d], 1) ||
+          !is_number(graph, node->integers[HEAD + 3 * d + 2], 1))
          return false;
-   return is_number(graph, weight->shape[1], 1) && image->shape[1] == node->shape[1] && node->integers[1] == node->shape[1] &&
-          weight->shape[2] == weight->shape[3] && rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1;
+   return is_number(graph, weight->shape[1], 1) && image->shape[1] == node->shape[1] &&
+          node->integers[1] == node->shape[1] && weight->shape[2] == weight->shape[3] &&
+          rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1;
 }
 
-uint32_t rkb_channelwise_windows(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t values[RKB_CHANNELWISE_WINDOWS]) {
+uint32_t rkb_channelwise_windows(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size,
+                                 int64_t values[RKB_CHANNELWISE_WINDOWS]) {
    *size = graph->nodes[graph->nodes[launch->anchors[0]].inputs[1]].shape[2];
    return rkb_size_values(&graph->sizes.list[*size], RKB_CHANNELWISE_WINDOWS, values);
 }
@@ -42,44 +46,61 @@ static const rkb_index_t *size_of(rkb_writer_t *writer, const rkb_node_t *node, 
 }
 
 /* The block's taps in shared memory, a row for each; every thread of a channel loads some. */
-static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *channel, int64_t window, int64_t threads) {
+static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *channel,
+                       int64_t window, int64_t threads) {
    const rkb_index_t *zero = rkb_index_constant(&writer->indices, 0);
    rkb_write(writer, "__shared__ float taps[%lld][%d];", (long long)(window * window), CHANNELS);
    rkb_write_open(writer, true, "if (c < %s)", rkb_writer_uniform(writer, size_of(writer, node, 1)));
-   rkb_write_open(writer, false, "for (int tap = threadIdx.x / %d; tap < %lld; tap += %lld)", CHANNELS, (long long)(window * window),
-                  (long long)threads / CHANNELS);
-   const rkb_index_t *tap = rkb_writer_variable(writer, "tap", rkb_index_constant(&writer->indices, window * window)),
+   rkb_write_open(writer, false, "for (int tap = threadIdx.x / %d; tap < %lld; tap += %lld)", CHANNELS,
+                  (long long)(window * window), (long long)threads / CHANNELS);
+   const rkb_index_t *tap = rkb_writer_variable(writer, "tap",
+                                                rkb_index_constant(&writer->indices, window * window)),
                      *side = rkb_index_constant(&writer->indices, window);
-   const rkb_index_t *at[RANK] = {channel, zero, rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, tap, side),
+   const rkb_index_t *at[RANK] = {channel, zero,
+                                  rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, tap, side),
                                   rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, tap, side)};
-   rkb_write(writer, "taps[tap][threadIdx.x %% %d] = %s;", CHANNELS, rkb_write_float(writer, node->inputs[1], at).text);
+   rkb_write(writer, "taps[tap][threadIdx.x %% %d] = %s;", CHANNELS,
+             rkb_write_float(writer, node->inputs[1], at).text);
    rkb_write_close(writer);
    rkb_write_close(writer);
    rkb_write(writer, "__syncthreads();");
 }
 
 /* at: the strip's first pixel. */
-static void write_sums(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at, int64_t window, int64_t strip) {
+static void write_sums(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                       int64_t window, int64_t strip) {
    const rkb_node_t *image = &writer->graph->nodes[node->inputs[0]];
    rkb_indices_t *indices = &writer->indices;
-   const rkb_index_t *padding[2] = {rkb_index_size(indices, node->integers[HEAD + 1]), rkb_index_size(indices, node->integers[HEAD + 4])}, *from[RANK];
+   const rkb_index_t *padding[2] = {rkb_index_size(indices, node->integers[HEAD + 1]),
+                                    rkb_index_size(indices, node->integers[HEAD + 4])},
+                     *from[RANK];
    rkb_write(writer, "float sums[%lld] = {};", (long long)strip);
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int u = 0; u < %lld; u++)", 3 * (int)(writer->depth + 1), "", (long long)window);
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int u = 0; u < %lld; u++)",
+                  3 * (int)(writer->depth + 1), "", (long long)window);
    from[0] = at[0];
    from[1] = at[1];
-   from[2] = less(writer, sum_of(writer, at[2], rkb_writer_variable(writer, "u", rkb_index_constant(indices, window))), padding[0]);
+   from[2] = less(
+      writer, sum_of(writer, at[2], rkb_writer_variable(writer, "u", rkb_index_constant(indices, window))),
+      padding[0]);
    const char *row = rkb_writer_index(writer, from[2]);
-   rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", row, row, rkb_writer_uniform(writer, size_of(writer, image, 2)));
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int place = 0; place < %lld; place++)", 3 * (int)(writer->depth + 1), "",
-                  (long long)(strip + window - 1));
-   from[3] = less(writer, sum_of(writer, at[3], rkb_writer_variable(writer, "place", rkb_index_constant(indices, strip + window - 1))), padding[1]);
+   rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", row, row,
+                  rkb_writer_uniform(writer, size_of(writer, image, 2)));
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int place = 0; place < %lld; place++)",
+                  3 * (int)(writer->depth + 1), "", (long long)(strip + window - 1));
+   from[3] =
+      less(writer,
+           sum_of(writer, at[3],
+                  rkb_writer_variable(writer, "place", rkb_index_constant(indices, strip + window - 1))),
+           padding[1]);
    const char *column = rkb_writer_index(writer, from[3]);
-   rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", column, column, rkb_writer_uniform(writer, size_of(writer, image, 3)));
+   rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", column, column,
+                  rkb_writer_uniform(writer, size_of(writer, image, 3)));
    const char *value = rkb_write_float(writer, node->inputs[0], from).text;
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int v = 0; v < %lld; v++)", (long long)window);
    rkb_write(writer, "   if (place >= v && place - v < %lld)", (long long)strip);
-   rkb_write(writer, "      sums[place - v] += %s * taps[u * %lld + v][threadIdx.x %% %d];", value, (long long)window, CHANNELS);
+   rkb_write(writer, "      sums[place - v] += %s * taps[u * %lld + v][threadIdx.x %% %d];", value,
+             (long long)window, CHANNELS);
    for (uint32_t block = 0; block < 4; block++)
       rkb_write_close(writer);
 }
@@ -87,41 +108,57 @@ static void write_sums(rkb_writer_t *writer, const rkb_node_t *node, const rkb_i
 void rkb_write_strip_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const rkb_node_t *node = &writer->graph->nodes[launch->anchors[0]];
    rkb_indices_t *indices = &writer->indices;
-   const int64_t threads = launch->decisions[RKB_THREADS], strip = launch->decisions[RKB_STRIP], lines = threads / CHANNELS;
-   const rkb_index_t *side = size_of(writer, &writer->graph->nodes[node->inputs[1]], 2), *width = size_of(writer, node, 3);
+   const int64_t threads = launch->decisions[RKB_THREADS], strip = launch->decisions[RKB_STRIP],
+                 lines = threads / CHANNELS;
+   const rkb_index_t *side = size_of(writer, &writer->graph->nodes[node->inputs[1]], 2),
+                     *width = size_of(writer, node, 3);
    const int64_t window = side->at[0];
    if (!rkb_index_is(side, window)) {
       rkb_writer_fail(writer, "the window has no one size");
       return;
    }
-   const rkb_index_t *strips = rkb_index_make(indices, RKB_INDEX_QUOTIENT, sum_of(writer, width, rkb_index_constant(indices, strip - 1)),
+   const rkb_index_t *strips = rkb_index_make(indices, RKB_INDEX_QUOTIENT,
+                                              sum_of(writer, width, rkb_index_constant(indices, strip - 1)),
                                               rkb_index_constant(indices, strip)),
-                     *rows = rkb_index_make(indices, RKB_INDEX_PRODUCT, strips, rkb_index_make(indices, RKB_INDEX_PRODUCT, size_of(writer, node, 2), size_of(writer, node, 0))),
-                     *chunks = rkb_index_make(indices, RKB_INDEX_QUOTIENT, sum_of(writer, size_of(writer, node, 1), rkb_index_constant(indices, CHANNELS - 1)),
-                                              rkb_index_constant(indices, CHANNELS));
+                     *rows =
+                        rkb_index_make(indices, RKB_INDEX_PRODUCT, strips,
+                                       rkb_index_make(indices, RKB_INDEX_PRODUCT, size_of(writer, node, 2),
+                                                      size_of(writer, node, 0))),
+                     *chunks = rkb_index_make(
+                        indices, RKB_INDEX_QUOTIENT,
+                        sum_of(writer, size_of(writer, node, 1), rkb_index_constant(indices, CHANNELS - 1)),
+                        rkb_index_constant(indices, CHANNELS));
    const char *chunk = rkb_writer_uniform(writer, chunks);
-   rkb_write(writer, "const index c = (index)blockIdx.x %% %s * %d + threadIdx.x %% %d, strip = (index)blockIdx.x / %s * %lld + threadIdx.x / %d;", chunk,
-             CHANNELS, CHANNELS, chunk, (long long)lines, CHANNELS);
+   rkb_write(
+      writer,
+      "const index c = (index)blockIdx.x %% %s * %d + threadIdx.x %% %d, strip = (index)blockIdx.x / %s * %lld + threadIdx.x / %d;",
+      chunk, CHANNELS, CHANNELS, chunk, (long long)lines, CHANNELS);
    const rkb_index_t *channel = rkb_writer_variable(writer, "c", size_of(writer, node, 1));
    write_taps(writer, node, channel, window, threads);
-   rkb_write(writer, "if (c >= %s || strip >= %s)", rkb_writer_uniform(writer, size_of(writer, node, 1)), rkb_writer_uniform(writer, rows));
+   rkb_write(writer, "if (c >= %s || strip >= %s)", rkb_writer_uniform(writer, size_of(writer, node, 1)),
+             rkb_writer_uniform(writer, rows));
    rkb_write(writer, "   return;");
-   const rkb_index_t *number = rkb_writer_variable(writer, "strip", rows), *line = rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, strips);
-   const rkb_index_t *at[RANK] = {rkb_index_make(indices, RKB_INDEX_QUOTIENT, line, size_of(writer, node, 2)), channel,
-                                  rkb_index_make(indices, RKB_INDEX_REMAINDER, line, size_of(writer, node, 2)),
-                                  rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, strips),
-                                                 rkb_index_constant(indices, strip))};
+   const rkb_index_t *number = rkb_writer_variable(writer, "strip", rows),
+                     *line = rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, strips);
+   const rkb_index_t *at[RANK] = {
+      rkb_index_make(indices, RKB_INDEX_QUOTIENT, line, size_of(writer, node, 2)), channel,
+      rkb_index_make(indices, RKB_INDEX_REMAINDER, line, size_of(writer, node, 2)),
+      rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_REMAINDER, number, strips),
+                     rkb_index_constant(indices, strip))};
    write_sums(writer, node, at, window, strip);
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int place = 0; place < %lld; place++)", 3 * (int)(writer->depth + 1), "", (long long)strip);
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int place = 0; place < %lld; place++)",
+                  3 * (int)(writer->depth + 1), "", (long long)strip);
    at[3] = sum_of(writer, at[3], rkb_writer_variable(writer, "place", rkb_index_constant(indices, strip)));
-   rkb_write_open(writer, true, "if (%s < %s)", rkb_writer_index(writer, at[3]), rkb_writer_uniform(writer, width));
+   rkb_write_open(writer, true, "if (%s < %s)", rkb_writer_index(writer, at[3]),
+                  rkb_writer_uniform(writer, width));
    rkb_writer_know(writer, launch->anchors[0], at, "sums[place]");
    rkb_write_roots(writer, launch, launch->anchors[0], at);
    rkb_write_close(writer);
    rkb_write_close(writer);
    *shape = (rkb_kernel_shape_t){
-      .grid = rkb_arena_format(writer->arena, "ceildiv(%s, %lld) * (%s)", rkb_index_manifest(indices, rows), (long long)lines, rkb_index_manifest(indices, chunks)),
+      .grid = rkb_arena_format(writer->arena, "ceildiv(%s, %lld) * (%s)", rkb_index_manifest(indices, rows),
+                               (long long)lines, rkb_index_manifest(indices, chunks)),
       .threads = threads,
-      .owns = rkb_arena_format(writer->arena, "A thread owns %lld neighbouring pixels of one channel of %s.", (long long)strip,
-                               writer->targets[launch->roots[0]].name)};
+      .owns = rkb_arena_format(writer->arena, "A thread owns %lld neighbouring pixels of one channel of %s.",
+                               (long long)strip, writer->targets[launch->roots[0]].name)};
 }

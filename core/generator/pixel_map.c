@@ -10,7 +10,8 @@ static const rkb_node_t *node_of(const rkb_writer_t *writer, const rkb_product_t
    return &writer->graph->nodes[tile->product.node];
 }
 
-bool rkb_side_is_of_pixels(const rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
+bool rkb_side_is_of_pixels(const rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                           const rkb_tile_side_t *side) {
    const rkb_node_t *node = node_of(writer, tile);
    return node->kind != RKB_NODE_MATMUL && node->rank == RANK && side->which == 0;
 }
@@ -20,7 +21,8 @@ static int64_t row_elements(const rkb_product_tile_t *tile) {
 }
 
 /* False: the size is a constant that does not satisfy the condition, or there is no room for it. */
-static bool add(const rkb_graph_t *graph, uint32_t most, rkb_condition_t *conditions, uint32_t *count, rkb_condition_t wanted) {
+static bool add(const rkb_graph_t *graph, uint32_t most, rkb_condition_t *conditions, uint32_t *count,
+                rkb_condition_t wanted) {
    const rkb_size_t *size = &graph->sizes.list[wanted.size];
    uint32_t c = 0;
    if (size->constant)
@@ -36,18 +38,23 @@ static bool add(const rkb_graph_t *graph, uint32_t most, rkb_condition_t *condit
    return true;
 }
 
-bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t most, rkb_condition_t *conditions, uint32_t *count) {
+bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t most,
+                              rkb_condition_t *conditions, uint32_t *count) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    if (node->kind == RKB_NODE_MATMUL || node->rank != RANK)
       return false;
-   const int64_t *d = launch->decisions, row = RKB_MAP_ROW_BYTES / (int64_t)rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   const int64_t *d = launch->decisions,
+                 row = RKB_MAP_ROW_BYTES / (int64_t)rkb_fragment_type(d[RKB_TENSOR])->bytes;
    const rkb_size_t *groups = &graph->sizes.list[node->integers[1]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
-   const rkb_condition_t channels = {.size = graph->nodes[node->inputs[0]].shape[1], .multiple = of_weight ? row : d[RKB_TILE_K]};
+   const rkb_condition_t channels = {.size = graph->nodes[node->inputs[0]].shape[1],
+                                     .multiple = of_weight ? row : d[RKB_TILE_K]};
    if (!groups->constant || groups->at[0] != 1 || !add(graph, most, conditions, count, channels))
       return false;
-   for (uint32_t i = 0; i < RKB_PIXEL_DIMS && node->kind == RKB_NODE_CONVOLUTION_INPUT; i++) /* pixels between those of a stride are no pixels */
-      if (!add(graph, most, conditions, count, (rkb_condition_t){.size = node->integers[HEAD + 3 * i], .multiple = 1, .equal = 1}))
+   for (uint32_t i = 0; i < RKB_PIXEL_DIMS && node->kind == RKB_NODE_CONVOLUTION_INPUT;
+        i++) /* pixels between those of a stride are no pixels */
+      if (!add(graph, most, conditions, count,
+               (rkb_condition_t){.size = node->integers[HEAD + 3 * i], .multiple = 1, .equal = 1}))
          return false;
    return true;
 }
@@ -55,18 +62,25 @@ bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *laun
 /* Whether the elements lie as images of rows of pixels of channels. */
 static bool channels_come_last(rkb_writer_t *writer, const rkb_product_tile_t *tile, rkb_pixel_map_t *map) {
    rkb_indices_t *indices = &writer->indices;
-   const rkb_index_t *at[RANK] = {rkb_index_variable(indices, "image", map->images), rkb_index_variable(indices, "channel", map->channels),
-                                  rkb_index_variable(indices, "down", map->size[1]), rkb_index_variable(indices, "right", map->size[0])};
-   const rkb_index_t *element = rkb_staging_element(writer, node_of(writer, tile)->inputs[0], at, false, &map->stored), *wanted = at[0];
+   const rkb_index_t *at[RANK] = {rkb_index_variable(indices, "image", map->images),
+                                  rkb_index_variable(indices, "channel", map->channels),
+                                  rkb_index_variable(indices, "down", map->size[1]),
+                                  rkb_index_variable(indices, "right", map->size[0])};
+   const rkb_index_t *element = rkb_staging_element(writer, node_of(writer, tile)->inputs[0], at, false,
+                                                    &map->stored),
+                     *wanted = at[0];
    const rkb_index_t *const order[] = {at[2], map->size[1], at[3], map->size[0], at[1], map->channels};
    for (uint32_t i = 0; i < 6; i += 2)
-      wanted = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, wanted, order[i + 1]), order[i]);
+      wanted = rkb_index_make(indices, RKB_INDEX_SUM,
+                              rkb_index_make(indices, RKB_INDEX_PRODUCT, wanted, order[i + 1]), order[i]);
    return element == wanted;
 }
 
-bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_pixel_map_t *map) {
+bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                      rkb_pixel_map_t *map) {
    rkb_indices_t *indices = &writer->indices;
-   const rkb_node_t *node = node_of(writer, tile), *image = &writer->graph->nodes[node->inputs[0]], *right = &writer->graph->nodes[node->inputs[1]];
+   const rkb_node_t *node = node_of(writer, tile), *image = &writer->graph->nodes[node->inputs[0]],
+                    *right = &writer->graph->nodes[node->inputs[1]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
    *map = (rkb_pixel_map_t){.images = rkb_index_size(indices, image->shape[0]),
                             .channels = rkb_index_size(indices, image->shape[1]),
@@ -79,8 +93,9 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
       map->positions[i] = rkb_index_size(indices, (of_weight ? right : node)->shape[dim]);
       map->step[i] = rkb_index_size(indices, node->integers[number]);
       map->dilation[i] = rkb_index_size(indices, node->integers[number + 2]);
-      const rkb_index_t *reach = rkb_index_make(indices, RKB_INDEX_PRODUCT, map->dilation[i],
-                                                rkb_index_make(indices, RKB_INDEX_DIFFERENCE, map->window[i], rkb_index_constant(indices, 1)));
+      const rkb_index_t *reach = rkb_index_make(
+         indices, RKB_INDEX_PRODUCT, map->dilation[i],
+         rkb_index_make(indices, RKB_INDEX_DIFFERENCE, map->window[i], rkb_index_constant(indices, 1)));
       const rkb_index_t *rest = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, reach, padding);
       map->before[i] = map->backwards ? rest : padding;
       map->behind[i] = map->backwards ? padding : rest;
@@ -89,46 +104,64 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
    }
    /* A copy is of one tap: a step's terms, or as many of the tile's columns as a row of shared memory has. */
    const int64_t together = side->depth_fast ? tile->depth : row_elements(tile);
-   return side->raw && side->depth_fast != of_weight && rkb_index_divides(map->channels, together) && channels_come_last(writer, tile, map);
+   return side->raw && side->depth_fast != of_weight && rkb_index_divides(map->channels, together) &&
+          channels_come_last(writer, tile, map);
 }
 
 /* "lower: ..." or "upper: ...": a corner that lies so far before. */
-static const char *corner_of(rkb_writer_t *writer, const char *name, const rkb_index_t *const distance[RKB_PIXEL_DIMS]) {
+static const char *corner_of(rkb_writer_t *writer, const char *name,
+                             const rkb_index_t *const distance[RKB_PIXEL_DIMS]) {
    const char *text[RKB_PIXEL_DIMS];
    for (uint32_t i = 0; i < RKB_PIXEL_DIMS; i++)
-      text[i] = rkb_index_is(distance[i], 0) ? "0" : rkb_arena_format(writer->arena, "-(%s)", rkb_index_manifest(&writer->indices, distance[i]));
+      text[i] =
+         rkb_index_is(distance[i], 0)
+            ? "0"
+            : rkb_arena_format(writer->arena, "-(%s)", rkb_index_manifest(&writer->indices, distance[i]));
    return rkb_arena_format(writer->arena, "%s: \"%s, %s\"", name, text[0], text[1]);
 }
 
-static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const rkb_pixel_map_t *map) {
+static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                                 const rkb_tile_side_t *side, const rkb_pixel_map_t *map) {
    const rkb_indices_t *indices = &writer->indices;
    const rkb_storage_t *storage = &writer->storage[map->stored];
    const char *steps = "";
    if (!rkb_index_is(map->step[0], 1) || !rkb_index_is(map->step[1], 1))
-      steps = rkb_arena_format(writer->arena, "steps: \"1, %s, %s, 1\", ", rkb_index_manifest(indices, map->step[0]),
+      steps = rkb_arena_format(writer->arena, "steps: \"1, %s, %s, 1\", ",
+                               rkb_index_manifest(indices, map->step[0]),
                                rkb_index_manifest(indices, map->step[1]));
-   return rkb_arena_format(writer->arena,
-                           "{buffer: %s, dims: \"%s, %s, %s, %s\", %s, %s, %schannels: %lld, pixels: %lld, swizzle: %d}",
-                           storage->argument ? storage->argument : storage->name, rkb_index_manifest(indices, map->channels),
-                           rkb_index_manifest(indices, map->size[0]), rkb_index_manifest(indices, map->size[1]),
-                           rkb_index_manifest(indices, map->images), corner_of(writer, "lower", map->before),
-                           corner_of(writer, "upper", map->behind), steps, (long long)row_elements(tile),
-                           (long long)(rkb_tile_map_box_bytes(tile, side) / RKB_MAP_ROW_BYTES), RKB_MAP_ROW_BYTES);
+   return rkb_arena_format(
+      writer->arena,
+      "{buffer: %s, dims: \"%s, %s, %s, %s\", %s, %s, %schannels: %lld, pixels: %lld, swizzle: %d}",
+      storage->argument ? storage->argument : storage->name, rkb_index_manifest(indices, map->channels),
+      rkb_index_manifest(indices, map->size[0]), rkb_index_manifest(indices, map->size[1]),
+      rkb_index_manifest(indices, map->images), corner_of(writer, "lower", map->before),
+      corner_of(writer, "upper", map->behind), steps, (long long)row_elements(tile),
+      (long long)(rkb_tile_map_box_bytes(tile, side) / RKB_MAP_ROW_BYTES), RKB_MAP_ROW_BYTES);
 }
 
 /* The coordinate along one dim of the window's place that a quotient of the pixel's number gives. */
-static const char *coordinate(rkb_writer_t *writer, const rkb_pixel_map_t *map, uint32_t dim, const char *number) {
-   const char *at = rkb_index_is(map->step[dim], 1) ? number
-                                                    : rkb_arena_format(writer->arena, "%s * %s", number, rkb_writer_uniform(writer, map->step[dim]));
-   return rkb_index_is(map->before[dim], 0) ? at : rkb_arena_format(writer->arena, "%s - %s", at, rkb_writer_uniform(writer, map->before[dim]));
+static const char *coordinate(rkb_writer_t *writer, const rkb_pixel_map_t *map, uint32_t dim,
+                              const char *number) {
+   const char *at =
+      rkb_index_is(map->step[dim], 1)
+         ? number
+         : rkb_arena_format(writer->arena, "%s * %s", number, rkb_writer_uniform(writer, map->step[dim]));
+   return rkb_index_is(map->before[dim], 0)
+             ? at
+             : rkb_arena_format(writer->arena, "%s - %s", at, rkb_writer_uniform(writer, map->before[dim]));
 }
 
 /* Writes the coordinates of the pixel of a number. */
-static void write_place(rkb_writer_t *writer, const rkb_pixel_map_t *map, const char *variable, const char *number) {
-   const char *across = rkb_writer_uniform(writer, map->positions[0]), *down = rkb_writer_uniform(writer, map->positions[1]);
-   rkb_write(writer, "const int %s_right = (int)(%s), %s_down = (int)(%s), %s_image = (int)(%s / %s / %s);", variable,
-             coordinate(writer, map, 0, rkb_arena_format(writer->arena, "%s %% %s", number, across)), variable,
-             coordinate(writer, map, 1, rkb_arena_format(writer->arena, "%s / %s %% %s", number, across, down)), variable, number, across, down);
+static void write_place(rkb_writer_t *writer, const rkb_pixel_map_t *map, const char *variable,
+                        const char *number) {
+   const char *across = rkb_writer_uniform(writer, map->positions[0]),
+              *down = rkb_writer_uniform(writer, map->positions[1]);
+   rkb_write(
+      writer, "const int %s_right = (int)(%s), %s_down = (int)(%s), %s_image = (int)(%s / %s / %s);",
+      variable, coordinate(writer, map, 0, rkb_arena_format(writer->arena, "%s %% %s", number, across)),
+      variable,
+      coordinate(writer, map, 1, rkb_arena_format(writer->arena, "%s / %s %% %s", number, across, down)),
+      variable, number, across, down);
 }
 
 void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_pixel_map_t *map) {
@@ -141,23 +174,34 @@ static const char *offset_of(rkb_writer_t *writer, const rkb_pixel_map_t *map, u
    const char *window = rkb_writer_uniform(writer, map->window[0]),
               *tap = rkb_arena_format(writer->arena, "tap %s %s", dim ? "/" : "%", window);
    if (map->backwards)
-      tap = rkb_arena_format(writer->arena, "(%s - 1 - %s)", rkb_writer_uniform(writer, map->window[dim]), tap);
-   return rkb_index_is(map->dilation[dim], 1) ? tap : rkb_arena_format(writer->arena, "%s * %s", tap, rkb_writer_uniform(writer, map->dilation[dim]));
+      tap =
+         rkb_arena_format(writer->arena, "(%s - 1 - %s)", rkb_writer_uniform(writer, map->window[dim]), tap);
+   return rkb_index_is(map->dilation[dim], 1)
+             ? tap
+             : rkb_arena_format(writer->arena, "%s * %s", tap,
+                                rkb_writer_uniform(writer, map->dilation[dim]));
 }
 
-void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const rkb_pixel_map_t *map,
-                        const char *to, const char *barrier) {
+void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                        const rkb_pixel_map_t *map, const char *to, const char *barrier) {
    const long long row = (long long)row_elements(tile), bytes = (long long)rkb_tile_map_box_bytes(tile, side),
                    boxes = (long long)(side->depth_fast ? tile->depth : side->extent) / row;
-   const char *name = rkb_writer_map(writer, rkb_arena_format(writer->arena, "%s_pixels", writer->storage[map->stored].name),
-                                     definition_of(writer, tile, side, map)),
-              *channels = rkb_writer_uniform(writer, map->channels), *variable = side->depth_fast ? side->variable : "k";
+   const char *name = rkb_writer_map(
+                 writer, rkb_arena_format(writer->arena, "%s_pixels", writer->storage[map->stored].name),
+                 definition_of(writer, tile, side, map)),
+              *channels = rkb_writer_uniform(writer, map->channels),
+              *variable = side->depth_fast ? side->variable : "k";
    if (!side->depth_fast)
       write_place(writer, map, variable, "first");
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int box = 0; box < %lld; box++)", 3 * (int)(writer->depth + 1), "", boxes);
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int box = 0; box < %lld; box++)",
+                  3 * (int)(writer->depth + 1), "", boxes);
    rkb_write(writer, "const index number = %s + box * %lld, tap = number / %s;",
-             side->depth_fast ? "first" : rkb_arena_format(writer->arena, "%s_first", side->variable), row, channels);
-   rkb_write(writer, "copy_pixels(%s + box * %lld, &%s, %s, (int)(number %% %s), %s_right, %s_down, %s_image, (int)(%s), (int)(%s));", to, bytes,
-             name, barrier, channels, variable, variable, variable, offset_of(writer, map, 0), offset_of(writer, map, 1));
+             side->depth_fast ? "first" : rkb_arena_format(writer->arena, "%s_first", side->variable), row,
+             channels);
+   rkb_write(
+      writer,
+      "copy_pixels(%s + box * %lld, &%s, %s, (int)(number %% %s), %s_right, %s_down, %s_image, (int)(%s), (int)(%s));",
+      to, bytes, name, barrier, channels, variable, variable, variable, offset_of(writer, map, 0),
+      offset_of(writer, map, 1));
    rkb_write_close(writer);
 }

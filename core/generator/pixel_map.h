@@ -12,21 +12,26 @@ typedef struct rkb_pixel_map {
    const rkb_index_t *channels, *size[RKB_PIXEL_DIMS], *images;
    const rkb_index_t *positions[RKB_PIXEL_DIMS]; /* how many pixels the window is laid on, along each dim */
    const rkb_index_t *window[RKB_PIXEL_DIMS], *step[RKB_PIXEL_DIMS], *dilation[RKB_PIXEL_DIMS];
-   const rkb_index_t *before[RKB_PIXEL_DIMS], *behind[RKB_PIXEL_DIMS]; /* how far the box of pixels that copies go along begins before the first one, and ends before the last one */
+   const rkb_index_t *before[RKB_PIXEL_DIMS],
+      *behind
+         [RKB_PIXEL_DIMS]; /* how far the box of pixels that copies go along begins before the first one, and ends before the last one */
    bool backwards; /* of the input's gradient: the first tap lies farthest */
 } rkb_pixel_map_t;
 
 /* Whether a side of the product has pixels in it. */
-bool rkb_side_is_of_pixels(const rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
+bool rkb_side_is_of_pixels(const rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                           const rkb_tile_side_t *side);
 /* Adds the conditions under which copies of whole steps are of one tap.  False: no case satisfies them, or the product is no convolution of
  * two dims. */
-bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t most, rkb_condition_t *conditions, uint32_t *count);
+bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t most,
+                              rkb_condition_t *conditions, uint32_t *count);
 /* Describes the side, which has been looked at.  False: channels do not come last in memory, or a step has more than one tap. */
-bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_pixel_map_t *map);
+bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                      rkb_pixel_map_t *map);
 /* Writes where the tile's first pixel lies, where that is the same for all its terms. */
 void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_pixel_map_t *map);
 /* As rkb_tile_map_copy. */
-void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const rkb_pixel_map_t *map,
-                        const char *to, const char *barrier);
+void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                        const rkb_pixel_map_t *map, const char *to, const char *barrier);
 
 #endif
