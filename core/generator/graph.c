@@ -482,7 +482,7 @@ static void check_texts(reader_t *reader) {
       if (strcmp(node->operation, "convert") == 0) {
          if (!rkb_conversion_text(node->dtype))
             fail(reader, "there is no text that rounds %s to %s", node->name, rkb_dtype_name(node->dtype));
-      } else if (!rkb_map_text(node->operation))
+      } else if (!rkb_map_text(node->operation, false))
          fail(reader, "there is no text for the operation %s", node->operation);
    }
 }

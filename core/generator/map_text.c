@@ -73,6 +73,13 @@ static const struct {
    {"pow", "powf($a, $0)"},
 };
 
+/* Where results are rounded to 11 bits or fewer: cheaper, and as good after the rounding. */
+static const struct {
+   const char *name, *text;
+} narrow_maps[] = {
+   {"gelu", "fmaf(0.5f * $a, erff(0.70710678118f * $a), 0.5f * $a)"},
+};
+
 static const rkb_helper_t helpers[] = {
    {"rsqrt_slope", "__device__ __forceinline__ float rsqrt_slope(float x) {\n"
                    "   const float root = rsqrtf(x);\n"
@@ -100,7 +107,10 @@ static const rkb_helper_t helpers[] = {
    {NULL, NULL},
 };
 
-const char *rkb_map_text(const char *operation) {
+const char *rkb_map_text(const char *operation, bool narrow) {
+   for (size_t i = 0; narrow && i < sizeof narrow_maps / sizeof narrow_maps[0]; i++)
+      if (strcmp(narrow_maps[i].name, operation) == 0)
+         return narrow_maps[i].text;
    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
       if (strcmp(maps[i].name, operation) == 0)
          return maps[i].text;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* An operation as an expression: $a $b $c are its operands, $0 $1 its numbers, $n a count.  Where it has #0 or #1, its numbers as
- * integers, the operands are integers too.  NULL: there is none. */
-const char *rkb_map_text(const char *operation);
+ * integers, the operands are integers too.  narrow: of a task whose precision class is bf16 or fp16.  NULL: there is none. */
+const char *rkb_map_text(const char *operation, bool narrow);
 /* The rounding that a graph asks for in its middle: one, to nearest even, or towards zero in an integer type.  NULL: there is none. */
 const char *rkb_conversion_text(uint32_t dtype);
 

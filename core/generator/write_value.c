@@ -231,8 +231,9 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
 
 static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
-   const bool converts = strcmp(node->operation, "convert") == 0;
-   const char *pattern = converts ? rkb_conversion_text(node->dtype) : rkb_map_text(node->operation), *operands[3] = {"", "", ""};
+   const char *precision = writer->graph->precision;
+   const bool converts = strcmp(node->operation, "convert") == 0, narrow = strcmp(precision, "bf16") == 0 || strcmp(precision, "fp16") == 0;
+   const char *pattern = converts ? rkb_conversion_text(node->dtype) : rkb_map_text(node->operation, narrow), *operands[3] = {"", "", ""};
    uint32_t depth = 0;
    const bool integers = pattern && (strchr(pattern, '#') || (converts && !rkb_dtype_is_float(node->dtype)));
    if (!pattern || node->input_count > 3) {
