@@ -113,6 +113,7 @@ class Row:
                 for tensor in expected:
                     tensors[tensor].fill_(float("nan") if tensors[tensor].is_floating_point() else 0)
                 with self.lock, torch.cuda.stream(self.stream):
+                    torch.cuda.synchronize()
                     kernel = self.exported.Kernel(source, library)
                     run = kernel.bind(tensors, {**names})
                     self.kept.append(run)  # a graph does not keep the scratch memory that its launches use
@@ -189,6 +190,7 @@ class Row:
         torch.manual_seed(1)
         with self.lock:
             case = self.exported.case_of(self.task, self.direction, bench)
+            torch.cuda.synchronize()  # it was made on another stream
             with torch.cuda.stream(self.stream):  # backward passes run where the forward pass did
                 eager = self.exported.pytorch_of(self.task, self.direction, self.reference, *case)
                 expected = {n: t.detach().clone() for n, t in eager().items()}
