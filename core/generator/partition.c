@@ -166,18 +166,6 @@ static void want(plan_t *plan, uint32_t value) {
       want(plan, graph->nodes[node].inputs[i]);
 }
 
-/* Whether a value needs another through light nodes that no launch stores. */
-static bool needs(const rkb_graph_t *graph, uint32_t value, uint32_t node) {
-   if (value == node)
-      return true;
-   if (value < node || !rkb_node_is_light(&graph->nodes[value]))
-      return false;
-   for (uint32_t i = 0; i < graph->nodes[value].input_count; i++)
-      if (needs(graph, graph->nodes[value].inputs[i], node))
-         return true;
-   return false;
-}
-
 /* Places of the largest elements are found with the elements. */
 static bool join_rank(plan_t *plan, uint32_t rank) {
    for (uint32_t l = plan->schedule->count; l-- > 0;) {
@@ -221,28 +209,51 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
    return false;
 }
 
+/* The pass of each reduction of a row: after those that it needs.  Squares around a mean are found with it.  Returns the last. */
+static uint32_t passes_of(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *passes, bool *moments) {
+   uint32_t last = 0;
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const uint32_t mean = rkb_moments_mean(graph, launch->anchors[a]);
+      passes[a] = 0;
+      for (uint32_t b = 0; b < a; b++)
+         if (launch->anchors[b] == mean) {
+            passes[a] = passes[b] > passes[a] ? passes[b] : passes[a];
+            moments[passes[b]] = true;
+         } else if (rkb_reduction_needs(graph, launch->anchors[a], launch->anchors[b]) && passes[b] + 1 > passes[a])
+            passes[a] = passes[b] + 1;
+      last = passes[a] > last ? passes[a] : last;
+   }
+   return last;
+}
+
+/* The launch, of these, that writes elements of the same shape. */
+static rkb_launch_t *part_like(const rkb_graph_t *graph, rkb_launch_t *parts, uint32_t count, uint32_t root) {
+   for (uint32_t p = 0; p < count; p++) {
+      const rkb_node_t *other = &graph->nodes[parts[p].roots[0]], *mine = &graph->nodes[root];
+      if (parts[p].mapping == RKB_MAP_ELEMENT && other->rank == mine->rank && memcmp(other->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0)
+         return &parts[p];
+   }
+   return NULL;
+}
+
 bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, uint32_t number) {
    const rkb_launch_t whole = schedule->launches[number];
    rkb_launch_t parts[2 * RKB_MAX_LAUNCH_NODES];
-   uint32_t count = 0;
+   uint32_t count = 0, passes[RKB_MAX_LAUNCH_NODES];
+   bool moments[RKB_MAX_LAUNCH_NODES] = {0};
    if (whole.mapping != RKB_MAP_ROW || graph->nodes[whole.anchors[0]].kind != RKB_NODE_REDUCE)
       return false;
-   for (uint32_t a = 0; a < whole.anchor_count; a++) {
-      const uint32_t sum = rkb_moments_mean(graph, whole.anchors[a]);
-      rkb_launch_t *mean = NULL;
-      for (uint32_t p = 0; p < count && sum != RKB_NO_NODE; p++)
-         mean = parts[p].anchors[0] == sum ? &parts[p] : mean;
-      if (mean && mean->anchor_count == 1) { /* squares around a mean are found with it */
-         mean->anchors[mean->anchor_count++] = mean->roots[mean->root_count++] = whole.anchors[a];
-         mean->decisions[RKB_MOMENTS] = 1;
-         continue;
-      }
-      rkb_launch_t *part = &parts[count++];
+   const uint32_t last = passes_of(graph, &whole, passes, moments);
+   for (; count <= last; count++) {
+      rkb_launch_t *part = &parts[count];
       *part = whole;
-      part->anchors[0] = part->roots[0] = whole.anchors[a];
-      part->anchor_count = part->root_count = 1;
-      part->decisions[RKB_KEEP] = part->decisions[RKB_MOMENTS] = 0;
-      part->decisions[RKB_ROWS] = 1;
+      part->anchor_count = part->root_count = 0;
+      for (uint32_t a = 0; a < whole.anchor_count; a++)
+         if (passes[a] == count)
+            part->anchors[part->anchor_count++] = part->roots[part->root_count++] = whole.anchors[a];
+      part->decisions[RKB_KEEP] = part->decisions[RKB_STRETCHES] = 0;
+      part->decisions[RKB_MOMENTS] = moments[count];
+      part->decisions[RKB_ROWS] = part->decisions[RKB_SHORTER] = 1;
       if (whole.decisions[RKB_ROWS] > 1)
          part->decisions[RKB_THREADS] = 256;
    }
@@ -253,9 +264,12 @@ bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, 
       rkb_schedule_t single = {0};
       if (anchor)
          continue;
-      rkb_launch_t *part = rkb_schedule_add(&single, RKB_MAP_ELEMENT);
+      rkb_launch_t *part = part_like(graph, parts, count, whole.roots[r]);
+      if (!part) {
+         parts[count] = *rkb_schedule_add(&single, RKB_MAP_ELEMENT);
+         part = &parts[count++];
+      }
       part->roots[part->root_count++] = whole.roots[r];
-      parts[count++] = *part;
    }
    if (count < 2 || schedule->count + count - 1 > RKB_MAX_SCHEDULE_LAUNCHES)
       return false;
@@ -308,7 +322,7 @@ static uint32_t reader_of(const plan_t *plan, uint32_t node) {
       for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ROW; r++) {
          const rkb_node_t *root = &plan->graph->nodes[launch->roots[r]];
          if (root->rank == mine->rank && memcmp(root->shape, mine->shape, mine->rank * sizeof *mine->shape) == 0 &&
-             needs(plan->graph, launch->roots[r], node))
+             rkb_value_needs(plan->graph, launch->roots[r], node))
             return l;
       }
    }

@@ -2,6 +2,7 @@
 #include "generator/recompute.h"
 
 #include "generator/kernel_text.h"
+#include "generator/moments.h"
 #include "generator/schedule_least.h"
 
 static bool is_output(const rkb_graph_t *graph, uint32_t node) {
@@ -24,6 +25,17 @@ static bool is_factor(const rkb_graph_t *graph, uint32_t value) {
    return false;
 }
 
+/* Sums of the launch's own rows that a value needs are stored instead of it: they are few. */
+static void store_sums(const rkb_graph_t *graph, rkb_launch_t *launch, uint32_t value) {
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      bool stored = graph->nodes[launch->anchors[a]].kind != RKB_NODE_REDUCE || !rkb_value_needs(graph, value, launch->anchors[a]);
+      for (uint32_t r = 0; r < launch->root_count; r++)
+         stored |= launch->roots[r] == launch->anchors[a];
+      if (!stored && launch->root_count < RKB_MAX_LAUNCH_NODES)
+         launch->roots[launch->root_count++] = launch->anchors[a];
+   }
+}
+
 /* Takes a root away if the schedule is legal and faster without it. */
 static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t root) {
    rkb_launch_t *launch = &schedule->launches[number];
@@ -32,6 +44,7 @@ static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t 
    for (uint32_t r = root; r + 1 < launch->root_count; r++)
       launch->roots[r] = launch->roots[r + 1];
    launch->root_count--;
+   store_sums(graph, launch, before.roots[root]);
    if (rkb_schedule_least(graph, target, schedule) < with && rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
       return true;
    *launch = before;

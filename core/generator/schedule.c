@@ -159,17 +159,15 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_STRETCHES && !rkb_launch_has_stretch_sums(graph, launch))
       return false;
-   uint32_t mean;
-   if (decision == RKB_MOMENTS && rkb_launch_moments(graph, launch, &mean) == launch->anchor_count)
+   uint32_t mean = 0;
+   const uint32_t variance = launch->mapping == RKB_MAP_ROW ? rkb_launch_moments(graph, launch, &mean) : launch->anchor_count;
+   if (decision == RKB_MOMENTS && variance == launch->anchor_count)
       return false;
    /* A split row hands its parts on; it has no later passes. */
-   const bool one_pass = launch->anchor_count == 2 && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(graph, launch, &mean) < 2;
-   if (launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT && !one_pass)
-      for (uint32_t i = 1; i < launch->anchor_count; i++)
-         for (uint32_t j = 0; j < i; j++)
-            if (launch->anchors[j] != launch->anchors[i] &&
-                graph->nodes[launch->anchors[i]].kind == RKB_NODE_REDUCE)
-               return false;
+   for (uint32_t i = 1; i < launch->anchor_count && launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT; i++)
+      for (uint32_t j = 0; j < i; j++)
+         if (rkb_reduction_needs(graph, launch->anchors[i], launch->anchors[j]) && !(launch->decisions[RKB_MOMENTS] && i == variance && j == mean))
+            return false;
    return true;
 }
 
