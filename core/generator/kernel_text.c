@@ -52,6 +52,19 @@ static int64_t stretches_of(const rkb_launch_t *launch) {
    return launch->mapping == RKB_MAP_ROW ? launch->decisions[RKB_STRETCHES] : 0;
 }
 
+static bool hands_on(const rkb_launch_t *launch) {
+   return stretches_of(launch) > 0 || (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SEGMENTS]);
+}
+
+/* How many elements a buffer of parts has. */
+static const char *parts_text(rkb_kernel_file_t *file, const rkb_launch_t *launch, uint32_t anchor) {
+   if (launch->mapping != RKB_MAP_ROW || !launch->decisions[RKB_SEGMENTS])
+      return rkb_arena_format(file->arena, "%lld * %s", (long long)file->parts, rkb_kernel_elements_text(file, anchor));
+   rkb_node_t pieces = file->graph->nodes[file->graph->nodes[anchor].inputs[0]];
+   pieces.rank = rkb_segment_dim(file->graph, anchor) + 1;
+   return rkb_kernel_shape_text(file, &pieces);
+}
+
 static int64_t parts_of(const rkb_launch_t *launch) {
    return stretches_of(launch) ? stretches_of(launch) : launch->decisions[RKB_SPLIT];
 }
@@ -96,11 +109,10 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    }
    const bool split = is_split(file, launch);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (split || (stretches_of(launch) && rkb_stretch_adds(file->graph, launch, a)))
+      if (split || (hands_on(launch) && rkb_row_hands_on(file->graph, launch, a)))
          add_scratch(file,
                      rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
-                     RKB_F32,
-                     rkb_arena_format(file->arena, "%lld * %s", (long long)file->parts, rkb_kernel_elements_text(file, launch->anchors[a])));
+                     RKB_F32, parts_text(file, launch, launch->anchors[a]));
    uint32_t mean = 0;
    if (split && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(file->graph, launch, &mean) < launch->anchor_count)
       add_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
@@ -111,7 +123,7 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
 
 /* The launch that adds a launch's parts, to be written beside others or alone; plain is its launch.  False: it needs none. */
 static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name, rkb_launch_t *plain, rkb_kernel_part_t *part) {
-   const bool stretches = stretches_of(launch) > 0;
+   const bool stretches = hands_on(launch);
    *plain = *launch;
    plain->decisions[RKB_VECTOR] = 1;
    plain->decisions[RKB_KEEP] = stretches ? 0 : plain->decisions[RKB_KEEP];
@@ -186,7 +198,7 @@ static bool write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
    }
    const small_t small = small_of(file, launches, count);
    for (uint32_t i = 0; i < count && small.few; i++)
-      if (!is_small(file, &launches[i]) && (is_split(file, &launches[i]) || stretches_of(&launches[i]))) {
+      if (!is_small(file, &launches[i]) && (is_split(file, &launches[i]) || hands_on(&launches[i]))) {
          snprintf(file->why, sizeof file->why, "%s has parts that small products beside it do not have", parts[i].name);
          return false;
       }

@@ -12,6 +12,7 @@ typedef struct rows {
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
    const char *begin, *end;   /* of its part, in packs */
+   const char *segment;       /* the number of a piece of the row at hand, among those of all rows */
    uint32_t variance, mean;   /* anchors that are found in one pass; variance is the count of anchors: none */
    const char *terms;         /* the terms of a pack at hand, of which they are made; NULL: they are not */
    const char *moments[3];    /* what a thread has of them: mean, squares, count */
@@ -197,13 +198,83 @@ static void end_moments(rkb_writer_t *writer, rows_t *rows, int64_t sharing, con
    rows->terms = NULL;
 }
 
+static bool is_segment(const rkb_writer_t *writer, const rows_t *rows, uint32_t anchor) {
+   return rows->launch->decisions[RKB_SEGMENTS] && rkb_segment_adds(writer->graph, rows->launch, anchor);
+}
+
+/* Places of a piece of the row, which adds to one element of a sum over rows. */
+static const rkb_index_t *piece_of(rkb_writer_t *writer, uint32_t anchor) {
+   const rkb_node_t *term = &writer->graph->nodes[writer->graph->nodes[anchor].inputs[0]];
+   const uint32_t dim = rkb_segment_dim(writer->graph, anchor);
+   return rkb_index_elements(&writer->indices, term->rank - dim - 1, term->shape + dim + 1);
+}
+
+/* A loop over the pieces of the row; the places of one follow. */
+static void open_segment(rkb_writer_t *writer, rows_t *rows, const uint32_t *levels, uint32_t level, const char **names) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_launch_t *launch = rows->launch;
+   const rkb_index_t *piece = NULL, *width = rkb_index_constant(indices, rows->width);
+   for (uint32_t a = 1; a < launch->anchor_count; a++)
+      if (levels[a] == level && is_segment(writer, rows, a)) {
+         const rkb_index_t *own = piece_of(writer, launch->anchors[a]);
+         if (piece && own != piece)
+            rkb_writer_fail(writer, "%s has pieces of another length", writer->graph->nodes[launch->anchors[a]].name);
+         piece = own;
+      }
+   const rkb_index_t *count = rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, piece);
+   if (rkb_index_make(indices, RKB_INDEX_PRODUCT, count, piece) != rows->length || !rkb_index_divides(piece, rows->width)) {
+      rkb_writer_fail(writer, "a row has no whole number of pieces");
+      return;
+   }
+   const char *packs = rkb_writer_uniform(writer, rkb_index_make(indices, RKB_INDEX_QUOTIENT, piece, width)),
+              *segment = rkb_writer_name(writer, "segment");
+   rkb_write_open(writer, false, "for (index %s = 0; %s < %s; %s++)", segment, segment, rkb_writer_uniform(writer, count), segment);
+   rkb_writer_variable(writer, segment, count);
+   for (uint32_t a = 1; a < launch->anchor_count; a++)
+      if (levels[a] == level && is_segment(writer, rows, a)) {
+         names[a] = rkb_writer_name(writer, writer->graph->nodes[launch->anchors[a]].name);
+         rkb_write(writer, "float %s = 0.0f;", names[a]);
+         rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
+      }
+   rows->segment = rkb_arena_format(writer->arena, "row * %s + %s", rkb_writer_uniform(writer, count), segment);
+   rows->begin = rkb_arena_format(writer->arena, "%s * %s + %s", segment, packs, rows->begin);
+   rows->end = rkb_arena_format(writer->arena, "(%s + 1) * %s", segment, packs);
+}
+
+/* What a place of the row gives a sum over rows. */
+static const char *segment_term(rkb_writer_t *writer, const rows_t *rows, uint32_t anchor, const rkb_index_t *place) {
+   const rkb_node_t *sum = &writer->graph->nodes[anchor], *term = &writer->graph->nodes[sum->inputs[0]];
+   const rkb_index_t *at[RKB_MAX_RANK],
+      *element = rkb_index_make(&writer->indices, RKB_INDEX_SUM,
+                                rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, rows->row, rows->length), place);
+   rkb_index_split(&writer->indices, term->rank, term->shape, element, at);
+   return rkb_write_float(writer, sum->inputs[0], at).text;
+}
+
+static void close_segment(rkb_writer_t *writer, rows_t *rows, const uint32_t *levels, uint32_t level, const char **names) {
+   const rkb_launch_t *launch = rows->launch;
+   for (uint32_t a = 1; a < launch->anchor_count; a++) {
+      if (levels[a] != level || !is_segment(writer, rows, a))
+         continue;
+      const char *parts = rkb_writer_buffer(writer, rkb_parts_name(writer, launch->anchors[a]), RKB_F32, true);
+      rkb_write(writer, "%s = row_sum<%lld>(%s);", names[a], (long long)launch->decisions[RKB_THREADS], names[a]);
+      rkb_write(writer, "if (%s == 0)", rows->thread);
+      rkb_write(writer, "   %s[%s] = %s;", parts, rows->segment, names[a]);
+   }
+   rkb_write_close(writer);
+}
+
 static void write_pass(rkb_writer_t *writer, rows_t *rows, const uint32_t *levels, uint32_t level,
                        const char **names) {
    const rkb_launch_t *launch = rows->launch;
    const rkb_index_t *at[RKB_MAX_RANK];
    const bool moments = rows->variance < launch->anchor_count && levels[rows->variance] == level;
+   const rows_t whole = *rows;
+   bool segments = false;
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level && !is_moment(rows, a)) {
+      segments |= levels[a] == level && is_segment(writer, rows, a);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (levels[a] == level && !is_moment(rows, a) && !is_segment(writer, rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
          names[a] = rkb_writer_name(writer, anchor->name);
          rkb_write(writer, "float %s = %s;", names[a], start_of(anchor));
@@ -211,21 +282,29 @@ static void write_pass(rkb_writer_t *writer, rows_t *rows, const uint32_t *level
       }
    if (moments)
       begin_moments(writer, rows);
+   if (segments)
+      open_segment(writer, rows, levels, level, names);
    const rkb_index_t *place = open_places(writer, rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level && !is_moment(rows, a))
          accumulate(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
-                    term_of(writer, launch->anchors[a], rows->row, place));
+                    is_segment(writer, rows, a) ? segment_term(writer, rows, launch->anchors[a], place)
+                                                : term_of(writer, launch->anchors[a], rows->row, place));
    if (moments) {
       const char *term = term_of(writer, launch->anchors[rows->mean], rows->row, place);
       rkb_write(writer, rows->width > 1 ? "%s[lane] = %s;" : "%s[0] = %s;", rows->terms, term);
    }
    close_places(writer, rows);
+   if (segments) {
+      close_segment(writer, rows, levels, level, names);
+      rows->begin = whole.begin;
+      rows->end = whole.end;
+   }
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
    if (moments)
       end_moments(writer, rows, sharing, names);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level) {
+      if (levels[a] == level && !is_segment(writer, rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
          if (!is_moment(rows, a))
             rkb_write(writer, "%s = row_%s<%lld>(%s);", names[a], word_of(anchor), (long long)sharing, names[a]);
@@ -304,7 +383,7 @@ static void write_row_roots(rkb_writer_t *writer, const rows_t *rows) {
    for (uint32_t r = 0; r < launch->root_count; r++) {
       const rkb_node_t *root = &writer->graph->nodes[launch->roots[r]];
       const rkb_index_t *elements = rkb_index_elements(indices, root->rank, root->shape);
-      if (launch->decisions[RKB_STRETCHES] && rkb_stretch_ends(writer->graph, launch, launch->roots[r]))
+      if ((launch->decisions[RKB_STRETCHES] || launch->decisions[RKB_SEGMENTS]) && rkb_stretch_ends(writer->graph, launch, launch->roots[r]))
          continue;
       if (elements == all && reduce->kind == RKB_NODE_REDUCE)
          whole.roots[whole.root_count++] = launch->roots[r];
@@ -413,10 +492,17 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       levels[a] = a == rows.variance ? levels[rows.mean] : level_of(writer, launch, a, levels);
       last = levels[a] > last ? levels[a] : last;
       const rkb_node_t *node = &writer->graph->nodes[launch->anchors[a]];
-      if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length ||
+      if (is_segment(writer, &rows, a)) {
+         const rkb_node_t *term = &writer->graph->nodes[node->inputs[0]];
+         if (rkb_index_elements(indices, term->rank, term->shape) != rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count, rows.length))
+            rkb_writer_fail(writer, "%s has other elements", node->name);
+      } else if (node->kind == RKB_NODE_REDUCE && (rkb_reduced_elements(writer, node, false) != rows.length ||
                                             rkb_reduced_elements(writer, node, true) != rows.count))
          rkb_writer_fail(writer, "%s has other rows", node->name);
    }
+   for (uint32_t a = 0; a < launch->anchor_count; a++) /* pieces are added in the last pass */
+      if (is_segment(writer, &rows, a))
+         levels[a] = last;
    if (split && last > 0)
       rkb_writer_fail(writer, "a split row has one pass");
    for (uint32_t level = 0; level <= last && !writer->failed; level++)
@@ -513,26 +599,35 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
 }
 
 void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
-   const int64_t groups = 32, parts = launch->decisions[RKB_STRETCHES];
+   const int64_t groups = 32;
+   const bool segments = launch->decisions[RKB_SEGMENTS] > 0;
    rkb_launch_t ends = *launch;
    const rkb_index_t *at[RKB_MAX_RANK];
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    uint32_t first = 0;
    rows_t rows = {.launch = launch};
    set_length(writer, &rows);
+   const char *parts = rkb_arena_format(writer->arena, "%lld", (long long)launch->decisions[RKB_STRETCHES]);
+   for (uint32_t a = 1; a < launch->anchor_count && segments; a++)
+      if (is_segment(writer, &rows, a)) {
+         const rkb_node_t *term = &writer->graph->nodes[writer->graph->nodes[launch->anchors[a]].inputs[0]];
+         const uint32_t dim = rkb_segment_dim(writer->graph, launch->anchors[a]);
+         rows.length = rkb_index_size(&writer->indices, term->shape[dim]);
+         parts = rkb_writer_uniform(writer, rkb_index_elements(&writer->indices, dim, term->shape));
+      }
    const char *length = rkb_writer_uniform(writer, rows.length);
    rkb_write(writer, "const int group = threadIdx.x / 32;");
    rkb_write(writer, "const index column = (index)blockIdx.x * 32 + threadIdx.x %% 32;");
    const rkb_index_t *column = rkb_writer_variable(writer, "column", rows.length);
    for (uint32_t a = 1; a < launch->anchor_count; a++) {
-      if (!rkb_stretch_adds(writer->graph, launch, a))
+      if (!rkb_row_hands_on(writer->graph, launch, a))
          continue;
       const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
       const char *buffer = rkb_writer_buffer(writer, rkb_parts_name(writer, launch->anchors[a]), RKB_F32, false);
       names[a] = rkb_writer_name(writer, anchor->name);
       first = first ? first : a;
       rkb_write(writer, "float %s = 0.0f;", names[a]);
-      rkb_write(writer, "for (index part = group; part < %lld && column < %s; part += %lld)", (long long)parts, length, (long long)groups);
+      rkb_write(writer, "for (index part = group; part < %s && column < %s; part += %lld)", parts, length, (long long)groups);
       rkb_write(writer, "   %s += %s[part * %s + column];", names[a], buffer, length);
       rkb_write(writer, "%s = column_sum<%lld>(%s);", names[a], (long long)groups, names[a]);
       rkb_index_split(&writer->indices, anchor->rank, anchor->shape, column, at);
@@ -549,5 +644,5 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    *shape = (rkb_kernel_shape_t){
       .threads = 32 * groups,
       .grid = rkb_ceildiv(writer, rows.length, 32),
-      .owns = rkb_arena_format(writer->arena, "A block adds the %lld parts of 32 columns, always in the same order.", (long long)parts)};
+      .owns = rkb_arena_format(writer->arena, "A block adds the %s parts of 32 columns, always in the same order.", parts)};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "generator/moments.h"
 #include "generator/product.h"
+#include "generator/stretches.h"
 
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
    const char *text = rkb_index_manifest(&writer->indices, extent);
@@ -215,6 +216,11 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       sizes[count++] = node->shape[node->rank - 2];
       sizes[count++] = left->shape[left->rank - (turned ? 2 : 1)];
    }
+   for (uint32_t a = 1; a < launch->anchor_count && launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SEGMENTS]; a++)
+      if (rkb_segment_adds(graph, launch, a)) { /* a vector has places of one piece */
+         const rkb_node_t *term = &graph->nodes[graph->nodes[launch->anchors[a]].inputs[0]];
+         add_size(sizes, &count, term->shape[term->rank - 1]);
+      }
    bool seen[RKB_MAX_GRAPH_NODES] = {0};
    for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ELEMENT && !launch->anchor_count; r++)
       add_parts(graph, launch->roots[r], width, seen, sizes, &count);

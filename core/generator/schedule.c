@@ -66,6 +66,7 @@ static const struct {
    [RKB_WINDOW] = {"window", 1u << RKB_MAP_ELEMENT, {0, 1, -1}},
    [RKB_MOMENTS] = {"moments", 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_STRETCHES] = {"stretches", 1u << RKB_MAP_ROW, {0, 66, 132, 264, 396, 528, -1}},
+   [RKB_SEGMENTS] = {"segments", 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_CHANNELS] = {"channels", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, -1}},
    [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
@@ -76,8 +77,8 @@ static const struct {
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
-                                          UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE |
-                                          UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP;
+                                          UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
+                                          UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -157,6 +158,11 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_SHORTER && (launch->decisions[RKB_STRETCHES] || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return false;
+   if (decision == RKB_SEGMENTS && !rkb_launch_has_segment_sums(graph, launch))
+      return false;
+   if (launch->decisions[RKB_SEGMENTS] && launch->mapping == RKB_MAP_ROW &&
+       (decision == RKB_SPLIT || decision == RKB_KEEP || decision == RKB_SHORTER || decision == RKB_ROWS))
+      return false;
    if (decision == RKB_STRETCHES && !rkb_launch_has_stretch_sums(graph, launch))
       return false;
    uint32_t mean = 0;
@@ -235,6 +241,10 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SHORTER] > 1 &&
        (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || d[RKB_THREADS] < 32 * d[RKB_SHORTER]))
       return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them";
+   if (launch->mapping == RKB_MAP_ROW && (d[RKB_SEGMENTS] > 0) != rkb_launch_has_segment_sums(graph, launch))
+      return "sums over pieces of rows need segments, and segments such sums";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_SEGMENTS] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_KEEP] || d[RKB_STRETCHES]))
+      return "a block that adds pieces of a row goes over the whole row, from memory";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
       return "the kept row needs more registers than there are";
    return NULL;

@@ -54,6 +54,7 @@ enum rkb_decision {
                 * or those of neighbouring windows whose rows are one vector */
    RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
+   RKB_SEGMENTS, /* ROW: 1: sums over rows of equal pieces of each row are found beside its own; a second launch adds the rows' */
    RKB_CHANNELS, /* ELEMENT with windows over a convolution in registers: channels of a thread, which share the pixels */
    RKB_SHORTER, /* ROW with kept rows: rows that so many times fewer threads can keep have them; 1: the same threads for all */
    RKB_SMALL, /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by a warp for each element; 0: by tiles too */

@@ -17,6 +17,7 @@
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
+#define LONG_ROW 32768.0 /* elements that a block's registers do not hold */
 #define STEP_NANOSECONDS 150.0
 #define UNPACKED_A_NANOSECOND 2.0 /* elements of a multiprocessor: 1.4 and 2.6 of int4 weights, docs/results/2026-11-23-tensor */
 #define STORED_BYTES 2.0 /* of a factor's element, at least */
@@ -256,7 +257,7 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    if (launch->mapping == RKB_MAP_COLUMN || d[RKB_SPLIT] > 1)
       return;
    const double packs = length / (double)d[RKB_VECTOR];
-   if (packs <= 256 && rows >= busy && !d[RKB_STRETCHES])
+   if (packs <= 256 && rows >= busy && !d[RKB_STRETCHES] && !d[RKB_SEGMENTS])
       d[RKB_ROWS] = 8;
    else
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
@@ -270,7 +271,7 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
          shortest *= size->constant ? (double)size->at[0] : bench_least(graph, size->text);
       }
    const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
-   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
+   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
    while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] >= 128 * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
@@ -435,6 +436,32 @@ static void drop_unread(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
          r++;
       }
    }
+}
+
+/* Sums over pieces of rows, as of a group's channels, join the launch that goes over rows which no registers hold. */
+static void suit_segments(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   const rkb_launch_t *sums = &schedule->launches[number];
+   for (uint32_t l = 0; l < number && sums->mapping == RKB_MAP_ROW; l++) {
+      rkb_launch_t *launch = &tried->launches[l];
+      *tried = *schedule;
+      if (launch->mapping != RKB_MAP_ROW || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE || launch->decisions[RKB_STRETCHES] ||
+          launch->anchor_count + sums->anchor_count > RKB_MAX_LAUNCH_NODES || launch->root_count + sums->root_count > RKB_MAX_LAUNCH_NODES ||
+          rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) < LONG_ROW * rkb_bench_elements(graph, launch->anchors[0]))
+         continue;
+      memcpy(launch->anchors + launch->anchor_count, sums->anchors, sums->anchor_count * sizeof *sums->anchors);
+      launch->anchor_count += sums->anchor_count;
+      memcpy(launch->roots + launch->root_count, sums->roots, sums->root_count * sizeof *sums->roots);
+      launch->root_count += sums->root_count;
+      memmove(&tried->launches[number], &tried->launches[number + 1], (--tried->count - number) * sizeof *launch);
+      launch->decisions[RKB_SEGMENTS] = 1;
+      if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, tried, target->shared_bytes))
+         continue;
+      drop_unread(graph, target, tried, l);
+      *schedule = *tried;
+      break;
+   }
+   free(tried);
 }
 
 /* Sums over rows join the launch that goes along the rows, where there are many more rows than blocks: what they add need not be stored then. */
@@ -621,6 +648,9 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    }
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
       suit_stretches(graph, target, schedule, l);
+   for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
+      if (l < schedule->count)
+         suit_segments(graph, target, schedule, l);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
          rkb_launch_suit(graph, target, &schedule->launches[l]);

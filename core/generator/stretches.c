@@ -28,6 +28,39 @@ bool rkb_launch_has_stretch_sums(const rkb_graph_t *graph, const rkb_launch_t *l
    return false;
 }
 
+uint32_t rkb_segment_dim(const rkb_graph_t *graph, uint32_t number) {
+   const rkb_node_t *sum = &graph->nodes[number], *term = &graph->nodes[sum->inputs[0]];
+   uint32_t dim = RKB_NO_NODE;
+   for (uint32_t d = 0; d < term->rank; d++) {
+      if (sum->mask >> d & 1 || is_single(graph, term->shape[d]))
+         continue;
+      if (dim != RKB_NO_NODE)
+         return RKB_NO_NODE;
+      dim = d;
+   }
+   return dim != RKB_NO_NODE && dim > 0 && dim + 1 < term->rank ? dim : RKB_NO_NODE;
+}
+
+bool rkb_segment_adds(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t anchor) {
+   const rkb_node_t *first = &graph->nodes[launch->anchors[0]], *sum = &graph->nodes[launch->anchors[anchor]];
+   if (launch->mapping != RKB_MAP_ROW || anchor == 0 || first->kind != RKB_NODE_REDUCE || sum->kind != RKB_NODE_REDUCE ||
+       strcmp(sum->operation, "sum") != 0 || rkb_segment_dim(graph, launch->anchors[anchor]) == RKB_NO_NODE)
+      return false;
+   const rkb_node_t *row = &graph->nodes[first->inputs[0]];
+   return first->mask == 1ull << (row->rank - 1) && rkb_segment_dim(graph, launch->anchors[0]) == RKB_NO_NODE;
+}
+
+bool rkb_launch_has_segment_sums(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   for (uint32_t a = 1; a < launch->anchor_count; a++)
+      if (rkb_segment_adds(graph, launch, a))
+         return true;
+   return false;
+}
+
+bool rkb_row_hands_on(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t anchor) {
+   return launch->decisions[RKB_SEGMENTS] ? rkb_segment_adds(graph, launch, anchor) : rkb_stretch_adds(graph, launch, anchor);
+}
+
 static bool needs(const rkb_graph_t *graph, uint32_t value, uint32_t node, bool *seen) {
    if (value == node)
       return true;
@@ -43,7 +76,7 @@ static bool needs(const rkb_graph_t *graph, uint32_t value, uint32_t node, bool 
 bool rkb_stretch_ends(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t root) {
    for (uint32_t a = 1; a < launch->anchor_count; a++) {
       bool seen[RKB_MAX_GRAPH_NODES] = {0};
-      if (rkb_stretch_adds(graph, launch, a) && needs(graph, root, launch->anchors[a], seen))
+      if (rkb_row_hands_on(graph, launch, a) && needs(graph, root, launch->anchors[a], seen))
          return true;
    }
    return false;
