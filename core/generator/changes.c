@@ -9,7 +9,9 @@
 #include "generator/kernel_text.h"
 #include "generator/neighbours.h"
 #include "generator/partition.h"
+#include "generator/stretches.h"
 #include "generator/tensor_start.h"
+#include "generator/window_text.h"
 
 #define ATTEMPTS 40
 
@@ -189,6 +191,51 @@ static bool separate_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, 
    return rkb_partition_separate(schedule, graph, number);
 }
 
+/* Takes launch `from`'s work over. */
+static bool take_over(rkb_schedule_t *schedule, uint32_t into, uint32_t from) {
+   rkb_launch_t *to = &schedule->launches[into];
+   const rkb_launch_t *of = &schedule->launches[from];
+   if (to->anchor_count + of->anchor_count > RKB_MAX_LAUNCH_NODES || to->root_count + of->root_count > RKB_MAX_LAUNCH_NODES)
+      return false;
+   memcpy(to->anchors + to->anchor_count, of->anchors, of->anchor_count * sizeof *of->anchors);
+   to->anchor_count += of->anchor_count;
+   memcpy(to->roots + to->root_count, of->roots, of->root_count * sizeof *of->roots);
+   to->root_count += of->root_count;
+   memmove(&schedule->launches[from], &schedule->launches[from + 1], (schedule->count - from - 1) * sizeof *to);
+   schedule->count--;
+   return true;
+}
+
+/* A convolution goes to the registers of those who own the windows over it. */
+static bool join_windows(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t convolution, uint32_t pool) {
+   const rkb_launch_t before = schedule->launches[pool];
+   if (before.anchor_count != 1 || graph->nodes[before.anchors[0]].kind != RKB_NODE_POOL ||
+       !rkb_window_convolves(graph, schedule->launches[convolution].anchors[0]))
+      return false;
+   rkb_launch_t *launch = &schedule->launches[pool];
+   launch->anchors[launch->anchor_count++] = schedule->launches[convolution].anchors[0];
+   launch->decisions[RKB_WINDOW] = launch->decisions[RKB_VECTOR] = 1;
+   launch->decisions[RKB_CHANNELS] = 2;
+   memmove(&schedule->launches[convolution], &schedule->launches[convolution + 1], (schedule->count - convolution - 1) * sizeof *launch);
+   schedule->count--;
+   return true;
+}
+
+/* Rows that take over sums over rows, of each place or of pieces, keep those for a second launch. */
+static void settle_sums(const rkb_graph_t *graph, rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   const bool pieces = rkb_launch_has_segment_sums(graph, launch), places = rkb_launch_has_stretch_sums(graph, launch);
+   if (launch->mapping != RKB_MAP_ROW || (!pieces && !places))
+      return;
+   d[RKB_SEGMENTS] = pieces;
+   d[RKB_STRETCHES] = places ? 264 : 0;
+   if (pieces)
+      d[RKB_KEEP] = 0;
+   if (d[RKB_ROWS] > 1)
+      d[RKB_THREADS] = 256;
+   d[RKB_ROWS] = d[RKB_SPLIT] = d[RKB_SHORTER] = 1;
+}
+
 /* Two launches of single elements, or of rows, become one; the later one's work joins the earlier one's. */
 static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule,
                           char *note, size_t size) {
@@ -198,19 +245,16 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
                   b = (uint32_t)rkb_random_below(stream, schedule->count);
    const uint32_t first = a < b ? a : b, second = a < b ? b : a;
    rkb_launch_t *into = &schedule->launches[first], *from = &schedule->launches[second];
-   if (first == second || into->mapping != from->mapping || into->mapping == RKB_MAP_TILE ||
-       into->mapping == RKB_MAP_TENSOR || is_online(into) ||
-       (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) ||
-       into->anchor_count + from->anchor_count > RKB_MAX_LAUNCH_NODES ||
-       into->root_count + from->root_count > RKB_MAX_LAUNCH_NODES)
+   if (first == second || is_online(into))
       return false;
    say(note, size, "the launches of %s and %s become one", label(graph, into), label(graph, from));
-   memcpy(into->anchors + into->anchor_count, from->anchors, from->anchor_count * sizeof *from->anchors);
-   into->anchor_count += from->anchor_count;
-   memcpy(into->roots + into->root_count, from->roots, from->root_count * sizeof *from->roots);
-   into->root_count += from->root_count;
-   memmove(from, from + 1, (schedule->count - second - 1) * sizeof *from);
-   schedule->count--;
+   if (into->anchor_count == 1 && from->anchor_count == 1 && rkb_node_is_product(&graph->nodes[into->anchors[0]]))
+      return join_windows(graph, schedule, first, second);
+   const bool over_rows = into->mapping == RKB_MAP_ROW && from->mapping == RKB_MAP_COLUMN;
+   if ((into->mapping != from->mapping && !over_rows) || into->mapping == RKB_MAP_TILE || into->mapping == RKB_MAP_TENSOR ||
+       (into->mapping == RKB_MAP_ELEMENT && (into->anchor_count || from->anchor_count)) || !take_over(schedule, first, second))
+      return false;
+   settle_sums(graph, into);
    return true;
 }
 

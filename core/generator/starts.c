@@ -256,13 +256,6 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
          d[RKB_SPLIT] *= 2;
    if (launch->mapping == RKB_MAP_COLUMN || d[RKB_SPLIT] > 1)
       return;
-   const double packs = length / (double)d[RKB_VECTOR];
-   if (packs <= 256 && rows >= busy && !d[RKB_STRETCHES] && !d[RKB_SEGMENTS])
-      d[RKB_ROWS] = 8;
-   else
-      for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && packs > 2 * (double)d[RKB_THREADS];)
-         d[RKB_THREADS] *= 2;
-   /* Registers for the longest row of the bench cases, where they suffice. */
    double longest = 1, shortest = 1;
    for (uint32_t dim = 0; dim < graph->nodes[anchor->inputs[0]].rank; dim++)
       if (anchor->mask >> dim & 1) {
@@ -270,6 +263,14 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
          longest *= size->constant ? (double)size->at[0] : rkb_sizes_bench_most(&graph->sizes, size->text);
          shortest *= size->constant ? (double)size->at[0] : bench_least(graph, size->text);
       }
+   const double packs = length / (double)d[RKB_VECTOR], most_packs = longest / (double)d[RKB_VECTOR];
+   /* The lanes of a warp need no barrier for a short row, and one row leaves the device to its own block. */
+   if (packs <= 256 && (rows >= busy || most_packs <= 64) && !d[RKB_STRETCHES] && !d[RKB_SEGMENTS])
+      d[RKB_ROWS] = 8;
+   else
+      for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && (rows < 8 ? most_packs > (double)d[RKB_THREADS] : packs > 2 * (double)d[RKB_THREADS]);)
+         d[RKB_THREADS] *= 2;
+   /* Registers for the longest row of the bench cases, where they suffice. */
    const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)

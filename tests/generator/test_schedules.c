@@ -265,8 +265,43 @@ static void test_steps(void **state) {
    rkb_task_free(task);
 }
 
+/* A change, from the launches as the graph has them, leads to what only starts would have joined otherwise. */
+static void check_join(const char *directory, const char *direction, const char *wanted) {
+   rkb_task_t *task = load(directory, direction);
+   rkb_schedule_t *start = calloc(1, sizeof *start), *schedule = calloc(1, sizeof *schedule);
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   bool found = false;
+   assert_non_null(task);
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   rkb_schedule_start(graph, &target, RKB_START_TOGETHER, start);
+   for (uint32_t draw = 0; draw < 300 && !found; draw++) {
+      rkb_random_t stream = rkb_random_stream(3, "join", draw, 0);
+      char note[400], *text = NULL;
+      *schedule = *start;
+      if (!rkb_schedule_change(graph, &target, &stream, RKB_FOCUS_NONE, schedule, note, sizeof note) || schedule->count >= start->count)
+         continue;
+      assert_int_equal(rkb_kernel_write(graph, schedule, target.shared_bytes, &text, &err), RKB_OK);
+      found = strstr(text, wanted) != NULL;
+      free(text);
+   }
+   if (!found)
+      fail_msg("%s %s: no change leads to %s", directory, direction, wanted);
+   free(start);
+   free(schedule);
+   rkb_graph_close(graph);
+   rkb_task_free(task);
+}
+
+static void test_joins(void **state) {
+   (void)state;
+   check_join(TASKS "/mnist_conv_relu_pool", "forward", "window: 1, channels: 2");
+   check_join(TASKS "/groupnorm", "backward", "segments: 1");
+   check_join(TASKS "/llama_rmsnorm", "backward", "stretches: 264");
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reshape), cmocka_unit_test(test_steps), cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
-                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_gradients)};
+                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_gradients), cmocka_unit_test(test_joins)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
