@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails on an import that goes up.  ROOMS names every folder of core/ with the folders it may include from; a folder that is not in
-the table, and a circle in the table or among the real imports, are errors too.  Plugins see <rkb/...>, plugins/shared and their own
+the table, and a circle in the table or among the real imports, are errors too, and so is a folder that CONTRIBUTING.md or docs/architecture.md
+does not name.  Plugins see <rkb/...>, plugins/shared and their own
 folder; the stage over the checking machine sees core/machine besides.
 usage: imports.py TREE  (prints one line a violation, exits 1 when there is any)"""
 import os
@@ -164,6 +165,12 @@ def main():
             walk(os.path.join(core, room), check_room(room))
         else:
             violations.append(f"core/{room}:1: this folder is in no row of tests/layering/imports.py: say what it may include")
+    for page in ("CONTRIBUTING.md", "docs/architecture.md"):
+        if not os.path.exists(os.path.join(tree, page)):
+            continue
+        with open(os.path.join(tree, page), encoding="utf-8") as file:
+            text = file.read()
+        violations += [f"{page}:1: names no core/{room}/: say what belongs there" for room in folders_of(core) if f"core/{room}/" not in text]
     for kind in folders_of(plugins):
         for plugin in folders_of(os.path.join(plugins, kind)):
             folder = os.path.join(plugins, kind, plugin)

@@ -46,6 +46,9 @@ GOOD = [
     ("plugins/verifier/machine/a.c", '#include "machine/machine.h"'),
 ]
 
+BAD.append(("CONTRIBUTING.md", "The folders: `core/web/`."))
+GOOD.append(("CONTRIBUTING.md", "The folders: `core/base/`."))
+
 
 def run(path, text):
     with tempfile.TemporaryDirectory() as tree:
