@@ -1,4 +1,5 @@
-/* Which stage a thread is in (at_work.h).  A signal handler is given nothing but its thread, so it is kept with the thread. */
+/* Which stage a thread executes (at_work.h).  A signal handler gets no argument of ours, so the answer is a variable of the
+ * thread. */
 #include "stage/at_work.h"
 
 static _Thread_local rkb_at_work_t current;

@@ -12,7 +12,7 @@ typedef struct rkb_at_work {
    const char *doing;             /* "at work on a candidate" */
 } rkb_at_work_t;
 
-/* From before a plugin is called until after it returned; returns what was there before, to be given back. */
+/* Call it before a plugin is called, and again after it has returned with what the first call returned: the stage before. */
 rkb_at_work_t rkb_at_work_set(rkb_at_work_t now);
 rkb_at_work_t rkb_at_work(void);
 

@@ -80,8 +80,8 @@ const rkb_source_t *rkb_candidate_read(rkb_candidate_t *candidate) {
    return read;
 }
 
-/* The whole assignment in canonical form.  Without a manifest that parses it is the given object in canonical form, so that
- * two such candidates are still told apart by it. */
+/* The whole assignment in canonical form.  If the manifest does not parse, this is the given object in canonical form, so that two
+ * such candidates still differ. */
 static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
    rkb_finding_t finding = {0};
    rkb_error_t err = {0};
@@ -98,7 +98,7 @@ static char *whole_tune(const rkb_manifest_t *manifest, const char *given) {
    return text;
 }
 
-/* Without a task the texts are no kernels, and there is no manifest to look for. */
+/* A pipeline without a task has texts that are no kernels, so no manifest is read. */
 void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate) {
    const rkb_source_t *read = pipeline->task ? rkb_candidate_read(candidate) : NULL;
    candidate->tune_space = read && read->manifest ? rkb_tune_choices(read->manifest) : rkb_duplicate("{}");
@@ -128,7 +128,7 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
    if (read && rkb_source_is_text(read, NULL))
       rkb_source_hash(read, tokens);
-   else /* what the compiler refuses for a comment's bytes is no duplicate of a text that it takes */
+   else /* the compiler may refuse a text for bytes in a comment, so such a text is no duplicate of one without them */
       memcpy(tokens, candidate->source_hash, sizeof tokens);
    hash_pair(candidate->source_hash, candidate->tune, candidate->hash);
    hash_pair(tokens, candidate->tune, candidate->token_hash);
@@ -147,7 +147,7 @@ void rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *cand
                         candidate->operator_entry ? candidate->operator_entry->node.id : "") == RKB_OK &&
       rkb_item_set_json(item, "tune", candidate->tune) == RKB_OK;
    if (!ok)
-      rkb_end_without_memory(0); /* items have taken each of these values before */
+      rkb_end_without_memory(0); /* cannot fail: items have held each of these values before */
    rkb_item_unref(candidate->item);
    candidate->item = item;
 }
@@ -160,7 +160,8 @@ uint32_t rkb_standing_rank(const char *standing) {
    return 4;
 }
 
-/* A suspicion that no execution clears: found without executing the candidate (lint), or about where and when its threads run. */
+/* Whether no execution can clear the suspicion: it was found without executing the candidate (lint), or it is about where and when
+ * threads run. */
 static bool stays_suspect(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                           const rkb_item_t *verdict) {
    for (uint32_t i = 0; i < pipeline->entry_count; i++)
@@ -169,8 +170,8 @@ static bool stays_suspect(const rkb_pipeline_t *pipeline, const rkb_candidate_t 
    return strncmp(rkb_item_text(verdict, "reason"), "environment.", 12) == 0;
 }
 
-/* The worst verdict decides.  But a verifier that executes the candidate overrules an unknown before it, and a suspicion that executing can
- * clear. */
+/* The worst verdict decides, with one exception: a verifier that executes the candidate replaces an earlier unknown, and an earlier
+ * suspect that execution can clear. */
 const char *rkb_candidate_standing(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                                    uint64_t entries, const rkb_item_t **decided) {
    static const uint32_t badness[] = {0, 1, 2, 0, 3}; /* by rank */

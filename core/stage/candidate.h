@@ -1,5 +1,5 @@
-/* A candidate: what it is, what each stage found about it, and how it stands.  It belongs to the loop thread.  A worker that
- * runs a job about it may read the members marked [worker]; the loop does not change them while such a job is open. */
+/* A candidate: its source and tune values, what each stage found about it, and its standing.  The loop thread owns it.  A worker
+ * that runs a job about it may read the members marked [worker]; the loop does not change them while such a job is open. */
 #ifndef RKB_STAGE_CANDIDATE_H
 #define RKB_STAGE_CANDIDATE_H
 
@@ -24,7 +24,7 @@ typedef struct rkb_stage_result {
    rkb_work_t work;
 } rkb_stage_result_t;
 
-/* A blob that one stage leaves for a later one (rkb/ext/kernel.h). */
+/* Bytes that one stage passes to a later one (rkb/ext/kernel.h). */
 typedef struct rkb_note {
    struct rkb_note *next;
    char *key;
@@ -38,7 +38,7 @@ typedef struct rkb_kept_plan {
    struct rkb_plan *plan;
 } rkb_kept_plan_t;
 
-/* What is kept of the verdicts after the strategy was told. */
+/* The part of the verdicts that is kept after the strategy has received the result. */
 typedef struct rkb_summary {
    const char *standing; /* constant text */
    char reason[64];
@@ -68,19 +68,19 @@ typedef struct rkb_candidate {
    rkb_summary_t summary;       /* filled when the strategy is told */
    rkb_stage_result_t *results; /* one for each entry of the pipeline; NULL after the strategy was told */
    uint64_t settled;            /* entries that ran, were skipped or blocked */
-   uint64_t blocking;           /* entries whose verdict stops what depends on them */
+   uint64_t blocking;           /* entries whose verdict stops the entries that need them */
    uint64_t begun;              /* sections begun: sets of entries */
    bool advancing;
 
    bool fetching;           /* its build is being fetched again */
-   bool built_again;        /* the build was fetched again, or could not be */
+   bool built_again;        /* a second attempt to read the build was made, whether or not it succeeded */
    struct rkb_build *build; /* NULL before it is built, and once no stage needs it; [worker] */
    rkb_kept_plan_t *plans;  /* of build, from the build step on; [worker] */
    uint32_t plan_count;
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
    struct rkb_source *read; /* source as it was read; under notes_lock: rkb_candidate_read */
-   bool pinned;  /* a job about it hangs and may still read it: it is never freed */
+   bool pinned;  /* a job about it hangs and may still read it, so it is never freed */
    void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
 
@@ -89,13 +89,13 @@ rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *m
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Frees what only stages need: build, plans, the text as it was read, and notes. */
 void rkb_candidate_settle(rkb_candidate_t *candidate);
-/* Frees what the stages found.  The strategy was told, and the archive has it. */
+/* Frees the stages' results.  Call it once the strategy has received them and the archive holds them. */
 void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* The text of its tune space.  [worker], before anything else sees the candidate; rkb_candidate_identify does it too. */
 void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Hashes, the whole tune assignment and the tune space.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Its text with tokens and manifest, read once; lent until it is settled.  [worker] */
+/* Its text with tokens and manifest, read once.  The candidate owns them until it is settled.   [worker] */
 const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);
 void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count);
 /* Makes item again if number or standing have changed. */
@@ -111,7 +111,7 @@ uint32_t rkb_standing_rank(const char *standing);
 bool rkb_candidate_measurement(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate,
                                const char *name, double *value, bool *higher);
 bool rkb_candidate_objective(const rkb_pipeline_t *pipeline, const rkb_candidate_t *candidate, double *value);
-/* Nothing stopped it in these entries, and it is no duplicate. */
+/* True when no verdict of these entries stopped it and it is no duplicate. */
 bool rkb_candidate_passed(const rkb_candidate_t *candidate, uint64_t entries);
 
 /* A verdict that the core gives itself; NULL when a text is longer than an item takes. */

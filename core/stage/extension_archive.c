@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* False when the job's request sees nothing at all: those of the propose section see no results. */
+/* False when the job's request may see no results: a request of the propose section. */
 static bool horizon_of(const rkb_host_t *host, rkb_job_t job, int64_t *horizon, rkb_error_t *err,
                        int *status) {
    const rkb_runtime_t *runtime = rkb_owner_of(host)->runtime;

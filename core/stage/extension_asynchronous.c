@@ -17,7 +17,7 @@ static int serve(const rkb_host_t *host, const rkb_asynchronous_stage_t *stage, 
    return status;
 }
 
-/* Counted, so that no instance is destroyed while a call of it is on its way. */
+/* Posted calls are counted, so that no instance is destroyed before its calls have run. */
 typedef struct posted {
    rkb_owner_t *owner;
    void (*fn)(void *arg);

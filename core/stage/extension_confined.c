@@ -1,4 +1,4 @@
-/* Extension rkb.confined/1: what a stage whose jobs run in processes of their own asks the pipeline. */
+/* Extension rkb.confined/1: what a stage may ask of the pipeline when each of its jobs runs in a process of its own. */
 #include "stage/extensions.h"
 #include "stage/instance.h"
 

@@ -11,7 +11,7 @@ typedef struct asking {
    rkb_job_t job;
 } asking_t;
 
-/* A session asks for as long as it lasts, so what it asks with lives beside it. */
+/* The session keeps a pointer to the arguments of its cancellation check, so they are stored with it. */
 typedef struct lent {
    rkb_session_t *session;
    asking_t asking;

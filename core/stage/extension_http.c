@@ -1,4 +1,4 @@
-/* Draft extension rkb.draft.http/0: transfers that belong to a job, and end with it at the latest.  Loop thread. */
+/* Draft extension rkb.draft.http/0: HTTP transfers of a job.  They end no later than the job.  Loop thread. */
 #include <stdlib.h>
 #include "base/memory.h"
 #include "stage/extensions.h"

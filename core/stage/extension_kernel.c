@@ -29,7 +29,7 @@ static void tell_problem(const rkb_problems_t *problems, rkb_finding_t *finding)
    finding->column = first ? first->column : 0;
 }
 
-/* A candidate's own is shared; another text is parsed. */
+/* The manifest of the job's candidate is shared.  Any other text is parsed. */
 static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed,
                     rkb_finding_t *finding, rkb_error_t *err) {
    rkb_candidate_t *candidate = rkb_jobs_candidate_of(core_of(host)->jobs, source);
@@ -44,7 +44,7 @@ static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t *
    return RKB_OK;
 }
 
-/* What a stage gets: its members point into whole, or into the candidate's own build when that is NULL. */
+/* What a stage gets.  Its members point into whole, or into the candidate's build when whole is NULL. */
 typedef struct lent {
    rkb_build_t build; /* first */
    rkb_build_t *whole;
@@ -60,7 +60,7 @@ static bool cancelled(void *argument) {
    return rkb_jobs_cancelled(asking->jobs, asking->job);
 }
 
-/* The tune assignment that belongs to an item: whole for one the core has numbered, as emitted otherwise. */
+/* The tune assignment of an item: the whole assignment if the core has numbered the item, otherwise as the stage emitted it. */
 static const char *tune_of(const rkb_item_t *item) {
    const char *tune = rkb_item_json(item, "tune");
    return tune ? tune : "{}";
@@ -121,7 +121,7 @@ static bool lookup(void *argument, const char *name, rkb_value_t *value) {
    return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
 }
 
-/* The plan that the build step made of this very build, or NULL. */
+/* The plan that the build step made from this build, or NULL. */
 static rkb_plan_t *kept_plan(const rkb_candidate_t *candidate, const rkb_build_t *build,
                              const rkb_case_t *the_case) {
    bool own = candidate && candidate->build && build && build->ptx == candidate->build->ptx;
@@ -169,7 +169,7 @@ static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, cons
    memcpy(copy, data, bytes);
    rkb_note_t *note = rkb_allocate(1, sizeof *note);
    *note = (rkb_note_t){.key = rkb_duplicate(key), .data = copy, .bytes = bytes};
-   /* The newest comes first and hides an older one of the same key, which somebody may still be reading. */
+   /* The newest note comes first and hides older ones of the same key.  They stay, because another thread may be reading them. */
    pthread_mutex_lock(&scope.candidate->notes_lock);
    for (const rkb_note_t *other = scope.candidate->notes; other; other = other->next)
       count++;

@@ -1,4 +1,4 @@
-/* Extension rkb.library/1: the entries that the run read before it began, by nearness to a job. */
+/* Extension rkb.library/1: the library entries that the run read before it began, sorted by nearness to a job. */
 #include <stdlib.h>
 #include <string.h>
 #include "library/library.h"
@@ -7,7 +7,7 @@
 #include "stage/instance.h"
 #include "stage/library_subject.h"
 
-/* What limits a visible candidate, or "". */
+/* The bottleneck of a visible candidate, or "". */
 static void limiter_of(const rkb_host_t *host, rkb_job_t job, int64_t candidate, char *out, size_t size) {
    rkb_archive_measured_list_t *list = NULL;
    rkb_limiter_t limiter = {0};

@@ -3,7 +3,7 @@
 #include "stage/instance.h"
 #include "llm/llm.h"
 
-#define MOST_QUESTIONS 4096 /* of one job; the rest of a call's number in the archive is the candidate's */
+#define MOST_QUESTIONS 4096 /* calls of one job; the higher part of a call's number in the archive is the candidate's number */
 
 typedef struct asking {
    rkb_jobs_t *jobs;

@@ -1,4 +1,4 @@
-/* Draft extension rkb.draft.process/0: children that belong to a job, and end with it at the latest. */
+/* Draft extension rkb.draft.process/0: child processes of a job.  They end no later than the job. */
 #include <stdlib.h>
 #include "base/memory.h"
 #include "stage/extensions.h"

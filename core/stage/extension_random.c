@@ -1,5 +1,5 @@
-/* Extension rkb.random/1: what proposes is keyed by the run's seed, the entry, the request and the child; what judges a candidate by
- * the run's secret, so that no candidate can be written for it. */
+/* Extension rkb.random/1.  A stage that proposes gets a stream keyed by the run's seed, the entry, the request and the child.  A
+ * stage that judges gets one keyed by the run's secret, so that no candidate can be written for the sample. */
 #include "base/random.h"
 #include "base/secret.h"
 #include "stage/candidate.h"

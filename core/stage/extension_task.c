@@ -77,7 +77,7 @@ static int input_matters(const rkb_host_t *host, const rkb_inputs_t *inputs, uin
    return rkb_task_input_matters(inputs, tensor, matters, err);
 }
 
-/* Without a store everything works, and is evaluated again the next time. */
+/* The store is optional: without it, expected values are evaluated again next time. */
 static rkb_store_t *store_open(const rkb_host_t *host) {
    rkb_store_t *store;
    rkb_error_t ignored;

@@ -1,4 +1,4 @@
-/* Extension rkb.workers/1: parts of a job's work on the workers that are free. */
+/* Extension rkb.workers/1: executes parts of a job's work on free workers. */
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"

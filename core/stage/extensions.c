@@ -1,4 +1,4 @@
-/* Which extensions a run offers, and where.  Constant data; what is offered does not change while stages live.  Any thread. */
+/* Which extensions a run offers, and their tables.  Constant data; the set does not change while instances exist.  Any thread. */
 #include "stage/extensions.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id) {
    return offer && (!offer->offered || offer->offered(runtime)) ? offer->api : NULL;
 }
 
-/* What is absent and is asked for by a name that this program does not know. */
+/* The row for a name that this program does not know. */
 static const char *unknown(const char *id) {
    return strncmp(id, "rkb.draft.", 10) == 0
              ? "this program has no such draft; a draft's number rises when it changes, so compile the plugin with "

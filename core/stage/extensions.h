@@ -46,7 +46,7 @@ const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id);
 /* RKB_ERR_UNAVAILABLE, with the one message, when an extension in needs is not offered to use, a stage's or strategy's id. */
 int rkb_extensions_check(const rkb_runtime_t *runtime, const char *use, const char *const *needs, rkb_error_t *err);
 
-/* Kills the children that a job started asynchronously; the blocking ones ask for themselves.  [loop] */
+/* Kills the child processes that a job started asynchronously.  Blocking calls notice the cancellation themselves.   [loop] */
 void rkb_process_cancel_job(rkb_runtime_t *runtime, rkb_job_t job);
 /* Ends the HTTP transfers that a job started.  [loop] */
 void rkb_http_cancel_job(rkb_runtime_t *runtime, rkb_job_t job);

@@ -1,4 +1,4 @@
-/* What a stage sees of the program: rkb_host_t over jobs, items, log and extensions.  Called from any thread. */
+/* Implements rkb_host_t, the interface through which a stage uses jobs, items, the log and extensions.  Any thread. */
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "stage/item.h"

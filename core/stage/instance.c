@@ -10,7 +10,7 @@
 #include "stage/extensions.h"
 #include "stage/item.h"
 
-#define SUBMITTED_AT_ONCE 64 /* of a stage that works asynchronously and names no jobs: */
+#define SUBMITTED_AT_ONCE 64 /* for an asynchronous stage that declares no number of jobs: */
 
 static uint32_t limit_of(const rkb_instance_t *instance) {
    const rkb_entry_t *entry = instance->owner.entry;
@@ -18,11 +18,11 @@ static uint32_t limit_of(const rkb_instance_t *instance) {
       return 1;
    if (entry->node.jobs)
       return entry->node.jobs;
-   /* Blocking stages are limited by the workers; more of their jobs may stand ready in the workers' queue. */
+   /* The number of workers limits blocking stages.  More of their jobs may wait in the workers' queue. */
    return instance->asynchronous.submit ? SUBMITTED_AT_ONCE : RKB_MAX_JOBS / 2;
 }
 
-/* The candidate that a job is about; 0 for one that has no number yet. */
+/* The number of the job's candidate; 0 if it has none yet. */
 static rkb_at_work_t at_work(const rkb_instance_t *instance, const rkb_scope_t *scope) {
    const bool judges = scope && scope->candidate;
    return (rkb_at_work_t){.stage = &instance->owner.entry->node,
@@ -93,7 +93,7 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
                         instance->owner.entry->node.id);
 }
 
-/* On a worker.  Once the job is completed the loop may free the work, so what is needed after is taken before. */
+/* Runs on a worker.  The loop may free the work as soon as the job is completed, so copy first what is used afterwards. */
 static void run_on_worker(void *argument) {
    rkb_work_t *work = argument;
    rkb_instance_t *instance = work->instance;
@@ -132,7 +132,8 @@ static bool needs_device(const rkb_instance_t *instance) {
    return instance->stage->flags & RKB_STAGE_EXCLUSIVE_GPU;
 }
 
-/* Ends work that no stage has in hand.  Through the loop's queue: callers are not prepared for done while they add. */
+/* Ends work that was never handed to a stage.   done is called from the loop's queue, because a caller that adds work does not
+ * expect done before the call returns. */
 typedef struct undone {
    rkb_work_t *work;
    rkb_ended_t ended;
@@ -173,7 +174,7 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
       submit_on_loop(instance, work);
       return;
    }
-   rkb_item_ref(work->in); /* the worker's: it may come back after the job was written off */
+   rkb_item_ref(work->in); /* the worker's reference: its thread may return after the job was written off */
    int status = rkb_workers_submit(pool_of(instance), run_on_worker, work, &work->ticket);
    if (status != RKB_OK) {
       rkb_item_unref(work->in);
@@ -224,7 +225,7 @@ void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why) {
    }
 }
 
-/* A wrong configuration or a broken contract stays what it is; the rest may be a matter of the moment. */
+/* A wrong configuration or a broken contract fails again.  Other failures may be temporary. */
 static bool worth_another_try(int status) {
    return status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_IO || status == RKB_ERR_INTERNAL ||
           status == RKB_ERR_TIMEOUT || status == RKB_ERR_NOMEM;
@@ -257,7 +258,7 @@ void rkb_instance_ended(rkb_ended_t *ended) {
             rkb_instance_pump(other);
 }
 
-/* A fresh instance for the entry, with the old one's queue; when there cannot be one, what waits ends as hung too. */
+/* Makes a new instance for the entry and gives it the old one's queue.  If that fails, the waiting work ends as hung too. */
 static void replace(rkb_instance_t *old) {
    rkb_runtime_t *runtime = old->owner.runtime;
    uint32_t index = old->owner.entry->index;

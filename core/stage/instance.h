@@ -1,5 +1,5 @@
-/* A stage at work: one created instance with its queue.  It starts jobs up to its limit, tries broken tools again, and
- * answers for what its stage leaves undone.  Loop thread, but for the worker that runs a job. */
+/* One instance of a stage, with its queue.  It starts jobs up to its limit, tries again after a broken tool, and ends jobs that
+ * its stage does not end.  Loop thread, except for the worker that runs a job. */
 #ifndef RKB_STAGE_INSTANCE_H
 #define RKB_STAGE_INSTANCE_H
 
@@ -10,14 +10,14 @@
 
 typedef struct rkb_instance rkb_instance_t;
 
-/* One item's way through one stage, tries included.  Embedded by its owner, who fills the first part; the rest is the
- * instance's until done is called, once, on the loop. */
+/* One item for one stage, with all attempts.  The owner embeds it and fills the first part; the instance uses the rest until it
+ * calls done, once, on the loop. */
 typedef struct rkb_work {
    rkb_item_t *in; /* borrowed until done */
    rkb_scope_t scope;
-   void (*began)(struct rkb_work *work); /* when its first try is handed over, or NULL */
+   void (*began)(struct rkb_work *work); /* called when its first attempt starts; or NULL */
    void (*done)(struct rkb_work *work,
-                rkb_ended_t *ended); /* ended lives until it returns; items may be taken out */
+                rkb_ended_t *ended); /* ended is valid until done returns; done may take items out */
    void *owner;
 
    struct rkb_work *next;
@@ -25,10 +25,10 @@ typedef struct rkb_work {
    rkb_job_t job;
    rkb_ticket_t ticket;
    uint32_t attempts;
-   bool hung; /* its stage never ended it: what it was about must stay in memory */
+   bool hung; /* its stage never ended the job, so its candidate must stay in memory */
 } rkb_work_t;
 
-/* Whom a host belongs to: an instance, or the strategy. */
+/* The owner of a host: an instance or the strategy. */
 typedef struct rkb_owner {
    rkb_host_t host; /* first */
    rkb_runtime_t *runtime;
@@ -38,9 +38,9 @@ typedef struct rkb_owner {
 } rkb_owner_t;
 
 struct rkb_instance {
-   rkb_owner_t owner; /* first: host.c comes from the host to its instance */
+   rkb_owner_t owner; /* must come first: host.c casts the host to its instance */
    const rkb_stage_t *stage;
-   rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve: jobs go to run then */
+   rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve; if zero, jobs go to run */
    void *self;
    rkb_instance_t *next;     /* of core->instances */
    rkb_work_t *first, *last; /* waiting */
@@ -53,16 +53,17 @@ struct rkb_instance {
 
 /* Makes the instance and calls create. */
 int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t **instance, rkb_error_t *err);
-/* Calls an asynchronous stage's start() on a worker; the loop is stopped when it ended, and started or start_status tells. */
+/* Calls an asynchronous stage's start() on a worker.  When that has ended, the loop stops; started or start_status holds the
+ * result. */
 int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err);
 void rkb_instance_add(rkb_instance_t *instance, rkb_work_t *work);
 void rkb_instance_pump(rkb_instance_t *instance);
 void rkb_instance_ended(rkb_ended_t *ended); /* frees ended */
-/* Ends work that no stage has in hand, from the loop's queue: callers are not prepared for done while they add. */
+/* Ends work that was never handed to a stage.   done is called from the loop's queue, after this call has returned. */
 void rkb_work_end(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why);
 /* Ends all that waits with RKB_ERR_CANCELLED. */
 void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why);
-/* A job of it does not end: no more jobs for it, never destroyed; a fresh instance takes the queue. */
+/* One of its jobs does not end.  The instance gets no more jobs and is never destroyed; a new instance takes its queue. */
 void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view);
 void rkb_instance_stop(rkb_instance_t *instance);
 void rkb_instance_free(rkb_instance_t *instance); /* destroys; NULL is accepted */
@@ -77,7 +78,7 @@ static inline rkb_owner_t *rkb_owner_of(const rkb_host_t *host) {
    return (rkb_owner_t *)host;
 }
 
-/* item_contract.c: whether what a job emitted keeps items.h; otherwise ended becomes RKB_ERR_CONTRACT. */
+/* item_contract.c: checks that the emitted items follow rkb/items.h; if not, ended gets RKB_ERR_CONTRACT. */
 void rkb_contract_check(const rkb_instance_t *instance, const rkb_work_t *work, rkb_ended_t *ended);
 
 #endif

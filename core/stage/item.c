@@ -1,4 +1,4 @@
-/* Items (item.h).  A value is one allocation, key and bytes together; items have few values, so look-up is linear. */
+/* Items (item.h).  A value is one allocation that holds key and bytes.  Items have few values, so look-up is linear. */
 #include "stage/item.h"
 
 #include <stdatomic.h>

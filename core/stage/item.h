@@ -1,6 +1,6 @@
-/* Items: what travels between stages.  A type name and a flat set of named values, immutable once emitted, reference
- * counted.  The core adds its own keys through an overlay, which shares everything else with the item below it, so that
- * a source text is never copied.  Any thread. */
+/* Items are what stages pass to each other: a type name and a flat set of named values, immutable once emitted, reference counted. 
+ * The core adds its own keys in an overlay, which shares everything else with the item below it, so that a source text is never
+ * copied.  Any thread. */
 #ifndef RKB_STAGE_ITEM_H
 #define RKB_STAGE_ITEM_H
 
@@ -45,7 +45,7 @@ typedef struct rkb_item_value {
 } rkb_item_value_t;
 void rkb_item_each(const rkb_item_t *item, void (*visit)(void *argument, const rkb_item_value_t *value), void *argument);
 
-/* Follows overlays down to the item that a stage made: two overlays of one item are the same item. */
+/* The item below all overlays, as a stage made it.  Two overlays of one item have the same. */
 const rkb_item_t *rkb_item_bottom(const rkb_item_t *item);
 
 #endif

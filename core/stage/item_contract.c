@@ -1,5 +1,5 @@
-/* What a stage may emit (rkb/items.h), checked when its job ends: a broken item is a broken tool, never a verdict.  Loop
- * thread. */
+/* Checks what a stage emitted against rkb/items.h when its job ends.  A malformed item counts as a broken tool, never as a
+ * verdict.  Loop thread. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool one_of(const char *text, const char *const *names) {
    return false;
 }
 
-/* A reason is one word, for reports count and compare it: the words for a person are the message. */
+/* A reason must be one word, because reports count and compare it.  Sentences belong into the message. */
 static bool is_code(const char *reason) {
    size_t length = 0;
    for (; reason[length] > ' ' && reason[length] < 0x7f; length++)
@@ -57,7 +57,7 @@ static const char *measurement_fault(const rkb_instance_t *instance, const rkb_i
    return NULL;
 }
 
-/* A parent must be one that the request handed out; anything else would make a line of descent that nobody asked for. */
+/* A parent must be one of the request's parents; otherwise the archive would record a false line of descent. */
 static bool from_request(const rkb_item_t *request, const rkb_item_t *parent) {
    static const char *const roles[] = {"parent", "inspiration"};
    for (int role = 0; role < 2; role++)

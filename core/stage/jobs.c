@@ -1,5 +1,5 @@
-/* The table of open jobs (jobs.h).  A slot goes FREE -> OPEN -> ENDED -> FREE; its generation grows when it is freed or
- * written off, which is what kills old handles. */
+/* The table of open jobs (jobs.h).  A slot goes FREE -> OPEN -> ENDED -> FREE.  Its generation grows when it is freed or written
+ * off, so old handles no longer match. */
 #include "stage/jobs.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ typedef struct slot {
    uint64_t cancelled_ns, started_ns, limit_ns;
    struct rkb_instance *instance;
    rkb_scope_t scope;
-   rkb_ended_t *ended; /* what it will become; gathers the items */
+   rkb_ended_t *ended; /* the record of its end, which collects the items */
    uint32_t room;
    char fault[200]; /* how it broke the contract, or "" */
    struct slot *next_free;
@@ -165,7 +165,7 @@ static bool declared(const struct rkb_instance *instance, const char *type) {
    return false;
 }
 
-/* Why the slot cannot take one more such item, or false. */
+/* Writes why the slot cannot take another such item; false when it can. */
 static bool refuses(slot_t *slot, const char *type) {
    bool candidate = strcmp(type, RKB_ITEM_CANDIDATE) == 0;
    uint32_t most = candidate ? RKB_MAX_CANDIDATES_EMITTED : RKB_MAX_EMITTED;
@@ -198,7 +198,7 @@ void rkb_jobs_emit(rkb_jobs_t *jobs, rkb_job_t job, rkb_item_t *item) {
       rkb_item_unref(item);
 }
 
-/* Moves an ended slot's record to the list; true when the list was empty and the loop must be told. */
+/* Moves an ended slot's record to the list.  True when the list was empty, so the loop must be woken. */
 static bool append(rkb_jobs_t *jobs, rkb_ended_t *ended) {
    bool first = !jobs->first;
    if (first)
@@ -223,7 +223,7 @@ enum rkb_job_answer rkb_jobs_complete(rkb_jobs_t *jobs, rkb_job_t job, const str
    pthread_mutex_lock(&jobs->mutex);
    slot_t *slot = slot_of(jobs, job);
    if (slot && slot->instance != instance)
-      slot = NULL; /* somebody else's job: to this stage it does not exist */
+      slot = NULL; /* another stage's job: treated as if it did not exist */
    if (slot && slot->state == SLOT_ENDED) {
       answer = RKB_JOB_TWICE;
    } else if (slot) {

@@ -1,6 +1,6 @@
-/* Jobs: handles of work that a stage is doing.  A handle is a slot and its generation, so whatever arrives late or twice
- * finds no job of that name.  One mutex for the table: at 200,000 jobs a second it is held for about 2 % of the time, and
- * nothing blocks while holding it. */
+/* Jobs: handles of the work that stages are doing.  A handle is a slot and its generation, so a completion that comes late or
+ * twice matches no job.  One mutex guards the table: at 200,000 jobs a second it is held for about 2 % of the time, and nothing
+ * blocks while holding it. */
 #ifndef RKB_STAGE_JOBS_H
 #define RKB_STAGE_JOBS_H
 
@@ -16,7 +16,7 @@ typedef struct rkb_jobs rkb_jobs_t;
 struct rkb_instance;
 struct rkb_candidate;
 
-/* What a job is about: what extensions need to know.  The candidate lives as long as the job is open. */
+/* The subject of a job, for extensions.  The candidate lives as long as the job is open. */
 typedef struct rkb_scope {
    uint32_t section;                /* enum rkb_request_section */
    int64_t request;                 /* number within the section */
@@ -45,25 +45,26 @@ void rkb_jobs_free(rkb_jobs_t *jobs);
 /* Opens a job; 0 when all slots are taken.  limit_ns: deadline from when it starts, 0 for none.  [loop] */
 rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_instance *instance,
                         const rkb_scope_t *scope, uint64_t limit_ns);
-/* Marks the start of its deadline.  False when it was cancelled before it began.  [any] */
+/* Starts its deadline.  False when it was cancelled before it began.   [any] */
 bool rkb_jobs_start(rkb_jobs_t *jobs, rkb_job_t job);
-/* Takes item in any case.  A fault (undeclared type, too many) makes the job end with RKB_ERR_CONTRACT.  [any] */
+/* Takes ownership of item in any case.  A fault (an undeclared type, too many items) ends the job with RKB_ERR_CONTRACT.   [any]
+ * */
 void rkb_jobs_emit(rkb_jobs_t *jobs, rkb_job_t job, rkb_item_t *item);
 /* Ends a job of instance, once.  [any] */
 enum rkb_job_answer rkb_jobs_complete(rkb_jobs_t *jobs, rkb_job_t job, const struct rkb_instance *instance,
                                       int status, const rkb_error_t *error);
-bool rkb_jobs_cancelled(rkb_jobs_t *jobs, rkb_job_t job); /* true for a job that is no more.  [any] */
+bool rkb_jobs_cancelled(rkb_jobs_t *jobs, rkb_job_t job); /* True also for a job that has ended.  [any] */
 uint64_t rkb_jobs_deadline(rkb_jobs_t *jobs, rkb_job_t job);
 /* False when there is no such job.  [any] */
 bool rkb_jobs_scope(rkb_jobs_t *jobs, rkb_job_t job, rkb_scope_t *scope);
-/* The candidate of an open job whose text this very pointer is, or NULL: lent while that job runs.  [any] */
+/* The candidate of the open job whose source text is at this address, or NULL.  Valid while that job runs.   [any] */
 struct rkb_candidate *rkb_jobs_candidate_of(rkb_jobs_t *jobs, const char *source);
 
 /* Asks a job to end; true the first time.  [loop] */
 bool rkb_jobs_cancel(rkb_jobs_t *jobs, rkb_job_t job);
-/* Ends a job whose stage does not; its handle is dead from here on.  [loop] */
+/* Ends a job that its stage does not end.  Its handle is invalid from now on.   [loop] */
 void rkb_jobs_write_off(rkb_jobs_t *jobs, rkb_job_t job, const char *why);
-/* All that ended since the last call, oldest first; release each with rkb_ended_free.  [loop] */
+/* The jobs that ended since the last call, oldest first.  Release each with rkb_ended_free.   [loop] */
 rkb_ended_t *rkb_jobs_take(rkb_jobs_t *jobs);
 void rkb_ended_free(rkb_ended_t *ended);
 

@@ -1,4 +1,4 @@
-/* A run's subject in the words of a library (library_subject.h). */
+/* Describes a run's task and device as a library entry does (library_subject.h). */
 #include "stage/library_subject.h"
 
 #include <stdio.h>

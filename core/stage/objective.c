@@ -34,7 +34,7 @@ static bool belongs(const char *case_name, const char *over) {
    return strncmp(case_name, over, length) == 0 && case_name[length] == '/';
 }
 
-/* One without a case stands for all of them together and needs no combining. */
+/* A measurement without a case covers all cases and is not combined. */
 static bool measured(const rkb_pipeline_t *pipeline, const rkb_stage_result_t *result, const char *name,
                      double *value, bool *higher) {
    sum_t sum = {0};

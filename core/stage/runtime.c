@@ -1,4 +1,4 @@
-/* Loop, workers and jobs of a run (runtime.h). */
+/* The loop, workers and jobs of a run (runtime.h). */
 #include "stage/runtime.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void collect(void *argument) {
 static void ring(void *argument) {
    rkb_runtime_t *runtime = argument;
    if (rkb_loop_post(runtime->loop, collect, runtime) != RKB_OK)
-      abort(); /* a lost bell would leave the run waiting for ever */
+      abort(); /* without this call the run would wait for ever */
 }
 
 static void clock_rings(void *argument);
@@ -45,7 +45,7 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    runtime->worker_count = jobs ? jobs : cores > 0 ? (uint32_t)cores : 1;
    if (runtime->worker_count > RKB_WORKERS_MOST)
       runtime->worker_count = RKB_WORKERS_MOST;
-   int status = rkb_confined_open(runtime, &runtime->confined, err); /* before there are threads, and before keys are read */
+   int status = rkb_confined_open(runtime, &runtime->confined, err); /* must come before there are threads and before keys are read */
    if (status == RKB_OK)
       status = rkb_loop_new(&runtime->loop, err);
    const uint32_t screening = rkb_screen_count(pipeline), most = RKB_WORKERS_MOST - runtime->worker_count;
@@ -74,7 +74,7 @@ static void note_screening(void *argument, int level, const char *text) {
    rkb_log_printf(runtime->log, level, "workers", "%s", text);
 }
 
-/* The machines of workers: that measure, or this one. */
+/* The workers' machines that measure, or this machine. */
 static int open_workers(rkb_runtime_t *runtime, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = runtime->pipeline;
    rkb_worker_address_t addresses[RKB_MAX_WORKER_ADDRESSES] = {{.command = NULL}};
@@ -98,7 +98,8 @@ static void close_screening(rkb_runtime_t *runtime) {
    rkb_screen_close(runtime->screen);
 }
 
-/* Only when something is built or judged in a process of its own: nothing else is done there. */
+/* Screening workers only build, and run stages whose jobs have processes of their own.  If the pipeline has neither, none is
+ * started. */
 static void open_screening(rkb_runtime_t *runtime) {
    if (rkb_screen_count(runtime->pipeline) && (runtime->compilers || runtime->confined))
       runtime->screen = rkb_screen_open(&(rkb_screen_options_t){.pipeline = runtime->pipeline,
@@ -139,8 +140,8 @@ static void over_budget(void *argument, const char *text) {
    rkb_loop_post(runtime->loop, tell_over_budget, runtime);
 }
 
-/* Language models are opened when the pipeline lists some, and with them threads that may wait for their answers: a
- * thread that waits computes nothing, so the workers are not to be used up by it. */
+/* Opens the language models that the pipeline lists, and threads that wait for their answers.  Waiting threads compute nothing, so
+ * they must not take workers away. */
 static int open_models(rkb_runtime_t *runtime, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = runtime->pipeline;
    rkb_error_t absent = {0};
@@ -228,7 +229,7 @@ static void look_at(void *argument, const rkb_job_view_t *view) {
          return;
       }
    } else {
-      /* One that has not started yet is due no earlier than if it started now. */
+      /* The deadline of a job that has not started is at least its limit from now. */
       due = (view->started_ns ? view->started_ns : look->now) + view->limit_ns;
       if (due <= look->now) {
          cancel_job(look->runtime, view);
@@ -300,7 +301,7 @@ static bool busy(const rkb_runtime_t *runtime, bool stopping) {
    return false;
 }
 
-/* Turns the loop until nothing is owed any more, or the time is up; true when all is quiet. */
+/* Runs the loop until no completion is outstanding or the time is over.  True when none is outstanding. */
 static bool settle(rkb_runtime_t *runtime, bool stopping, uint64_t limit_ns) {
    uint64_t end = rkb_now_ns() + limit_ns;
    while (busy(runtime, stopping) && rkb_now_ns() < end) {
@@ -321,7 +322,7 @@ void rkb_runtime_close(rkb_runtime_t *runtime) {
    if (!quiet)
       runtime->hung = true;
    if (runtime->hung)
-      return; /* threads may still use all of it; the process leaves with _exit */
+      return; /* threads may still use all of it, so nothing is freed and the process ends with _exit */
    while (runtime->instances) {
       rkb_instance_t *instance = runtime->instances;
       runtime->instances = instance->next;

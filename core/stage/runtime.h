@@ -1,5 +1,5 @@
-/* What all stages of one run share: loop, workers, open jobs, and the services behind the extensions.  One a run, or one a
- * check.  The loop thread's, unless a member says otherwise. */
+/* What all stages of a run share: the loop, workers, open jobs, and the services behind the extensions.  Each run and each check
+ * has one.  Members belong to the loop thread unless marked otherwise. */
 #ifndef RKB_STAGE_RUNTIME_H
 #define RKB_STAGE_RUNTIME_H
 
@@ -31,22 +31,22 @@ typedef struct rkb_runtime {
    rkb_secret_t secret; /* what judging stages sample comes from it; set before the first job, then [any] */
    rkb_archive_t *archive;          /* or NULL; [any] */
    struct rkb_confined *confined;         /* or NULL: no stage's jobs run in processes of their own; [any] */
-   struct rkb_confined_job *confined_job; /* in such a process: what it has; NULL in the program; [any] */
+   struct rkb_confined_job *confined_job; /* in such a process: its channel and threads; NULL in the program; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
    struct rkb_screen_workers *screen; /* or NULL: all is built and judged on this machine; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */
-   bool devices_lent;               /* they are the owner's, who closes them */
+   bool devices_lent;               /* the owner opened them and closes them */
    struct rkb_http *http;           /* or NULL: this build has none; the loop's */
    const struct rkb_library *library; /* or NULL: the run was given none; the owner's; [any] */
    struct rkb_llm *llm;             /* or NULL: the pipeline lists no models; [any] */
    rkb_loop_t *loop;
    rkb_workers_t *workers; /* [any] */
-   rkb_workers_t *waiters; /* threads for stages that mostly wait, or NULL: nobody does; [any] */
+   rkb_workers_t *waiters; /* threads for stages that mostly wait, or NULL when there is no such stage; [any] */
    rkb_jobs_t *jobs;       /* [any] */
    rkb_timer_t *clock;     /* the nearest deadline, or NULL */
    uint64_t clock_due_ns;
    void (*clock_rings)(void *runtime);
-   uint32_t worker_count; /* threads; what screening workers need comes on top */
+   uint32_t worker_count; /* threads, without those that wait for screening workers */
    uint32_t device_leases;                        /* free ones, for RKB_STAGE_EXCLUSIVE_GPU */
    struct rkb_instance *current[RKB_MAX_ENTRIES]; /* by entry; NULL: none, or written off for good */
    struct rkb_instance *instances;                /* all there ever were */
@@ -57,7 +57,7 @@ typedef struct rkb_runtime {
    uint64_t skipped; /* set of entries that run no more: their work ends at once; set before the start */
    uint64_t jobs_ended;
    bool stopping;         /* no job is started any more; read by workers, atomically */
-   char over_budget[320]; /* what is said once, when the money is over */
+   char over_budget[320]; /* the message for when the budget is spent; written once */
    bool hung;             /* a job was written off: leave with _exit */
    /* What a person should know; set by the owner, or NULL. */
    void (*note)(void *argument, const char *entry, const char *text);
@@ -71,16 +71,16 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
 int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err);
 /* The name of the GPUs that it measures on; NULL when it has opened none. */
 const char *rkb_runtime_device_class(const rkb_runtime_t *runtime);
-/* Ends what runs, stops and frees all instances, then the rest.  What hung stays in memory. */
+/* Ends all jobs, stops and frees all instances, and then the rest.  Hung instances stay in memory. */
 void rkb_runtime_close(rkb_runtime_t *runtime);
 /* Gives work to the entry's stage. */
 void rkb_runtime_add(rkb_runtime_t *runtime, uint32_t entry, struct rkb_work *work);
-/* No job is started any more and all are asked to end; done is called for each that was open or waiting. */
+/* Starts no more jobs and asks all open ones to end.   done is called for each piece of work that was open or waiting. */
 void rkb_runtime_cancel(rkb_runtime_t *runtime);
-/* Sees to deadlines no later than due. */
+/* Makes sure that deadlines are checked no later than due. */
 void rkb_runtime_watch(rkb_runtime_t *runtime, uint64_t due_ns);
-/* The core's own work on a worker: fn runs there and ends with rkb_runtime_returned, which runs back on the loop.  The core
- * does not close while some is away. */
+/* Runs fn on a worker, for work of the core itself.   fn ends by calling rkb_runtime_returned, which runs back on the loop.  The
+ * runtime does not close before all such calls have returned. */
 int rkb_runtime_send(rkb_runtime_t *runtime, void (*fn)(void *), void *argument);        /* [loop] */
 void rkb_runtime_returned(rkb_runtime_t *runtime, void (*back)(void *), void *argument); /* [worker] */
 void rkb_runtime_note(rkb_runtime_t *runtime, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);

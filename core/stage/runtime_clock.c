@@ -1,4 +1,4 @@
-/* The clock of a runtime: one timer, at the nearest deadline.  What rings is runtime.c's.  Loop thread. */
+/* The clock of a runtime: one timer at the nearest deadline, which calls a function of runtime.c.  Loop thread. */
 #include "stage/runtime.h"
 
 void rkb_runtime_watch(rkb_runtime_t *runtime, uint64_t due_ns) {

@@ -1,4 +1,4 @@
-/* What a person should know of a run: to the log, and to the runtime's owner.  Loop thread. */
+/* Passes messages for the user to the log and to the runtime's owner.  Loop thread. */
 #include "stage/runtime.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Reading a structure by the size that its giver knew (versioned_structure.h). */
+/* Reads a structure by the size that it states (versioned_structure.h). */
 #include "stage/versioned_structure.h"
 
 #include <string.h>

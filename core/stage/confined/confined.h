@@ -19,27 +19,28 @@ typedef struct rkb_confined {
    int control; /* the socket to the server */
 } rkb_confined_t;
 
-/* Whether the stage's jobs are to run so. */
+/* Whether the stage wants a process for each job. */
 bool rkb_confined_wanted(const rkb_stage_t *stage);
 
-/* Forks the keeper when a stage of the pipeline wants it; *confined is NULL when none does.  runtime: opened but for its threads.  [loop, before
- * it has any other thread] */
+/* Forks the keeper if a stage of the pipeline wants it; otherwise *confined is NULL.   runtime: opened, but still without threads. 
+ * [loop, before there is another thread] */
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err);
 /* Ends all of them.  NULL is accepted.  [loop] */
 void rkb_confined_close(rkb_confined_t *confined);
 
-/* Which layers hold a job's process here, found by a process that gives up the same: "capabilities landlock seccomp", each with "no-" before
- * it where the kernel does not give it.  False when no process could be made.  [before there are other threads] */
+/* The layers that confine a job's process on this machine, as "capabilities landlock seccomp", with "no-" before a layer that the
+ * kernel lacks.  A child process gives up the same rights and reports.  False when no child could be made.   [before there are other
+ * threads] */
 bool rkb_confined_layers(rkb_text_t *layers);
 
-/* As the stage's run, in a process of its own, of this machine or of a screening worker's.  [worker] */
+/* As the stage's run, in a process of its own, on this machine or on a screening worker.   [worker] */
 int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 
-/* What a job's process has beside its copy of the runtime; NULL in the program. */
+/* What a job's process has in addition to its copy of the runtime. */
 typedef struct rkb_confined_job {
    int channel;
    uint32_t threads; /* that may compute */
-   pthread_mutex_t asking; /* held from a question to its answer */
+   pthread_mutex_t asking; /* held while a question waits for its answer */
 } rkb_confined_job_t;
 
 /* In a job's process: asks the program for a build with these flags (enum rkb_build_flags).  As rkb_build_candidate.  */
@@ -47,7 +48,7 @@ int rkb_confined_build(rkb_confined_job_t *own, uint32_t flags, rkb_build_t **bu
                        rkb_finding_t *finding, rkb_error_t *err);
 /* In a job's process: as for_job of rkb/ext/random.h.  When the program does not answer, the process ends. */
 rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child);
-/* In a job's process: as rkb_workers_share, on threads that begin and end here. */
+/* In a job's process: as rkb_workers_share, on threads that this call starts and joins. */
 void rkb_confined_share(const rkb_confined_job_t *own, uint32_t count, void (*part)(void *argument, uint32_t n),
                         void *argument);
 

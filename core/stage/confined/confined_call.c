@@ -1,6 +1,6 @@
-/* The program's side of jobs in processes of their own (confined.h), here and on screening workers.  Everything belongs to one job and its
- * thread.  What a job's process says is read as hostile: lengths, types of items, texts and the status are checked here, the items' meaning by
- * item_contract.c and notes by who reads them. */
+/* The program's side of jobs in processes of their own (confined.h), on this machine and on screening workers.  Everything belongs
+ * to one job and its thread.  Answers of a job's process are hostile input: this file checks lengths, types of items, texts and the
+ * status; item_contract.c checks what the items mean; whoever reads a note checks the note. */
 #include "stage/confined/confined.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "stage/item_record.h"
 #include "stage/screen/screen_workers.h"
 
-enum { MOST_LOST = 2 /* workers that one job may cost; then it runs here */ };
+enum { MOST_LOST = 2 /* screening workers that one job may lose; after that it runs on this machine */ };
 
 /* One job ------------------------------------------------------------------------------------------------------------------ */
 
@@ -24,7 +24,7 @@ typedef struct call {
    rkb_job_t job;
    rkb_scope_t scope;
    const rkb_item_t *in;
-   rkb_peer_t *peer; /* whom it speaks to: the fork's channel, or a screening worker */
+   rkb_peer_t *peer; /* the other end: the fork's channel, or a screening worker */
    bool (*over)(void *);
    void *argument; /* of over */
 } call_t;
@@ -59,7 +59,7 @@ static bool send_job(call_t *call) {
    return sent;
 }
 
-/* A build that the stage asks for, in the process that has compilers. */
+/* Answers a stage's request for a build: only this process has compilers. */
 static bool answer_build(call_t *call, uint32_t flags) {
    const rkb_host_t *host = &call->instance->owner.host;
    rkb_finding_t finding = {0};
@@ -82,7 +82,7 @@ static bool answer_build(call_t *call, uint32_t flags) {
    return sent;
 }
 
-/* A stream of random numbers of this job's candidate: the run's secret stays here. */
+/* Answers with a random stream of the job's candidate, so that the run's secret does not leave this process. */
 static bool answer_stream(call_t *call, uint32_t child) {
    const rkb_random_t stream = RKB_RANDOM_API.for_job(&call->instance->owner.host, call->job, child);
    rkb_text_t answer;
@@ -101,7 +101,7 @@ static bool is_status(uint32_t status) {
    return (int)status <= RKB_OK && (int)status >= RKB_ERR_LIMIT;
 }
 
-/* Takes over what the fork's stage gave.  False when it is no answer. */
+/* Takes the items and notes of the fork's answer.  False when the bytes are no answer. */
 static bool read_answer(call_t *call, record_reader_t *in, int *status, rkb_error_t *err) {
    const rkb_host_t *host = &call->instance->owner.host;
    const uint32_t said = record_u32(in);
@@ -132,7 +132,7 @@ static bool read_answer(call_t *call, record_reader_t *in, int *status, rkb_erro
    return good;
 }
 
-/* Until the job is done or nothing more comes: RKB_ERR_UNAVAILABLE and *broken then. */
+/* Serves the fork until its job is done.  When nothing more comes: RKB_ERR_UNAVAILABLE, and *broken. */
 static int converse(call_t *call, bool *broken, rkb_error_t *err) {
    bool more = send_job(call), done = false;
    int status = RKB_OK;
@@ -156,7 +156,7 @@ static int converse(call_t *call, bool *broken, rkb_error_t *err) {
    return done ? status : RKB_ERR_UNAVAILABLE;
 }
 
-/* As many as there are workers without work, and this one. */
+/* The number of idle workers, plus this one. */
 static uint32_t free_threads(const rkb_runtime_t *runtime) {
    const rkb_workers_state_t state = rkb_workers_state(runtime->workers);
    return state.waiting || state.running >= state.threads ? 1 : 1 + state.threads - state.running;
@@ -179,7 +179,7 @@ static int run_here(call_t *call, rkb_error_t *err) {
    return status;
 }
 
-/* *lost: the worker is, and the job is to be asked again. */
+/* *lost: the worker was lost, so the job must be run again. */
 static int run_there(call_t *call, rkb_screen_slot_t *slot, bool *lost, rkb_error_t *err) {
    call->peer = rkb_screen_peer(slot);
    call->over = nobody_waits;
@@ -189,7 +189,7 @@ static int run_there(call_t *call, rkb_screen_slot_t *slot, bool *lost, rkb_erro
    if (status == RKB_OK)
       status = converse(call, lost, err);
    if (*lost && nobody_waits(call)) {
-      *lost = false; /* it was taken from a worker that has it still, so that worker is started again */
+      *lost = false; /* the worker still executes the cancelled job, so it is started anew */
       rkb_screen_drop(slot, NULL);
       return rkb_fail(err, RKB_ERR_CANCELLED, "cancelled");
    }

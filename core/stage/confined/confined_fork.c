@@ -1,5 +1,5 @@
-/* A fork of the server for one job (confined_fork.h): asked for over the socket to the server, which takes whole messages from any thread; watched
- * over a socket of its own.  Owns the two sockets of a fork. */
+/* A fork of the server for one job (confined_fork.h).  The request goes over the socket to the server, which takes whole messages
+ * from any thread; the fork's end is reported over a socket of its own.  Owns the two sockets of a fork. */
 #include "stage/confined/confined_fork.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "system/process_memory.h"
 
-#define LAST_WORD_MS 5000 /* from the end of a fork to the server's saying how it ended */
+#define LAST_WORD_MS 5000 /* from a fork's end until the server reports how it ended */
 
 static bool open_pair(int *here, int *there) {
    int ends[2];

@@ -1,5 +1,5 @@
-/* One job in a fork of its own (confined_job.h).  Everything made here goes with the process, so nothing is freed.  One thread, and those of
- * confined_share.c. */
+/* Executes one job in a fork of the server (confined_job.h).  The process ends after the job, so nothing is freed.  One thread,
+ * plus those of confined_share.c. */
 #include "stage/confined/confined_job.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void confined_job_open(rkb_runtime_t *runtime) {
 
 void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry) {
    rkb_instance_t *instance;
-   rkb_error_t ignored; /* the program has made one too, and says what is wrong with it */
+   rkb_error_t ignored; /* the program creates one too and reports the error */
    if (!runtime->current[entry] && runtime->pipeline->entries[entry].stage)
       rkb_instance_new(runtime, &runtime->pipeline->entries[entry], &instance, &ignored);
 }

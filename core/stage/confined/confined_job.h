@@ -1,4 +1,4 @@
-/* The fork that runs one job (confined.h), and what the server makes ready for it. */
+/* The fork that executes one job (confined.h), and what the server prepares for it. */
 #ifndef RKB_STAGE_CONFINED_CONFINED_JOB_H
 #define RKB_STAGE_CONFINED_CONFINED_JOB_H
 
@@ -8,14 +8,14 @@
 
 void confined_job_open(rkb_runtime_t *runtime);                 /* in the server, once */
 void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry); /* in the server: makes the stage's instance if there is none */
-/* In the fork: reads the job, runs it, answers.  False when the program could not be understood or is gone. */
+/* In the fork: reads the job, executes it and answers.  False when the request is malformed or the program is gone. */
 bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads, int channel);
 
-/* confined_question.c: frames of kernel/byte_record.h over the channel; false when they did not pass whole, or are none.  in: of malloc'd bytes,
- * which go with the process. */
+/* confined_question.c: send and receive one frame of kernel/byte_record.h over the channel.  False when it did not pass whole or
+ * is malformed.  The bytes behind in are never freed: the process ends soon. */
 bool confined_frame_send(int channel, const rkb_text_t *payload);
 bool confined_frame_receive(int channel, record_reader_t *in);
-/* The build of a message, or NULL where it has none. */
+/* Reads the build that a message may contain; NULL when it contains none. */
 struct rkb_build *confined_build_read(record_reader_t *in);
 
 #endif

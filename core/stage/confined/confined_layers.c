@@ -1,5 +1,5 @@
-/* What holds a job's process on this kernel (confined.h), for `rkb doctor`: a child gives up what the server and its forks give up, and tells
- * through a pipe which layers it got.  Owns nothing. */
+/* Which layers can confine a job's process on this kernel (confined.h), for `rkb doctor`.  A child process gives up the same
+ * rights as the server and its forks, and reports the layers through a pipe.  Owns nothing. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kernel/byte_record.h"

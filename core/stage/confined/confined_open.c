@@ -1,4 +1,4 @@
-/* The keeper's start and end (confined.h).  Loop thread; the socket to the server belongs to all. */
+/* Starts and ends the keeper (confined.h).  Loop thread; any thread may use the socket to the server. */
 #include "stage/confined/confined.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
 void rkb_confined_close(rkb_confined_t *confined) {
    if (!confined)
       return;
-   close(confined->control); /* the server ends with it, and the keeper with the server */
+   close(confined->control); /* this ends the server, and the server's end ends the keeper */
    while (waitpid(confined->keeper, NULL, 0) < 0 && errno == EINTR)
       continue;
    free(confined);

@@ -48,7 +48,7 @@ rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child) {
    record_reader_t in;
    rkb_random_t stream = {.position = 0};
    if (!ask(own, CONFINED_STREAM, child, CONFINED_STREAMED, &in))
-      _exit(1); /* the program is gone, or of another mind: nothing that follows would be worth anything */
+      _exit(1); /* without the program's stream no verdict would be reproducible */
    for (int i = 0; i < 2; i++)
       stream.key[i] = record_u32(&in);
    for (int i = 0; i < 2; i++)
