@@ -1,5 +1,5 @@
-/* The build of a candidate: policy on its text, the compile (or the cache), and what its kernels are.  Owns
- * nothing but what it returns; any worker thread. */
+/* Builds a candidate: checks its text, compiles it or finds it in the cache, and reads its kernels' resources.  Owns nothing but
+ * what it returns; any worker thread. */
 #include "kernel/compilers.h"
 #include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
@@ -25,7 +25,7 @@ enum {
 };
 static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-4 " RKB_HASH_NAME;
 
-/* Everything the compiler is told, and so everything the result depends on. */
+/* The compiler's whole input, on which the result depends. */
 typedef struct recipe {
    rkb_arena_t *arena;
    const char *options[MAX_OPTIONS];
@@ -97,7 +97,7 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
    rkb_hasher_finish(hasher, key);
 }
 
-/* What a compile left, in the form the cache keeps. */
+/* The result of a compile, in the form that the cache stores. */
 static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
@@ -109,7 +109,7 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
    rkb_text_free(&entry);
 }
 
-/* False for a miss, and for an entry that cannot be read. */
+/* False when there is no entry or it cannot be read. */
 static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output,
                    rkb_finding_t *finding) {
    record_reader_t in = {.data = NULL};
@@ -150,7 +150,7 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const r
    return true;
 }
 
-/* NULL with a finding, or without one when the arena has no room for what the compiler made. */
+/* NULL with a finding; NULL without one when the arena has no room for the compiler's output. */
 static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device,
                                  const compile_output_t *output, rkb_finding_t *finding) {
    const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
@@ -213,7 +213,7 @@ bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding) {
    return true;
 }
 
-/* The candidate's text against everything that needs no compiler: false with a finding. */
+/* All checks of the candidate's text that need no compiler.  False with a finding. */
 static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *finding) {
    uint32_t count;
    const rkb_token_t *list = rkb_tokens_at(source->tokens, &count);
@@ -248,8 +248,8 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
       return status;
    if (strcmp(finding->reason, "build.error") == 0 && output->log_bytes)
       diagnostics_finding(output->log, output->log_bytes, source_name, finding);
-   /* What a limit ended is kept too, although another machine may answer otherwise: the key holds the limits, a run on this
-    * cache then repeats what the run before it saw, and it costs the limit once. */
+   /* A compile that a limit ended is stored too, although another machine might finish it.  The limits are part of the key, so a
+    * later run with this cache repeats the result of the earlier one, and the limit is spent only once. */
    if (key[0] && !output->uncertain && compilers_cache(compilers))
       store(compilers_cache(compilers), key, recipe, output, finding);
    return RKB_OK;

@@ -1,6 +1,6 @@
-/* What makes two candidates the same after the build: PTX whose names, comments and line information are
- * taken away, and the plan of every case.  Names are replaced by the order in which they first occur, so that
- * a renamed kernel or variable is no new candidate. Owns nothing beyond the call; any thread. */
+/* Decides whether two candidates are the same after the build: equal PTX without names, comments and line information, and equal
+ * plans for every case.  A name is replaced by its order of first occurrence, so that renaming a kernel or a variable makes no new
+ * candidate.  Owns nothing beyond the call; any thread. */
 #include "kernel/kernel.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -48,7 +48,7 @@ static void skip_line(scanner_t *in) {
    in->at = newline ? newline : in->end;
 }
 
-/* A quoted text, a word, or one byte; comments, .loc, .file and .section { } left out.  False at the end. */
+/* The next token: a quoted text, a word, or one byte.  Skips comments, .loc, .file and .section { }.  False at the end. */
 static bool next(scanner_t *in, word_t *word) {
    while (in->at < in->end) {
       const char *start = in->at;
@@ -183,9 +183,9 @@ static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
 
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   /* As the serialised form, without scratch names and lines.  The entry's name stays: two candidates with
-    * the same PTX may launch different kernels of it, and a renamed kernel that is not recognised costs an
-    * evaluation, never a wrong duplicate. */
+   /* Like the serialised form, but without scratch names and lines.  The entry's name stays, because two candidates with the same
+    * PTX may launch different kernels of it.  If a renamed kernel is not recognised, that costs one evaluation and never makes a false
+    * duplicate. */
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       const uint64_t numbers[] = {buffer->role,      buffer->dtype, buffer->tensor,

@@ -1,5 +1,4 @@
-/* The text of `rkb build`: what was built and what a plan comes to on the target.  Owns nothing; any thread.
- */
+/* Writes the text of `rkb build`: the kernels that were built, and each case's plan on the target.  Owns nothing; any thread. */
 #include "kernel/build_report.h"
 #include "base/units.h"
 

@@ -1,6 +1,5 @@
-/* Little-endian byte records: frames between this program and rkb-compiler, cache entries, plans.  Writing
- * appends to an rkb_text_t (whose ceiling holds); reading never goes past the end and remembers the first
- * fault.  Any thread. */
+/* Little-endian byte records: frames between this program and rkb-compiler, cache entries, plans.  Writing appends to an
+ * rkb_text_t, whose limit applies.  Reading never goes past the end and remembers the first fault.  Any thread. */
 #ifndef RKB_KERNEL_BYTE_RECORD_H
 #define RKB_KERNEL_BYTE_RECORD_H
 
@@ -21,7 +20,7 @@ typedef struct record_reader {
 
 uint32_t record_u32(record_reader_t *in);
 uint64_t record_u64(record_reader_t *in);
-/* Lends the bytes; NULL and *length 0 when bad. */
+/* Returns a pointer into the record; NULL and *length 0 when bad. */
 const void *record_bytes(record_reader_t *in, size_t *length, size_t limit);
 /* malloc'd and NUL-terminated copy; bad when it holds a NUL.  NULL when bad or memory is out. */
 char *record_text(record_reader_t *in, size_t limit);

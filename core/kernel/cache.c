@@ -1,8 +1,7 @@
-/* The build cache: one file an entry, DIRECTORY/ab/<key>, written beside and renamed, so that readers and
- * killed writers leave whole entries only; the seal catches what a power cut or a full disk did, an entry under another
- * one's name, and whatever was not written by this user.  Bounded
- * by sweeping the oldest (by time of last use, kept in mtime) when this process has written a share of the
- * limit.  Any thread; processes share the directory freely. */
+/* The build cache.  Each entry is a file, DIRECTORY/ab/<key>.  It is written under a temporary name and then renamed, so readers
+ * see only whole entries even if a writer is killed.  A seal detects damage by a power cut or a full disk, an entry under a wrong
+ * name, and an entry that another user wrote.  When this process has written a certain share of the limit, it deletes the entries that
+ * were used least recently (mtime holds the last use).  Any thread; several processes may share the directory. */
 #include "kernel/cache.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -43,7 +42,7 @@ int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t 
    else
       status = rkb_cache_path("build", &made->directory, err);
    made->limit = limit_bytes ? limit_bytes : default_limit;
-   made->written = made->limit; /* another process may have left it full: the first put sweeps */
+   made->written = made->limit; /* another process may have filled it, so the first put sweeps */
    if (status == RKB_OK)
       status = rkb_private_folder(made->directory, err);
    if (status == RKB_OK)
@@ -108,7 +107,7 @@ char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
       goto miss;
    payload[*length] = '\0';
    if (time(NULL) - about.st_mtime >
-       STALE_SECONDS / 2) /* seldom: a write for each read would cost more than it tells */
+       STALE_SECONDS / 2) /* updated seldom: a write for each read would be too expensive */
       futimens(file, NULL);
    close(file);
    return payload;
@@ -136,7 +135,7 @@ static void note_entry(entries_t *entries, const char *directory, const char *na
    snprintf(path, sizeof path, "%s/%s", directory, name);
    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode))
       return;
-   if (strchr(name, '.')) { /* a temporary file; an old one was left by a killed writer */
+   if (strchr(name, '.')) { /* a temporary file; if it is old, its writer was killed */
       if (time(NULL) - about.st_mtime > STALE_SECONDS)
          unlink(path);
       return;
@@ -169,7 +168,7 @@ static void list_entries(const build_cache_t *cache, entries_t *entries) {
    }
 }
 
-/* Down to nine tenths, so that the next entries need no sweep of their own. */
+/* Sweeps down to nine tenths of the limit, so that the next entries need no sweep. */
 static void sweep(const build_cache_t *cache) {
    entries_t entries = {NULL, 0, 0, 0};
    list_entries(cache, &entries);

@@ -35,7 +35,7 @@ static bool next_line(lines_t *lines) {
    return true;
 }
 
-/* Only printable ASCII and UTF-8 bytes travel on. */
+/* Keeps only printable ASCII and UTF-8. */
 static void copy_text(char *out, size_t room, const char *text, size_t length) {
    size_t used = 0;
    for (size_t i = 0; i < length && used + 1 < room; i++)
@@ -60,7 +60,7 @@ static bool read_head(const lines_t *lines, const char *name, message_t *message
    for (uint32_t i = 0; kinds[i]; i++) {
       const char *found = memmem(line, lines->length, kinds[i], strlen(kinds[i]));
       const char *colon = found ? memchr(found, ':', (size_t)(end - found)) : NULL;
-      /* "): error:" and "ptxas fatal   :" begin a message; a source line that says "error" does not. */
+      /* "): error:" and "ptxas fatal   :" begin a message; the word "error" in a source line does not. */
       bool begins = found && colon &&
                     (assembler || found == line || (found >= line + 3 && memcmp(found - 3, "): ", 3) == 0));
       if (!begins)
@@ -69,7 +69,7 @@ static bool read_head(const lines_t *lines, const char *name, message_t *message
       after = colon + 1;
       while (after < end && *after == ' ')
          after++;
-      /* The assembler's lines are those of the PTX, which the author of the asm text never sees. */
+      /* The assembler counts lines of the PTX, which the author never sees, so such line numbers are dropped. */
       snprintf(message->text, sizeof message->text, "%s", assembler ? "ptxas: " : "");
       copy_text(message->text + strlen(message->text), sizeof message->text - strlen(message->text), after,
                 (size_t)(end - after));
@@ -159,7 +159,7 @@ void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_fi
    }
    rkb_finding_clear(finding);
    if (!first && bytes > 0 &&
-       !shared_overflow(log, bytes, &text)) /* nothing that names a place: the log's own first line */
+       !shared_overflow(log, bytes, &text)) /* no message names a place: use the log's first line */
       rkb_text_append(&text, log, first_line_bytes(log, bytes));
    rkb_finding_set(finding, "build.error", first ? first->line : 0, first ? first->column : 0, "%s",
                    text.length ? rkb_text_get(&text)

@@ -1,4 +1,4 @@
-/* The compiler's messages, cut down to what a person or a model can act on. */
+/* Shortens the compiler's messages to what a person or a model needs to mend the text. */
 #ifndef RKB_KERNEL_COMPILER_MESSAGES_H
 #define RKB_KERNEL_COMPILER_MESSAGES_H
 

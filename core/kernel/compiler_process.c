@@ -1,6 +1,5 @@
-/* One rkb-compiler process as its parent sees it: a peer (system/peer.h) whose exchanges are watched, so that
- * a process that works too long, grows too large or stops answering never holds a worker longer than its
- * bounds.  One thread at a time. */
+/* One rkb-compiler process, seen from its parent: a peer (system/peer.h) whose exchanges are watched.  If the process works too
+ * long, grows too large or stops answering, it is ended, so no worker waits longer than the bounds.  One thread at a time. */
 #include "kernel/compiler_process.h"
 #include "base/memory.h"
 #include "kernel/compiler_protocol.h"
@@ -18,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GOING_WAITS = 200 /* of 10 ms: a large process takes a while to be torn down */ };
+enum { GOING_WAITS = 200 /* of 10 ms each: the kernel needs a while to end a large process */ };
 
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err) {
    struct rusage own = {0};
@@ -45,7 +44,7 @@ static uint64_t worked_ns(pid_t pid) {
    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The most it had at once, so far. */
+/* The most memory that it has used at once. */
 static uint64_t most_resident_bytes(pid_t pid) {
    char path[64], line[128];
    unsigned long kilobytes = 0;
@@ -81,10 +80,10 @@ static bool is_over(void *argument) {
    return watch->end != EXCHANGE_ANSWERED;
 }
 
-/* The process closed its end.  RLIMIT_DATA shows as failed allocations, which this compiler answers by
- * crashing as often as by saying so; a death with most of the memory in use is taken for that.  What the kernel says it used
- * begins at what this process had when it started it, because both share their memory until the program is loaded (vfork): where
- * it says no more than that, what was seen while it worked has to do. */
+/* The process closed its end.  At RLIMIT_DATA an allocation fails, and this compiler then crashes as often as it reports the
+ * failure.  So if it dies with most of its memory in use, the limit counts as the cause.  The kernel's figure for the process starts
+ * at this process's memory, because both share it until the program is loaded (vfork).  If the figure is no larger than that, the
+ * samples taken during the work are used. */
 static enum exchange_end ended(compiler_process_t *process, const watch_t *watch, int *signal_number) {
    const pid_t pid = process->peer.pid;
    struct rusage used = {0};
@@ -108,7 +107,8 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       return EXCHANGE_CPU;
    if (code == COMPILER_EXIT_MEMORY)
       return EXCHANGE_MEMORY;
-   /* No limit of its own kills a process outright: the kernel did, for want of memory on the whole machine, or a person. */
+   /* None of the process's limits kills with SIGKILL.  So the kernel killed it because the machine ran out of memory, or a person
+    * did. */
    if (*signal_number == SIGKILL)
       return EXCHANGE_DIED;
    const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
@@ -132,7 +132,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
    return rkb_peer_receive(&process->peer, *payload, *length, deadline, is_over, watch);
 }
 
-/* From here on the fork that compiles is watched, whose clock begins at nothing. */
+/* From here on, watch the fork that compiles.  Its processor time starts at zero. */
 static enum rkb_transfer receive_worker(compiler_process_t *process, uint64_t deadline, watch_t *watch) {
    char *payload = NULL;
    uint64_t length = 0;

@@ -1,5 +1,4 @@
-/* One rkb-compiler process as its parent sees it: started, spoken to, watched, killed.  Used by one thread at
- * a time. */
+/* One rkb-compiler process, seen from its parent: start, exchange, watch, kill.  One thread at a time. */
 #ifndef RKB_KERNEL_COMPILER_PROCESS_H
 #define RKB_KERNEL_COMPILER_PROCESS_H
 
@@ -14,7 +13,7 @@ typedef struct compiler_process {
 typedef struct compiler_bounds {
    uint64_t cpu_ns;  /* of the compile */
    uint64_t memory;  /* resident bytes */
-   uint64_t wall_ns; /* for the case that it neither works nor answers */
+   uint64_t wall_ns; /* for a process that neither works nor answers */
    bool (*cancelled)(void *);
    void *argument;
 } compiler_bounds_t;

@@ -1,6 +1,6 @@
-/* The pool of compiler processes: started on demand, used by one compile each, replaced when they die, leak
- * or are killed. Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots'
- * busy flags and the toolkit's description, never a compile. */
+/* The pool of compiler processes.  A process is started on demand, serves one compile at a time, and is replaced when it dies,
+ * leaks memory or is killed.  Owns the processes and the cache handle.  Any worker thread; the mutex guards the slots' busy flags and
+ * the toolkit's description and is not held during a compile. */
 #include "kernel/compilers.h"
 #include "kernel/compile_record.h"
 #include "kernel/compiler_process.h"
@@ -45,7 +45,7 @@ struct rkb_compilers {
    bool known; /* the rest is valid */
    int major, minor;
    char library[1024], layers[64];
-   /* Of a view (rkb_compilers_view): whose cache, limits and toolkit these are, and who compiles. */
+   /* For a view (rkb_compilers_view): the pool that has cache, limits and toolkit, and the function that compiles. */
    struct rkb_compilers *of;
    compile_t *elsewhere;
    void *argument;
@@ -150,7 +150,7 @@ const char *rkb_compilers_layers(const rkb_compilers_t *compilers) {
    return compilers->layers;
 }
 
-/* An idle slot, a running process before an empty one. */
+/* Finds an idle slot.  A slot with a running process is preferred. */
 static slot_t *idle_slot(rkb_compilers_t *compilers) {
    slot_t *empty = NULL;
    for (uint32_t i = 0; i < compilers->count; i++) {
@@ -297,14 +297,14 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
                       signal_number, strsignal(signal_number));
 }
 
-/* What a source can do to its compiler: a fault of the processor, or an abort.  Any other signal comes from outside, and an exit is
- * the compiler's own want of something. */
+/* Signals that a source text can cause in its compiler: processor faults and abort.  Any other signal came from outside, and an
+ * exit means that the compiler lacked something. */
 static bool is_crash(int signal_number) {
    return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGILL ||
           signal_number == SIGFPE || signal_number == SIGABRT || signal_number == SIGSYS;
 }
 
-/* Fills output from the answer, which it takes over. */
+/* Fills output from the answer and takes ownership of it. */
 static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *input, char *payload,
                        size_t length, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    record_reader_t in = {.data = (const unsigned char *)payload, .size = length};
@@ -344,8 +344,7 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
 static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input,
                       const rkb_text_t *request, bool retried, bool (*cancelled)(void *), void *argument,
                       compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   /* Sleeping and waiting cost no processor time; a process that does nothing else is broken, not a verdict.
-    */
+   /* Sleeping and waiting use no processor time.  A process that does nothing else is a broken tool and gives no verdict. */
    const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns,
                                      .memory = compilers->memory,
                                      .wall_ns = compilers->cpu_ns * 16 + 30000000000ull,
@@ -361,7 +360,7 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
          return status;
    }
    end = compiler_process_exchange(&slot->process, request, &bounds, &payload, &length, &signal_number);
-   /* A process that was ended from outside, and one that crashed, are tried again in a fresh one. */
+   /* If the process crashed or was ended from outside, the compile is tried again in a new process. */
    if (end == EXCHANGE_DIED && !retried)
       return compile_in(compilers, slot, input, request, true, cancelled, argument, output, finding, err);
    switch (end) {

@@ -1,4 +1,4 @@
-/* One compile in the pool of compiler processes; what build.c stands on.  Any worker thread. */
+/* One compile in the pool of compiler processes, for build.c.  Any worker thread. */
 #ifndef RKB_KERNEL_COMPILERS_H
 #define RKB_KERNEL_COMPILERS_H
 
@@ -16,7 +16,7 @@ typedef struct compile_input {
    bool want_cubin;
 } compile_input_t;
 
-/* Lends parts of one answer buffer, which compile_output_free releases. */
+/* Its texts point into one answer buffer, which compile_output_free releases. */
 typedef struct compile_output {
    void *answer;
    const char *log, *ptx;
@@ -25,13 +25,13 @@ typedef struct compile_output {
    size_t cubin_bytes;
    const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
    size_t lowered_bytes[64];
-   uint64_t cpu_ns, memory_bytes; /* what the compile took; 0 when it did not end by itself */
-   bool uncertain;                /* nothing says for sure that the source alone did it: not for the cache */
+   uint64_t cpu_ns, memory_bytes; /* processor time and memory of the compile; 0 when it did not end by itself */
+   bool uncertain;                /* the source may not be the only cause, so the result is not cached */
 } compile_output_t;
 
-/* RKB_OK with a finding: build.error when the candidate is at fault, tool.compile_time or tool.compile_memory when a limit
- * ended the compile and nothing is known of it.  With "build.error" the log is set when there is one.  RKB_ERR_UNAVAILABLE when
- * the compiler was killed. */
+/* RKB_OK with a finding: build.error when the candidate is wrong; tool.compile_time or tool.compile_memory when a limit ended the
+ * compile, so nothing is known.  With build.error, output has the log if there is one.  RKB_ERR_UNAVAILABLE when the compiler was
+ * killed. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output); /* compile_record.c */
@@ -44,7 +44,7 @@ rkb_compilers_t *rkb_compilers_view(rkb_compilers_t *of, compile_t *elsewhere, v
 
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
 const char *
-compilers_limits(rkb_compilers_t *compilers); /* what belongs into a key: limits decide verdicts */
+compilers_limits(rkb_compilers_t *compilers); /* part of the cache key, because limits decide verdicts */
 /* Whether a compile that took so much came within 20 % of a limit, so that on another machine the limit may decide. */
 bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uint64_t memory_bytes);
 /* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */

@@ -1,5 +1,5 @@
-/* Device profiles: devices/<name>.yaml, every number an expression over the numbers before it, so that
- * derived figures show how they come about.  A loaded profile owns its arena and is immutable; any thread. */
+/* Device profiles: devices/<name>.yaml.  Every number is an expression over earlier numbers, so the file shows how derived figures
+ * are computed.  A loaded profile owns its arena and is immutable; any thread. */
 #include "kernel/kernel.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -178,7 +178,7 @@ static void read_device(reader_t *reader, const rkb_yaml_t *root) {
    reader->device->architecture = read_name(reader, root, "architecture");
    if (strncmp(reader->device->architecture, "sm_", 3) != 0)
       rkb_problem(reader->problems, root->place, "architecture is written sm_90 or sm_90a");
-   /* In the file's own order: an expression sees what stands above it. */
+   /* Evaluated in the file's order: an expression may use only numbers above it. */
    for (uint32_t k = 0; k < root->count; k++)
       for (uint32_t i = 0; i < FIELD_COUNT; i++)
          if (strcmp(root->keys[k]->text, fields[i].name) == 0)

@@ -163,7 +163,7 @@ void export_names(exporter_t *exporter) {
       rkb_text_add(exporter->out, ";\n");
    }
    for (uint32_t i = 0; i < manifest->let_count; i++) {
-      bool repeated = false; /* a let that says what the task's own says */
+      bool repeated = false; /* true for a let that the task defines too */
       for (uint32_t k = 0; k < exporter->subject->let_count; k++)
          repeated = repeated || strcmp(exporter->subject->lets[k].name, manifest->lets[i].name) == 0;
       if (repeated)

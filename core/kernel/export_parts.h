@@ -22,7 +22,7 @@ extern const char export_support_text[];
 
 const char *export_type(uint32_t dtype); /* "float", "__half", ... */
 bool export_has_type(const rkb_export_subject_t *subject, uint32_t dtype);
-/* Includes what declares 8-bit floats, where a tensor has them: it is a large header. */
+/* Includes the header of 8-bit floats only if a tensor has them, because it is large. */
 void export_eighths(const rkb_export_subject_t *subject, rkb_text_t *out);
 const rkb_export_tensor_t *export_tensor(const exporter_t *exporter,
                                          const char *name); /* NULL: no tensor of the task */
@@ -42,7 +42,8 @@ void export_body(exporter_t *exporter);
 /* `const int64_t partial_bytes = ...;` for each scratch buffer. */
 void export_scratch_sizes(exporter_t *exporter);
 
-/* export_maps.c: what encodes tensor maps, where there are any; and a variable for each that a launch takes, before it. */
+/* export_maps.c: writes the function that encodes tensor maps, if there are maps, and before a launch a variable for each map that
+ * it takes. */
 void export_map_encoder(exporter_t *exporter);
 void export_maps(exporter_t *exporter, const manifest_launch_t *launch);
 bool export_is_map(const exporter_t *exporter, const char *name);
@@ -51,7 +52,7 @@ void export_c(exporter_t *exporter, rkb_text_t *header);
 void export_torch(exporter_t *exporter);
 void export_operator(exporter_t *exporter);
 
-/* export_torch.c: what both forms for PyTorch are written from. */
+/* export_torch.c: parts of both PyTorch forms. */
 bool export_torch_head(exporter_t *exporter, const char *what, const char *includes); /* up to the launcher; false: no inputs */
 void export_torch_body(exporter_t *exporter, bool copies); /* the launcher's body; copies: of inputs that do not fit, instead of a refusal */
 /* Where a dim can be read from; false: nowhere. */

@@ -55,7 +55,7 @@ static void write_signature(exporter_t *exporter) {
    rkb_text_add(exporter->out, ") {\n");
 }
 
-/* A view may begin anywhere, and a wide load there ends the context. */
+/* A view may begin at any address, and a misaligned vector load would end the CUDA context. */
 static void write_alignment_check(exporter_t *exporter, const rkb_export_tensor_t *tensor) {
    if (tensor->alignment > 1)
       rkb_text_format(exporter->out,
@@ -186,7 +186,7 @@ bool export_torch_head(exporter_t *exporter, const char *what, const char *inclu
       return false;
    }
    export_heading(exporter, what);
-   /* PyTorch's build flags take these away, and the kernel was judged with them. */
+   /* PyTorch's build flags disable these operators, but the kernel was judged with them. */
    rkb_text_add(exporter->out,
                 "#undef __CUDA_NO_HALF_OPERATORS__\n#undef __CUDA_NO_HALF_CONVERSIONS__\n"
                 "#undef __CUDA_NO_HALF2_OPERATORS__\n#undef __CUDA_NO_BFLOAT16_OPERATORS__\n"

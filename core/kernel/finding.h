@@ -7,7 +7,7 @@
 #include "base/problems.h"
 
 void rkb_finding_clear(rkb_finding_t *finding);
-/* Keeps the first: a second call on a finding that has a reason changes nothing. */
+/* Keeps the first finding: if it already has a reason, the call changes nothing. */
 void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column,
                      const char *fmt, ...) RKB_PRINTF(5, 6);
 /* The first problem of a file as a finding; a message of the form "code: text" with a code of the plan.*

@@ -1,8 +1,7 @@
-/* The include policy.  A header outside our list would put a file of this machine into the compiler's
- * messages and so into a prompt or a report, or make the compile hang on a device.  Read twice: as tokens,
- * and line by line without regard to strings and comments, because a text that our tokeniser and the
- * compiler's read differently must not get through.  Owns nothing; any thread.  The compiler process's
- * Landlock rules stand behind this. */
+/* The include policy.  A header outside the list could put a file of this machine into the compiler's messages, and so into a
+ * prompt or a report, or let the compile hang on a device file.  The text is read twice: as tokens, and line by line without regard to
+ * strings and comments, because a text that our tokeniser and the compiler's read differently must be refused.  The compiler process's
+ * Landlock rules are a second barrier.  Owns nothing; any thread. */
 #include "kernel/includes.h"
 #include "kernel/finding.h"
 #include "kernel/token_text.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 #include "base/memory.h"
 
-/* Headers that the compiler is given as text of ours and that need nothing of the toolkit (core/kernel/compiler/headers.c). */
+/* Headers whose text rkb itself gives to the compiler and that need no file of the toolkit (core/kernel/compiler/headers.c). */
 static const char *const plain[] = {"stdint.h",
                                     "cstdint",
                                     "stddef.h",
@@ -37,7 +36,7 @@ static const char *const plain[] = {"stdint.h",
                                     "cuda_runtime_api.h",
                                     "device_launch_parameters.h",
                                     NULL};
-/* The toolkit's, or ours on top of them: names, or folders ending in '/'. */
+/* Headers of the toolkit, or rkb's versions of them: names, or folders that end in '/'. */
 static const char *const toolkit[] = {"type_traits",
                                       "limits",
                                       "utility",
@@ -102,8 +101,8 @@ static const char *skip_blank(const char *c) {
 
 enum directive { DIRECTIVE_OTHER, DIRECTIVE_INCLUDE, DIRECTIVE_FOREIGN };
 
-/* text: a directive from its '#' or "%:" on, continuations folded, NUL-terminated.  Of an #include that spells its
- * header out, the header; of one that does not, or of another directive that opens files, how a person is told of it. */
+/* text: a directive from its '#' or "%:" on, with continuations folded, NUL-terminated.  Returns the header if it is an #include
+ * that names one; otherwise, if the directive opens files, the words for the message. */
 static enum directive read_directive(const char *text, char *name, size_t room) {
    static const char *const opening[] = {"include_next", "include", "import", "embed", NULL};
    const char *c = skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
@@ -132,7 +131,7 @@ static void check_directive(const char *text, uint32_t line, uint32_t column, rk
    refuse(finding, line, column, shown);
 }
 
-/* PTX in asm strings is assembled in the same process; none of these words belongs into a kernel. */
+/* PTX in asm strings is assembled in the same process.  No kernel needs any of these words. */
 static bool names_a_file(const char *text, size_t length) {
    static const char *const words[] = {".incbin", "#include", ".include", NULL};
    for (uint32_t i = 0; words[i]; i++)
@@ -141,8 +140,8 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* What makes a text mean one thing here and another elsewhere: when it is compiled, and which compiler says its name.  What was
- * checked must be what others compile. */
+/* Words whose meaning depends on the time of the compile or on the compiler.  The text that was checked must mean the same for
+ * everybody who compiles it. */
 static const char *const circumstances[] = {"__TIME__", "__DATE__", "__TIMESTAMP__", "__NVCC__", "__CUDACC_RTC__", "__CUDACC_DEBUG__",
                                             "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__NVCOMPILER",
                                             "__clang__", "__GNUC__", "_MSC_VER", NULL};
@@ -182,7 +181,7 @@ static void check_token(const char *source, const rkb_token_t *token, rkb_findin
                       "a string that names a file to the assembler is refused");
 }
 
-/* Every logical line that begins like a directive, wherever our tokeniser thinks it stands. */
+/* Checks every logical line that begins like a directive, even if our tokeniser sees it inside a string or a comment. */
 static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding) {
    size_t at = 0;
    uint32_t line = 1;
@@ -212,8 +211,8 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
 
 /* Pasting ------------------------------------------------------------------------------------------------------------- */
 
-/* A text that pastes (##) can make a word of other words, which no token shows.  So it is refused where one of the words above can be put
- * together from words of the text; whether it is, only the preprocessor knows. */
+/* Pasting (##) can make a word from other words, which no token shows.  So a text that pastes is refused if one of the words above
+ * can be composed of words in the text; only the preprocessor knows whether it really is. */
 static bool is_letter(char c) {
    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -250,7 +249,7 @@ static bool is_put_together(const char *name, const uint32_t *starts) {
    return reached[length];
 }
 
-/* Whether ## stands anywhere, in any of its spellings, with line continuations folded. */
+/* Whether ## occurs anywhere, in any spelling, with line continuations folded. */
 static bool pastes(const char *source, size_t bytes) {
    char *text = rkb_try_uncleared(bytes + 1, 1, NULL);
    size_t length = 0;

@@ -1,5 +1,5 @@
-/* A candidate's text turned into something that can be executed: manifest, build, plan.  Mirrors <rkb/ext/kernel.h>,
- * whose types it uses.  Everything here may block and belongs on a worker, unless said otherwise. */
+/* The steps from a candidate's text to something that can be executed: manifest, build, plan.  Uses the types of
+ * <rkb/ext/kernel.h>.  Functions may block and run on a worker unless marked otherwise. */
 #ifndef RKB_KERNEL_KERNEL_H
 #define RKB_KERNEL_KERNEL_H
 
@@ -18,11 +18,11 @@ void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]);
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
 rkb_manifest_t *rkb_manifest_parse(const char *path, const char *source, size_t bytes,
                                    rkb_problems_t *problems);
-/* One holder more, each of whom frees it; NULL for NULL. */
+/* Adds a reference; each holder calls the free function.  NULL gives NULL. */
 rkb_manifest_t *rkb_manifest_ref(rkb_manifest_t *manifest);
 void rkb_manifest_free(rkb_manifest_t *manifest);
 
-/* source.c: a text read once, for all who ask about it.  Nothing of it changes; any thread. ---------------- */
+/* source.c: a text that is parsed once and shared.  Immutable; any thread. ------------------------------------ */
 typedef struct rkb_source {
    const char *text; /* lent: stays as long as this */
    size_t bytes;
@@ -33,8 +33,8 @@ typedef struct rkb_source {
 rkb_source_t *rkb_source_read(const char *text);
 void rkb_source_free(rkb_source_t *source);
 void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rkb_tokens_hash of the text */
-/* build.c: whether a compiler may be given the bytes: UTF-8, and not too many of them.  Comments count, so of two texts with equal
- * tokens one may be refused.  finding says why it is; NULL when nobody asks. */
+/* build.c: whether the bytes may go to a compiler: valid UTF-8 and not too many.  Comments count, so one of two texts with equal
+ * tokens may be refused.  finding, or NULL, gets the reason. */
 bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
 
 /* device_profile.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
@@ -70,22 +70,22 @@ int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t vers
  * "" before the first has started. */
 const char *rkb_compilers_layers(const rkb_compilers_t *compilers);
 
-/* What a build cost, whether it came out or not. */
+/* The cost of a build, successful or not. */
 typedef struct rkb_build_cost {
-   bool from_cache; /* the rest then tells of the compile that filled the entry */
+   bool from_cache; /* if true, the other members describe the compile that filled the entry */
    bool
-      near_limit; /* a limit on time or memory decided, or was less than 20 % away: another machine may find otherwise */
+      near_limit; /* a limit on time or memory ended the compile, or was less than 20 % away: another machine may decide differently */
    uint64_t cpu_ns;       /* of the compiler process; 0: no compile ended */
    uint64_t memory_bytes; /* the most it held */
 } rkb_build_cost_t;
 
-/* build.c: compiles, or finds in the cache.  RKB_OK with *build NULL means finding says why not.  cancelled (or NULL) is
+/* build.c: compiles, or finds the build in the cache.  RKB_OK with *build NULL: finding has the reason.  cancelled (or NULL) is
  * polled at least every 50 ms; cost may be NULL.  Any worker thread; concurrent calls use different processes. */
 int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,
                         const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                         rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
                         rkb_error_t *err);
-/* The same, of a text that was read before. */
+/* The same for a text that is already parsed. */
 int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
                      const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                      rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err);
@@ -96,7 +96,7 @@ void rkb_build_free(rkb_build_t *build);
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
-/* One holder more, each of whom frees it. */
+/* Adds a reference; each holder calls the free function. */
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);
 /* The documented byte form (docs/plan-format.md).  write: malloc'd.  read checks everything: bytes may come from anywhere. */
@@ -108,7 +108,7 @@ void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]);
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
                               uint32_t dynamic_shared);
 
-/* build_identity.c: what makes two candidates the same (docs/architecture.md, Identity) ------------------------------ */
+/* build_identity.c: whether two candidates are the same ------------------------------------------------------- */
 /* PTX without names, comments and line info */
 void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]);
 

@@ -1,6 +1,6 @@
-/* The `rkb-kernel: 1` comment of a .cu: found in the token stream, read as YAML that keeps the .cu's lines
- * and columns, and checked as far as it can be without a task.  Everything parsed lives in one arena owned by
- * the manifest; one thread while parsing, any afterwards. */
+/* Reads the `rkb-kernel: 1` comment of a .cu: finds it in the token stream, parses it as YAML with the .cu's lines and columns, and
+ * checks what can be checked without a task.  The manifest owns one arena with everything parsed.  One thread while parsing, any
+ * afterwards. */
 #include "kernel/manifest_parser.h"
 #include "kernel/token_text.h"
 

@@ -1,5 +1,5 @@
-/* The manifest with its expressions parsed: what the plan evaluates.  The public rkb_manifest_t (texts only)
- * is its first member, so one pointer serves both.  Immutable after parsing; any thread. */
+/* The manifest with parsed expressions, from which plans are made.  Its first member is the public rkb_manifest_t, which holds only
+ * texts, so one pointer serves for both.  Immutable after parsing; any thread. */
 #ifndef RKB_KERNEL_MANIFEST_H
 #define RKB_KERNEL_MANIFEST_H
 
@@ -122,7 +122,7 @@ bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launc
  * expressions and types.  On false *why says what is wrong. */
 bool manifest_kernel_name(const char *name, const char **why);
 bool manifest_is_name(const char *name);
-/* True for words that mean something to C++ or CUDA and so cannot be replaced by a macro. */
+/* True for words of C++ or CUDA, which no macro may replace. */
 bool manifest_is_keyword(const char *name);
 
 /* Adds a problem (plan.name_collision) for each tune parameter that the text declares as an identifier of its

@@ -37,7 +37,7 @@ static part_t trimmed(part_t part) {
    return part;
 }
 
-/* Takes what stands before the next comma outside parentheses off rest; false where nothing is left. */
+/* Removes from rest the text before the next comma outside parentheses and returns it; false when rest is empty. */
 static bool next_part(part_t *rest, part_t *part) {
    size_t depth = 0, end = 0;
    if (!rest->text)
@@ -72,8 +72,8 @@ static bool is_struct(part_t part) {
    return word < part.length && part.text[word] == '(';
 }
 
-/* One argument: `null`, `name`, `name + rest`, or any expression.  Which of them is a pointer is known once
- * the case's tensors are. */
+/* One argument: `null`, `name`, `name + rest`, or any expression.  Whether it is a pointer is decided when a plan is made, because
+ * only then the case's tensors are known. */
 static void parse_value(manifest_parser_t *parser, part_t part, manifest_argument_t *argument) {
    const size_t name = name_length(part);
    size_t end = name;

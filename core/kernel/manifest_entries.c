@@ -1,4 +1,4 @@
-/* What every part of a manifest is read with: names, the text of expressions, lists of entries.  Owns nothing; one thread a parse. */
+/* Helpers for reading all parts of a manifest: names, texts of expressions, lists of entries.  Owns nothing; one thread a parse. */
 #include "kernel/manifest_parser.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ bool manifest_is_name(const char *name) {
    return true;
 }
 
-/* Words of our expressions and manifests, which no name may hide. */
+/* Words of the expression language and of manifests.  They may not be used as names. */
 static bool is_reserved(const char *name) {
    static const char *const words[] = {"and",     "or",   "not",  "if",    "min", "max",
                                        "ceildiv", "null", "true", "false", NULL};
@@ -45,7 +45,7 @@ bool manifest_check_name(manifest_parser_t *parser, const rkb_yaml_t *key, const
    return true;
 }
 
-/* A scalar that holds an expression, or a sentence on what stands there instead. */
+/* The text of a scalar that holds an expression; NULL, with a problem, when the node is a list or a mapping. */
 const char *manifest_expression_text(manifest_parser_t *parser, const rkb_yaml_t *node, const char *what) {
    if (node->kind == RKB_YAML_LIST || node->kind == RKB_YAML_MAP) {
       rkb_problem(parser->problems, node->place, "%s is one string, not a YAML %s; write it as \"a, b\"",

@@ -1,6 +1,5 @@
-/* Names in a manifest: what may name a kernel, and how tune values replace tune parameters in it.  The
- * checked name goes into the program that NVRTC compiles (nvrtcAddNameExpression), so nothing that could end
- * that expression gets through. Owns nothing; any thread. */
+/* Names of kernels in a manifest: which are valid, and how tune values replace tune parameters in them.  NVRTC compiles the checked
+ * name as an expression (nvrtcAddNameExpression), so a name that could end that expression is refused.  Owns nothing; any thread. */
 #include "kernel/manifest.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@ typedef struct manifest_parser {
 /* manifest_entries.c: where the text of a scalar begins: past its opening quote. */
 rkb_place_t manifest_text_place(const rkb_yaml_t *node);
 bool manifest_check_name(manifest_parser_t *parser, const rkb_yaml_t *key, const char *what);
-/* A scalar that holds an expression; NULL after a sentence on what stands there instead. */
+/* The text of a scalar that holds an expression; NULL, with a problem, for anything else. */
 const char *manifest_expression_text(manifest_parser_t *parser, const rkb_yaml_t *node, const char *what);
 /* The value of key as a list of expressions (none when absent) or as one (NULL when absent); written is its
  * text.  False after a problem. */

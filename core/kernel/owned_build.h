@@ -1,4 +1,5 @@
-/* What rkb_build_free frees: a build and the arena that holds all of it.  build.c makes them from a compile, build_record.c from bytes. */
+/* A build together with the arena that holds it; rkb_build_free frees both.  build.c makes one from a compile, build_record.c from
+ * bytes. */
 #ifndef RKB_KERNEL_OWNED_BUILD_H
 #define RKB_KERNEL_OWNED_BUILD_H
 

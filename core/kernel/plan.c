@@ -8,8 +8,8 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
-/* A tune parameter or let that hides a dim would mean one thing in the kernel and another in the plan.  A let
- * that says what the task already says is welcome. */
+/* A tune parameter or let with the name of a dim would have different values in the kernel and in the plan, so it is refused.  A
+ * let with the task's own value is allowed. */
 static bool check_names(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    rkb_value_t theirs;
@@ -36,7 +36,7 @@ static bool check_names(planner_t *planner) {
    return !planner->finding->reason[0];
 }
 
-/* Whether the device's fills, which repeat a word, can hold the number. */
+/* Whether the fill can be made on the device, whose fills repeat one word. */
 static bool fill_fits(planner_t *planner, const rkb_plan_buffer_t *buffer, rkb_place_t place) {
    if ((buffer->dtype != RKB_E4M3 && buffer->dtype != RKB_E5M2) || buffer->fill_value == 0)
       return true;
@@ -109,7 +109,7 @@ static bool add_fills(planner_t *planner) {
    return true;
 }
 
-/* Buffers of outputs, inputs and scratch have to fit the device together. */
+/* The buffers of inputs, outputs and scratch together must fit into the device's memory. */
 static bool check_memory(planner_t *planner) {
    double total = 0;
    for (uint32_t i = 0; i < planner->buffer_count; i++)
@@ -145,7 +145,7 @@ static bool make_buffers(planner_t *planner) {
    return add_fills(planner) && check_memory(planner);
 }
 
-/* An entry runs when its `when` holds; one with `else` only when none of the entries it is joined to did. */
+/* An entry runs when its `when` holds.  An entry with `else` runs only if no entry that it is joined to has run. */
 static bool make_launches(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    bool taken = false, any = false;

@@ -1,5 +1,5 @@
-/* What a plan is made from, and the names that its expressions see.  planner.c has what every part of it is made with.  One thread
- * a plan. */
+/* The state while a plan is made: its inputs, the names that its expressions may use, and its parts so far.  planner.c has the
+ * helpers.  One thread a plan. */
 #ifndef RKB_KERNEL_PLAN_H
 #define RKB_KERNEL_PLAN_H
 

@@ -1,4 +1,5 @@
-/* What every part of a plan is made with: findings against the candidate, values of expressions, buffers by name.  One thread a plan. */
+/* Helpers for making all parts of a plan: findings against the candidate, values of expressions, buffers by name.  One thread a
+ * plan. */
 #include "kernel/plan.h"
 #include "kernel/finding.h"
 
@@ -13,7 +14,7 @@ void planner_find(planner_t *planner, const char *reason, rkb_place_t place, con
    rkb_finding_set(planner->finding, reason, place.line, place.column, "%s", text);
 }
 
-/* What a manifest may ask of the target: enough to size a persistent grid or a tile. */
+/* The target's properties that a manifest may use, enough to choose the size of a persistent grid or a tile. */
 static bool device_property(const rkb_device_t *device, const char *name, rkb_value_t *value) {
    const struct {
       const char *name;
