@@ -198,8 +198,8 @@ int rkb_archive_put_group(rkb_archive_t *archive, uint32_t section, int64_t grou
 
 /* The strategy's dialogue ------------------------------------------------------------------------------------------- */
 
-/* Every ask and tell, in order.  hash covers what was asked or told, so that a replay finds its first difference.  An ask is stored
- * together with the request it made; a tell is stored when it is told. */
+/* Every ask and tell, in order.  hash covers its contents, so that a replay finds the first difference.  An ask is stored in one
+ * transaction with the request that it made; a tell is stored when it happens. */
 enum rkb_dialogue { RKB_DIALOGUE_ASK = 1, RKB_DIALOGUE_TELL };
 typedef struct rkb_strategy_record_record {
    uint32_t what; /* enum rkb_dialogue */

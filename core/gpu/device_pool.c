@@ -1,5 +1,5 @@
-/* Shares GPUs between jobs and between programs, and starts, replaces and stops the workers.  Owns the workers and the lock files.  Any
- * thread: what is decided about a device that is not held is decided under the mutex. */
+/* Shares GPUs between jobs and between programs, and starts, replaces and stops the workers.  Owns the workers and the lock files.
+ * Any thread; decisions about a device that no session holds are made under the mutex. */
 #include "gpu/device_pool.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ enum { MAX_TOOL_WORDS = 32, WAIT_MS = 20, MAX_CLASS = 128 };
 /* One address, resolved: how the workers of its machine are started. */
 typedef struct rkb_worker_route {
    rkb_peer_command_t command; /* without the device's number */
-   const char *device;         /* the class that is wanted, or NULL; lent by who opened the pool */
+   const char *device;         /* the wanted class, or NULL; the text belongs to whoever opened the pool */
    char place[17];             /* sets its locks apart from those of other machines; "" for this machine */
 } rkb_worker_route_t;
 
@@ -55,7 +55,7 @@ static void note(rkb_devices_t *devices, const char *fmt, ...) {
 
 /* --- routes ------------------------------------------------------------------------------------------------------------ */
 
-/* The command of this machine: RKB_WORKER's words, or the program beside this one. */
+/* The command for a worker on this machine: the words of RKB_WORKER, or rkb-worker in this program's directory. */
 static bool find_command(rkb_worker_route_t *route) {
    const char *given = getenv("RKB_WORKER");
    if (given && *given)

@@ -33,8 +33,8 @@ int rkb_device_launch_under(const rkb_pooled_device_t *device, const char *const
 
 /* Makes sure that a worker is alive: the old one, the spare, or a new one, of the class of the first device.  Then starts a spare. */
 int rkb_device_ready(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err);
-/* Waits until the spare's context is made.  Making one slows other contexts on the device, so nothing is timed or run against a
- * deadline meanwhile. */
+/* Waits until the spare worker's context exists.  Creating a context slows others on the device, so nothing may be timed or run
+ * against a deadline at the same time. */
 void rkb_device_settle(rkb_pooled_device_t *device);
 
 #endif

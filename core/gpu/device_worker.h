@@ -28,8 +28,8 @@ int rkb_device_worker_launch(rkb_device_worker_t *worker, const char *const *com
                              const char *const *environment, int errors, rkb_error_t *err);
 int rkb_device_worker_greet(rkb_device_worker_t *worker, const rkb_patience_t *patience, rkb_error_t *err);
 void rkb_device_worker_stop(rkb_device_worker_t *worker); /* kills it */
-/* Asks it to end; stop afterwards.  Its standard input stays open: at its end a worker gives up what is under way within seconds, and a
- * tool in it may have more to write. */
+/* Asks the worker to end; call stop afterwards.  Its standard input stays open, because at end of input a worker gives up within
+ * seconds, and a tool in it may still be writing. */
 void rkb_device_worker_quit(rkb_device_worker_t *worker);
 bool rkb_device_worker_alive(const rkb_device_worker_t *worker);
 

@@ -1,5 +1,5 @@
-/* Sessions: what a job asks of the worker that it holds.  device_pool.c has the workers.  Any thread; a session belongs to the thread that
- * began it. */
+/* Sessions: the requests that a job makes to the worker that it holds.  device_pool.c owns the workers.  Any thread; a session
+ * belongs to the thread that began it. */
 #include "gpu/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ int rkb_session_ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, 
    return status;
 }
 
-/* A worker may be another machine's, or what a kernel has made of it: what it claims must be something that can be. */
+/* A worker may be on another machine, or a kernel may have damaged it, so its answers are checked for plausibility. */
 int rkb_session_disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err) {
    rkb_device_worker_stop(s->worker);
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "the GPU worker claims %s, which cannot be; it was stopped",

@@ -17,7 +17,7 @@ typedef struct rkb_worker_address {
    const char *const *command;
    uint32_t count; /* use devices 0 .. count-1; 0: all that the machine has */
    const char *const
-      *environment; /* names of variables that its command gets besides the few of every worker, or NULL */
+      *environment; /* names of environment variables for its command, in addition to those that every worker gets; or NULL */
    const char *device; /* the class that its devices must be of ("NVIDIA H200"); NULL: that of the first device that answers */
 } rkb_worker_address_t;
 

@@ -128,7 +128,7 @@ typedef struct rkb_worker_range {
    uint32_t buffer;
    uint32_t reserved;
    uint64_t offset;
-   uint64_t bytes; /* at most RKB_WORKER_MAX_BODY, all of a request together */
+   uint64_t bytes; /* the sum over a request is at most RKB_WORKER_MAX_BODY */
 } rkb_worker_range_t;
 
 typedef struct rkb_worker_time {

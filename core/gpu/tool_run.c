@@ -1,5 +1,5 @@
-/* A worker that a profiler or a sanitizer has started, and what the tool wrote meanwhile.  Owns the worker, the pipe of its standard error
- * and the thread that empties the pipe, so that a tool that writes much does not stand still. */
+/* A worker under a profiler or a sanitizer, and the tool's output.  Owns the worker, the pipe of its standard error, and the thread
+ * that empties the pipe: without it, a tool that writes much would block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ typedef struct rkb_tool_run {
    rkb_device_worker_t worker;
    int errors; /* our end of the pipe */
    pthread_t reader;
-   atomic_bool stop; /* nothing more will come that is worth waiting for */
+   atomic_bool stop; /* the reader ends as soon as the pipe is empty */
    rkb_text_t text;  /* the reader's until it is joined */
 } rkb_tool_run_t;
 
@@ -37,14 +37,14 @@ static void *read_errors(void *argument) {
       if (got == 0)
          break;
       if (got > 0)
-         rkb_text_append(&run->text, bytes, (size_t)got); /* what is too much is dropped */
+         rkb_text_append(&run->text, bytes, (size_t)got); /* output past the limit is dropped */
       else if (errors.revents && errno != EINTR && errno != EAGAIN)
          break;
    }
    return NULL;
 }
 
-/* Kills what is left of the tool, and waits for the reader. */
+/* Ends the tool's remaining processes and waits for the reader. */
 static void close_run(rkb_tool_run_t *run) {
    rkb_device_worker_stop(&run->worker);
    atomic_store(&run->stop, true);
@@ -81,7 +81,7 @@ static int open_run(const rkb_pooled_device_t *device, const char *const *words,
    return status;
 }
 
-/* The tool's own words say more than that the worker is gone. */
+/* Replaces the message about the worker by the tool's own, which says more. */
 static void quote_tool(rkb_tool_run_t *run, const char *tool, rkb_error_t *err) {
    const rkb_error_t why = *err;
    close_run(run);

@@ -1,4 +1,4 @@
-/* Takes a question from asking to its answer: budget, attempts, and what is stored (llm.h).  Any thread except the loop's. */
+/* Asks one question until it is answered: budget, attempts, and what is stored (llm.h).  Any thread except the loop's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
    return (double)input * dearest + (double)output * model->face.output_usd;
 }
 
-/* No token stands for more bytes than this: vocabularies' longest are runs of 128 blanks. */
+/* No token is longer than this: the longest in known vocabularies are runs of 128 blanks. */
 #define MOST_TOKEN_BYTES 1024
 
 /* Whether a report of usage can be true of this question and this reply, by our own counts: a byte is never more than one token. */
@@ -44,7 +44,7 @@ static bool usage_is_possible(const rkb_asking_t *asking, const rkb_reply_t *rep
           (most_output <= 0 || reply->output_tokens <= most_output);
 }
 
-/* A report that cannot be true counts as none, and whoever runs this is told: the bound on cost is ours, not the server's. */
+/* An implausible report counts as none, and the user gets a message: our own count bounds the cost, not the server's report. */
 static void doubt_usage(const rkb_asking_t *asking, rkb_reply_t *reply) {
    if (asking->model->command || !reply->usage_final || usage_is_possible(asking, reply))
       return;
@@ -57,8 +57,8 @@ static void doubt_usage(const rkb_asking_t *asking, rkb_reply_t *reply) {
    reply->input_tokens = reply->cached_tokens = reply->output_tokens = reply->reasoning_tokens = -1;
 }
 
-/* What the provider charges for an attempt: nothing for what it never saw and for error statuses, what it
- * reported, and without a report that can be true all that was reserved, which is an upper bound by our own count. */
+/* The cost of an attempt.  Nothing if the provider never saw it or answered with an error status.  Otherwise the usage that it
+ * reported.  Without a plausible report, all that was reserved, which is an upper bound by our own count. */
 static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;
@@ -84,7 +84,7 @@ static uint64_t backoff(const rkb_asking_t *asking, const rkb_attempt_t *attempt
       wait *= 2;
    if (wait > MOST_BACKOFF_NS)
       wait = MOST_BACKOFF_NS;
-   /* Jitter, so that questions that failed together are not repeated together.  It affects nothing that is
+   /* Random jitter, so that questions that failed at the same time are not repeated at the same time.  It affects nothing that is
     * recorded. */
    wait = wait / 2 + (rkb_hash64(asking->draw_key, sizeof asking->draw_key, rkb_now_ns()) % (wait / 2 + 1));
    return attempt->retry_after_ns > wait ? attempt->retry_after_ns : wait;

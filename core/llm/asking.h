@@ -25,7 +25,7 @@ typedef struct rkb_asking {
 /* Made of a text (or NULL) and a message (or NULL), both without keys; owned, rkb_llm_answer_free. */
 rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
                                     const char *message);
-/* Of a whole reply; source is NULL for one that was bought. */
+/* Makes the answer of a complete reply; source is NULL for a reply from the provider itself. */
 rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply,
                                           const char *source, double worth, double seconds);
 uint32_t rkb_reply_outcome(const rkb_reply_t *reply); /* enum rkb_llm_outcome of a whole reply */

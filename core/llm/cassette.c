@@ -10,7 +10,7 @@
 
 typedef struct exchange {
    const char *key, *stage, *reply;      /* key and stage may be NULL */
-   const char *contains[MOST_PARTS + 1]; /* texts that system and user together must contain */
+   const char *contains[MOST_PARTS + 1]; /* texts that must occur in system or user */
    int64_t request, child;               /* negative: any */
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens;
    bool truncated, refused, filtered;

@@ -100,7 +100,7 @@ static bool wait_for_change(rkb_ledger_t *ledger, rkb_give_up_t give_up, void *a
    until.tv_sec += until.tv_nsec / 1000000000l;
    until.tv_nsec %= 1000000000l;
    pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until);
-   pthread_mutex_unlock(&ledger->mutex); /* give_up is somebody else's code */
+   pthread_mutex_unlock(&ledger->mutex); /* give_up is the caller's code, so the lock is released while it runs */
    const bool stays = !give_up(argument);
    pthread_mutex_lock(&ledger->mutex);
    return stays;

@@ -13,8 +13,8 @@ typedef struct rkb_ledger rkb_ledger_t;
 int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **ledger, rkb_error_t *err);
 void rkb_ledger_close(rkb_ledger_t *ledger);
 
-/* Finds what is known of a question.  If its asker has not asked it yet, promises the question's draw to it, so that no other asker
- * gets that draw.  Without an archive nothing is known, and the ledger itself counts draws. */
+/* Finds a stored reply to a question.  If the asker has not asked this question before, its draw is reserved for the asker, so that
+ * no other asker gets the same draw.  Without an archive there are no stored replies, and the ledger counts the draws itself. */
 int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_call_found_t *found,
                     rkb_error_t *err);
 

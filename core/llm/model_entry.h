@@ -1,5 +1,4 @@
-/* One entry under "models:": where a model is, what it may produce and what that costs.  It does not change once read; any
- * thread. */
+/* One entry under "models:": the model's address, its limits and its prices.  Immutable once read; any thread. */
 #ifndef RKB_LLM_MODEL_ENTRY_H
 #define RKB_LLM_MODEL_ENTRY_H
 

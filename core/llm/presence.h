@@ -1,5 +1,5 @@
-/* Whether a pipeline's models can be asked, found out before a run begins: key, address and name of each.  The thread that calls; it runs
- * an event loop of its own meanwhile. */
+/* Checks before a run begins that its models can be asked: key, address and name of each.  Runs an event loop of its own on the
+ * calling thread. */
 #ifndef RKB_LLM_PRESENCE_H
 #define RKB_LLM_PRESENCE_H
 

@@ -41,18 +41,18 @@ enum rkb_address_from {
 
 typedef struct rkb_provider {
    const char *name;     /* as in "provider:", and in the price table */
-   const char *base_url; /* the default; with RKB_ADDRESS_REGION the region goes where REGION stands */
+   const char *base_url; /* the default; with RKB_ADDRESS_REGION, REGION in it is replaced by the region */
    uint32_t address;     /* enum rkb_address_from */
    bool takes_key;       /* needs a key, unless the user gave base_url */
    bool whole_only;      /* its streams are no server-sent events: replies come whole */
-   bool no_output;       /* charges nothing for what it gives: embeddings */
+   bool no_output;       /* has no output tokens that are charged: embeddings */
    bool plain_effort;    /* has no field for reasoning_effort that all its models know */
    /* Makes the request; NULL when memory is out. */
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
    /* Appends the path below base_url. */
    void (*path)(const rkb_model_t *model, rkb_text_t *out);
-   /* Appends the path, below base_url without its query, at which a GET tells whether the server has a model: one that names the model, or
-    * one that lists all.  NULL: no such path is known, and base_url itself is asked. */
+   /* Appends the path for a GET that shows whether the server has the model: a path that names the model, or one that lists all
+    * models.  It is relative to base_url without its query.  NULL: no such path is known, and base_url itself is fetched. */
    void (*presence)(const rkb_model_t *model, bool by_name, rkb_text_t *out);
    bool lists_models; /* the list is asked for first: not every server of this protocol knows the other path */
    /* Appends headers as "Name: value" lines: the one with the key, and others that the protocol needs for this question. */

@@ -36,7 +36,7 @@ static bool thinks(const rkb_model_t *model, const rkb_llm_question_t *question)
           rkb_question_output(model, question) > 2048;
 }
 
-/* The protocol refuses a temperature together with thinking. */
+/* The protocol rejects a request that has both a temperature and thinking. */
 static bool sends_temperature(const rkb_model_t *model, const rkb_llm_question_t *question) {
    return !thinks(model, question) && rkb_question_temperature(model, question) >= 0;
 }

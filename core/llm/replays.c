@@ -13,7 +13,7 @@ static rkb_cassette_question_t cassette_question(const rkb_asking_t *asking) {
                                     .child = asking->asker->child};
 }
 
-/* Stores a replayed reply, which costs nothing.  Its row says where it came from and what it would have cost. */
+/* Stores a replayed reply, which costs nothing.  Its row has its source and the cost that it would have had. */
 static int keep_replay(rkb_asking_t *asking, const rkb_reply_t *reply, const char *source,
                        rkb_llm_answer_t **answer, rkb_error_t *err) {
    uint32_t room = 0;

@@ -22,7 +22,7 @@ static char *path_of(const char *folder, const char *key) {
    return rkb_format("%s/%s.json", folder, key);
 }
 
-/* What only the folder's owner can write beside a reply to this question. */
+/* The seal of a stored reply, which only the folder's owner can compute. */
 static bool seal_of(const unsigned char owner_key[RKB_HASH_BYTES], const char *key, const json_t *reply,
                     char seal[RKB_HASH_TEXT]) {
    char content[RKB_HASH_TEXT];

@@ -12,7 +12,7 @@
 #include "stage/screen/screen_workers.h"
 #include "task/task.h"
 
-enum { MOST_LOST = 2 /* workers that one compile may cost; then it is done here */ };
+enum { MOST_LOST = 2 /* screening workers that one compile may lose; after that it runs on this machine */ };
 
 typedef struct step {
    rkb_runtime_t *runtime;

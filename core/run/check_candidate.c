@@ -35,7 +35,7 @@ static void section_over(void *owner, rkb_candidate_t *candidate, uint64_t entri
 }
 
 static void built(void *owner, rkb_candidate_t *candidate) {
-   rkb_screening_built(&((check_t *)owner)->screening, candidate); /* alone it is nobody's duplicate */
+   rkb_screening_built(&((check_t *)owner)->screening, candidate); /* there is no other candidate, so it cannot be a duplicate */
 }
 
 static void signalled(uv_signal_t *signal, int number) {

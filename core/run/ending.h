@@ -18,10 +18,10 @@ typedef struct rkb_run_ending {
 
 /* No more requests: the row's end is final. */
 void rkb_run_stop_asking(struct rkb_run *run);
-/* Notes why the run comes to its end; the first reason counts.  Requests that were asked are still finished. */
+/* Records why the run ends; the first reason counts.  Open requests are still finished. */
 void rkb_run_end(struct rkb_run *run, uint32_t kind, const char *fmt, ...) RKB_PRINTF(3, 4);
-/* Ends the run at once, for the wall limit or an interrupt.  An open promote group stays open, so that what is recorded
- * is a prefix of the longer run. */
+/* Ends the run at once, for the wall limit or an interrupt.  An open promote group stays open, so that the record is a prefix of
+ * the longer run's. */
 void rkb_run_cut(struct rkb_run *run, uint32_t kind, const char *text);
 /* Ends the run at once with an error; the first error counts. */
 void rkb_run_break(struct rkb_run *run, int status, const char *fmt, ...) RKB_PRINTF(3, 4);

@@ -1,4 +1,4 @@
-/* Counts what each stage has done, and tells the run's observer what happens.  Loop thread. */
+/* Counts the work of each stage and reports events to the run's observer.  Loop thread. */
 #ifndef RKB_RUN_EVENTS_H
 #define RKB_RUN_EVENTS_H
 

@@ -39,7 +39,7 @@ static void interrupted(uv_poll_t *poll, int status, int events) {
 static void signalled(uv_signal_t *signal, int number) {
    rkb_interrupts_t *interrupts = signal->data;
    if (interrupts->run->runtime.stopping)
-      _exit(128 + number); /* the second signal: what is committed is safe */
+      _exit(128 + number); /* the second signal ends the process at once; everything committed is safe */
    const rkb_run_options_t *options = &interrupts->run->options;
    rkb_log_printf(options->log, RKB_LOG_WARN, "engine",
                   "interrupted; ending when what works now has ended, at once when interrupted again%s%s",

@@ -12,7 +12,7 @@
 enum {
    READ = 64,       /* entries that a run keeps of a library: several prompts' worth for every limiter */
    READ_BYTES = 1 << 20, /* of source; written as JSON at most twice as much, which a document holds */
-   ADDED = 4,       /* candidates that a run adds: the best, and what is close behind it and may be built otherwise */
+   ADDED = 4,       /* candidates that a run adds: the best, and others nearly as fast, which may have another structure */
    LOOKED_AT = 256  /* accepted candidates among which texts are told apart */
 };
 

@@ -1,4 +1,5 @@
-/* The library of a run: what it read of it, kept in its archive, and what it adds at its end.  Loop thread. */
+/* The library of a run: the entries that the run read, which its archive keeps, and the entries that it adds at its end.  Loop
+ * thread. */
 #ifndef RKB_RUN_LIBRARY_RECORD_H
 #define RKB_RUN_LIBRARY_RECORD_H
 

@@ -27,7 +27,7 @@ typedef struct rkb_run_request {
    uint32_t state;                    /* enum rkb_run_request_state */
    const rkb_entry_t *operator_entry; /* the pipeline entry that serves it; NULL for an empty request */
    rkb_request_t wanted;              /* what the strategy answered: parents, inspirations, hints */
-   rkb_item_t *item; /* the same as its operator sees it; NULL until it is served, and once it is told */
+   rkb_item_t *item; /* the same, as an item for its operator; NULL before it is served and after it is told */
    rkb_work_t work;  /* its operator's job */
    rkb_candidate_t **candidates;
    uint32_t count;               /* of candidates */

@@ -94,7 +94,7 @@ static void note_end_of_search(rkb_run_t *run, const rkb_run_request_t *request)
 
 static void ask(rkb_run_t *run) {
    int64_t number = (int64_t)(run->row.count - run->row.propose_count);
-   /* Once the run comes to its end, empty requests fill the open promote group, so that it closes. */
+   /* When the run is ending, empty requests fill the open promote group, so that it closes. */
    bool filling = run->ending.kind != 0;
    if (filling ? !group_open(run, number) : limit_reached(run, number)) {
       rkb_run_stop_asking(run);

@@ -81,7 +81,7 @@ typedef struct rkb_run_result {
    uint64_t candidates, duplicates, accepted, suspect, unknown, rejected, told, jobs;
    double seconds, earlier_seconds; /* in all, and of those in the processes that the run was resumed from */
    bool must_exit_hard;             /* a job hangs in a thread: leave with _exit, not exit */
-   rkb_secret_t secret;             /* what it sampled by, once begun */
+   rkb_secret_t secret;             /* the secret that the run uses, once it has begun */
    bool begun; /* false: refused before its first request, and nothing of it is worth keeping */
 } rkb_run_result_t;
 

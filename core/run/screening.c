@@ -1,5 +1,5 @@
-/* A candidate's way through a section (screening.h).  Whether an entry runs depends on the entries it needs and on nothing
- * else, so what is recorded does not depend on which of two stages was faster. */
+/* Runs a candidate through the entries of a section (screening.h).  Whether an entry runs depends only on the entries that it
+ * needs, so the record does not depend on which of two stages was faster. */
 #include "run/screening.h"
 
 #include <rkb/items.h>

@@ -1,6 +1,6 @@
-/* The strategy's asks and tells as hashes (strategy_record.h).  A strategy keeps no files.  A resumed run asks and tells it
- * everything again, which brings it back to its state, and compares each step with what was recorded, which finds a
- * strategy that does not repeat itself. */
+/* The strategy's asks and tells as hashes (strategy_record.h).  A strategy keeps no files.  A resumed run repeats all asks and
+ * tells, which restores the strategy's state.  It compares each with the recorded hash, so a strategy that does not repeat itself is
+ * found. */
 #include "run/strategy_record.h"
 
 #include <stdlib.h>
@@ -75,8 +75,8 @@ static void add_int(rkb_hasher_t *hasher, int64_t value) {
    rkb_hasher_add(hasher, &value, sizeof value);
 }
 
-/* The results that were told are committed already; what is stored here is only that they were told.  After a kill before
- * this point the next process tells them again. */
+/* The results are committed already.  This stores only that the strategy received them.  If the process is killed before this
+ * point, the next one tells them again. */
 bool rkb_strategy_record_flush(rkb_run_t *run) {
    struct rkb_replay *replay = run->replay;
    rkb_error_t err = {0};

@@ -13,7 +13,7 @@ void rkb_strategy_record_close(struct rkb_run *run);
  * the run breaks and the answer is false. */
 bool rkb_strategy_record_ask(struct rkb_run *run, const rkb_run_request_t *request);
 bool rkb_strategy_record_tell(struct rkb_run *run, const rkb_run_request_t *request, const rkb_result_t *result);
-/* Stores the last tell when no ask has been stored together with it. */
+/* Stores the last tell if no ask was stored in the same transaction. */
 bool rkb_strategy_record_flush(struct rkb_run *run);
 
 #endif

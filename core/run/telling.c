@@ -9,7 +9,7 @@
 #include "stage/item.h"
 #include "run/run_state.h"
 
-/* A duplicate has the summary of the candidate that it repeats, which stands earlier in the row and has been told. */
+/* A duplicate has the summary of the candidate that it repeats, which is earlier in the row and has been told. */
 static const rkb_candidate_t *original_of(const rkb_run_t *run, const rkb_candidate_t *candidate) {
    const rkb_candidate_t *first = rkb_numbered_get(&run->numbered, candidate->duplicate_of);
    return first ? first : candidate;
@@ -91,9 +91,9 @@ static const rkb_result_t *make_result(const rkb_run_t *run, const rkb_run_reque
    return result;
 }
 
-/* Past a limit, or after the wall limit or an interrupt, nothing more is asked.  A run that is resumed from here, perhaps
- * with a higher limit, asks before it tells this request.  If this run told it now, it would not be a prefix of that one,
- * and could not be resumed. */
+/* Past a limit, or after the wall limit or an interrupt, the strategy is not asked again.  A run that is resumed from here, perhaps
+ * with a higher limit, asks before it tells this request.  If this run told it now, it would not be a prefix of the longer run and
+ * could not be resumed. */
 static bool past_the_last_ask(const rkb_run_t *run) {
    uint32_t kind = run->ending.kind;
    return kind && kind != RKB_ENDED_DONE && kind != RKB_ENDED_STUCK;

@@ -30,7 +30,7 @@ double rkb_times_elapsed(const rkb_run_t *run) {
    return run->times.earlier_seconds + (double)(rkb_now_ns() - run->times.started_ns) * 1e-9;
 }
 
-/* A resumed run tells the strategy everything again, so a candidate may come twice; its first time counts. */
+/* A resumed run repeats all tells, so a candidate may occur twice; its first time counts. */
 void rkb_times_best(rkb_run_t *run, int64_t candidate) {
    rkb_times_t *times = &run->times;
    for (uint32_t i = 0; i < times->best_count; i++)

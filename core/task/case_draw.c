@@ -80,7 +80,7 @@ static void draw_attributes(const rkb_definition_t *definition, rkb_random_t *st
    }
 }
 
-/* The case of these dims; NULL where they do not fit together, or are more than work or memory allows. */
+/* The case with these dims; NULL when they contradict each other or exceed the limit of work or memory. */
 static rkb_case_t *complete(const rkb_task_t *task, rkb_random_t *stream, const int64_t *dims,
                             const double *attributes, double work) {
    char name[32];
@@ -218,7 +218,7 @@ int rkb_task_case_corner(const rkb_task_t *task, uint32_t index, rkb_case_t **co
       attributes[i] = definition->attributes[i].fallback;
    char name[32];
    snprintf(name, sizeof name, "corner/%u", index);
-   rkb_problems_t problems; /* dims that do not fit together are not a corner */
+   rkb_problems_t problems; /* these dims contradict each other: no corner */
    rkb_problems_init(&problems);
    rkb_bound_t *bound = rkb_bound_new(definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                       NULL, task->budget, (rkb_place_t){0}, &problems);

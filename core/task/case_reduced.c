@@ -33,7 +33,8 @@ static int64_t halved(const rkb_dim_t *dim, int64_t size, int64_t modulus) {
    return size;
 }
 
-/* Halves the largest dim that can be halved, and the one that stays long only where it is alone; false: none can be. */
+/* Halves the largest dim that can be halved.  The dim that should stay long is halved only if no other is left.  False when none
+ * can be halved. */
 static bool reduce(const rkb_definition_t *definition, uint32_t longest, int64_t modulus, int64_t *dims) {
    uint32_t at = UINT32_MAX;
    for (uint32_t d = 0; d < definition->dim_count; d++)
@@ -50,7 +51,7 @@ static rkb_bound_t *bind(const rkb_task_t *task, const rkb_case_t *listed, const
    rkb_problems_init(&problems);
    rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
                                         setting_of(task, listed), task->budget, (rkb_place_t){0}, &problems);
-   rkb_problems_free(&problems); /* dims that do not fit together are reduced further */
+   rkb_problems_free(&problems); /* these dims contradict each other: reduce further */
    return bound;
 }
 

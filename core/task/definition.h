@@ -150,9 +150,9 @@ typedef struct rkb_task_texts {
    size_t task_length, graph_length;
 } rkb_task_texts_t;
 
-/* These functions add what is wrong to problems; when it is fatal they return false or NULL. */
+/* These functions add problems.  They return false or NULL when they cannot go on. */
 rkb_definition_t *rkb_definition_load(const char *directory,
-                                      rkb_problems_t *problems); /* task.yaml, and the graph beside it */
+                                      rkb_problems_t *problems); /* task.yaml and reference.graph.yaml */
 rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_problems_t *problems);
 bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 /* Resolves the names of saved values.  Call it once the graph is read. */

@@ -23,8 +23,8 @@ static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
           (recipe->kind == RKB_INIT_UNIFORM && recipe->first < 0);
 }
 
-/* Whether probes may choose the tensor as a factor: free tensors, and tensors of ones.  All ones is only one init setting among
- * others, and would let a lower precision pass, so probes draw such a tensor themselves. */
+/* Whether probes may choose the tensor as a factor: free tensors, and tensors of ones.  All ones is only one of several inits and
+ * would let a lower precision pass, so probes draw such a tensor themselves. */
 static bool is_probed(const rkb_bound_t *bound, uint32_t tensor) {
    return is_free(bound, tensor) ||
           (bound->recipes[tensor].kind == RKB_INIT_ONES && bound->view.tensors[tensor].role != RKB_OUT &&
@@ -357,7 +357,7 @@ static bool add_below(rkb_bound_t *bound) {
           draw_operands(bound, &entry, "below", smallest, RKB_DRAW_BELOW, -BELOW_EXTREME);
 }
 
-/* NaN in what is compared, where the reference says of each output whether it is NaN. */
+/* Puts NaN into compared tensors, if the reference defines for each output whether it is NaN. */
 static bool add_not_a_number(rkb_bound_t *bound) {
    if (!rkb_nan_is_kept(bound->program))
       return true;

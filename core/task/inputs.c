@@ -360,7 +360,7 @@ static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
 
 static int fill_saved(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out,
                       rkb_error_t *err) {
-   rkb_inputs_t *mutable = (rkb_inputs_t *)(uintptr_t)inputs; /* changes only the lock and what it guards */
+   rkb_inputs_t *mutable = (rkb_inputs_t *)(uintptr_t)inputs; /* only the lock and what it guards are changed */
    pthread_mutex_lock(&mutable->lock);
    int status = inputs->saved[tensor] ? RKB_OK : compute_saved(mutable, err);
    pthread_mutex_unlock(&mutable->lock);

@@ -11,7 +11,7 @@ struct rkb_inputs {
    const rkb_family_entry_t *family;
    uint64_t seed;
    rkb_random_t *streams; /* two per case tensor: one for the recipe, one for what the family adds */
-   uint32_t replaced;     /* a tensor drawn with another seed, to see whether it matters; or UINT32_MAX */
+   uint32_t replaced;     /* a tensor drawn with another seed, to test whether outputs depend on it; or UINT32_MAX */
    double most_work;      /* limit of one call for points */
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;

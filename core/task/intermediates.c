@@ -1,6 +1,6 @@
-/* Intermediates of a reference: expected values as those of outputs, and made-up ones.  A made-up intermediate holds, at each element, one of some
- * drawn elements of the true one: so it has the true one's sizes, signs and zeros.  It belongs to its inputs and does not change after
- * it was given; any thread. */
+/* Intermediates of a reference: their expected values, as for outputs, and made-up values.  Each element of a made-up intermediate
+ * is one of some drawn elements of the true one, so magnitudes, signs and zeros are like the true ones.  The inputs own it.  Immutable
+ * once given; any thread. */
 #include "task/intermediates.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ int rkb_task_expect_intermediate(const rkb_inputs_t *inputs, uint32_t number, co
 
 /* Giving ------------------------------------------------------------------------------------------------------------- */
 
-/* Draws elements of a true intermediate, as far as they cost little. */
+/* Draws elements of a true intermediate, as many as are cheap enough. */
 static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
    const rkb_program_value_t *info = &inputs->bound->steps->values[value];
    const rkb_random_t drawn = rkb_random_stream(inputs->seed, "given/elements", (int64_t)value, 0);
@@ -85,7 +85,7 @@ static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_valu
    return RKB_OK;
 }
 
-/* Makes the program of what was given so far; points that were remembered belong to the one before. */
+/* Makes the program for the intermediates given so far.  Remembered points belong to the previous program and are dropped. */
 static void rebuild(rkb_inputs_t *inputs) {
    const rkb_bound_t *bound = inputs->bound;
    rkb_given_t *given = inputs->given;

@@ -39,7 +39,7 @@ bool rkb_nan_is_kept(const rkb_program_t *program) {
 typedef struct walk {
    const rkb_bound_t *bound;
    bool (*may_change)(const rkb_bound_t *bound, uint32_t tensor);
-   bool factors; /* goes on to a product's left factor, and else to what is added to it */
+   bool factors; /* continues with a product's left factor, otherwise with the added tensor */
    bool *seen, *marked;
    bool any;
 } walk_t;

@@ -55,7 +55,7 @@ static rkb_bound_t *bind(const rkb_task_t *task, rkb_random_t *stream, uint32_t 
                          ? attribute->choices[rkb_random_below(stream, attribute->choice_count)]
                          : attribute->fallback;
    }
-   rkb_problems_t problems; /* dims that do not fit together are drawn again */
+   rkb_problems_t problems; /* these dims contradict each other: draw again */
    rkb_problems_init(&problems);
    rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, "probe", RKB_CASE_DRAWN, dims, attributes,
                                         NULL, task->budget, (rkb_place_t){0}, &problems);

@@ -1,4 +1,4 @@
-/* Finds a Python that has PyTorch, and decides what it sees of the caller's environment.  Starts processes and waits for them:
+/* Finds a Python that has PyTorch, and chooses the environment variables that it gets.  Starts processes and waits for them, so
  * never call it on the loop thread. */
 #ifndef RKB_TASK_PYTHON_H
 #define RKB_TASK_PYTHON_H

@@ -11,8 +11,8 @@
 
 typedef struct rkb_task rkb_task_t; /* one task in one direction */
 
-/* Loads task.yaml and reference.graph.yaml and checks every case's shapes.  direction NULL: the first listed.  memory_budget: bytes
- * that one evaluation may use (0: 4 GiB).  Returns NULL after adding problems. */
+/* Loads task.yaml and reference.graph.yaml and checks the shapes of every case.  direction NULL: the first one listed.
+ * memory_budget: bytes that one evaluation may use (0: 4 GiB).  NULL with problems added. */
 rkb_task_t *rkb_task_load(const char *directory, const char *direction, uint64_t memory_budget,
                           rkb_problems_t *problems);
 /* Whether directory has a task.yaml, whatever its content. */

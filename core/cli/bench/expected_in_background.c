@@ -85,7 +85,8 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
    return status;
 }
 
-/* One work after the other.  A child that fails leaves the work to whoever measures it, which then says what is wrong. */
+/* Evaluates the works one after the other.  If the child process fails, the measurement evaluates the values itself and reports the
+ * error. */
 static void *tend(void *argument) {
    child_t *child = argument;
    rkb_background_t *a = child->ahead;

@@ -1,5 +1,6 @@
-/* Which of a row's kernels is measured for publication.  The quick gate says, and where kernels lie closer together than one sitting
- * tells, a measurement in full of each.  What is published is measured once more, so that it is not the luckiest of several. */
+/* Chooses the kernel of a row that is measured for publication.  The quick gate decides.  If kernels are too close for one sitting
+ * to tell, each is measured in full.  The chosen kernel is measured once more for publication, because the fastest of several
+ * measurements is likely too low. */
 #include <math.h>
 #include <string.h>
 #include <rkb/items.h>

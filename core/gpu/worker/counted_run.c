@@ -61,7 +61,8 @@ static bool choose_metrics(counting_t *c) {
          c->places[c->count++] = i;
          continue;
       }
-      /* After a name that the chip has not, the object refuses every other one (CUPTI 13.0): start anew with what it has. */
+      /* After a metric that the chip does not have, the object refuses every other one (CUPTI 13.0).  So a new object is made with
+       * the metrics that exist. */
       CUpti_Profiler_Host_Deinitialize_Params end = {.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE};
       end.pHostObject = c->host;
       cupti->cuptiProfilerHostDeinitialize(&end);

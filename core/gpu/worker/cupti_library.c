@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where toolkits put it, besides the loader's own places.  The interface of both majors has the range profiler (since 12.6). */
+/* Where toolkits install it, in addition to the loader's paths.  Both majors have the range profiler (since 12.6). */
 static void *find_library(void) {
    static const char *const places[] = {"libcupti.so.13",
                                         "libcupti.so.12",

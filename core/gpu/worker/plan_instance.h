@@ -13,7 +13,7 @@ typedef struct rkb_instance {
    rkb_plan_t *plan;            /* owned; NULL: unused slot */
    rkb_device_memory_t *memory; /* one a buffer of the plan */
    CUgraphExec graph;           /* fills, constants, launches */
-   CUmodule module;             /* lent: the session's */
+   CUmodule module;             /* owned by the session */
    bool untouched;              /* nothing is poisoned */
 } rkb_instance_t;
 

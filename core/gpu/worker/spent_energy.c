@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A step that does not come within a second will not come: the counter stands still. */
+/* If the counter does not change within a second, it does not work. */
 #define MOST_STEP_NS 1000000000ull
-/* Runs are in flight together for at least so long.  Reading the counter takes some milliseconds (4 on an H200, seen), and happens while a
- * batch runs: the device does not wait meanwhile. */
+/* The least duration of a batch of runs.  Reading the counter takes some milliseconds (4 on an H200).  The next batch runs
+ * meanwhile, so the device does not wait. */
 #define BATCH_NS 20000000ull
 #define MOST_IN_FLIGHT 4096u
 
@@ -39,8 +39,8 @@ static CUresult run_once(const rkb_driver_t *d, const rkb_instance_t *in, rkb_va
    return status == CUDA_SUCCESS && r->does & RKB_ENERGY_RUN ? d->cuGraphLaunch(in->graph, d->stream) : status;
 }
 
-/* Keeps the device at work until the counter moved and least_ns are over; adds what was run.  NOT_READY: the counter stands still, or a
- * run is late. */
+/* Keeps the device busy until the counter has changed and least_ns have passed; adds the number of runs.  NOT_READY: the counter
+ * does not change, or a run is late. */
 static CUresult run_to_step(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *inputs, const rkb_worker_energy_t *r,
                             const meter_t *meter, uint64_t least_ns, uint32_t *batch, uint64_t *owed, unsigned long long *millijoules,
                             uint64_t *at_ns, uint64_t *runs) {

@@ -1,6 +1,6 @@
-/* The worker's own kernels and their memory: emptying the second-level cache by reading; the anchors, which show whether two sittings
- * ran under the same conditions; the tuned copy, which stands for the fastest possible data movement; and the search for damaged
- * canaries.  One thread. */
+/* The worker's own kernels and their memory: one that empties the second-level cache by reading; the anchors, which show whether
+ * two sittings ran under the same conditions; the tuned copy, which measures the fastest possible data movement; and the search for
+ * damaged canaries.  One thread. */
 #ifndef RKB_GPU_WORKER_WORKER_KERNELS_H
 #define RKB_GPU_WORKER_WORKER_KERNELS_H
 

@@ -16,7 +16,7 @@
 #include "base/private_folder.h"
 
 #define MOST_BYTES (UINT64_C(1) << 30)
-/* What a file takes besides its bytes, so that many small ones are not nothing. */
+/* Counted for each file in addition to its bytes, so that many small files count too. */
 #define FILE_BYTES 4096
 #define NAME_DIGITS 32
 

@@ -14,7 +14,7 @@ void rkb_store_close(rkb_store_t *store); /* NULL is accepted */
 /* Seed number index of a case's pool. */
 uint64_t rkb_store_seed(const rkb_store_t *store, const char *case_name, uint64_t index);
 
-/* Two words that name something of this task and one to sum it with, which nobody but this machine's user can know. */
+/* Two words that name a stored item of this task, and one that keys its checksum.  Only this machine's user can compute them. */
 void rkb_store_name(const rkb_store_t *store, const char *key, uint64_t name[3]);
 
 /* The numbers kept under a key, count doubles and bytes; false when there are none, when what lies there was not kept by this user

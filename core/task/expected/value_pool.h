@@ -13,8 +13,8 @@ typedef struct rkb_value_pool {
 /* Outputs, case, family and seed apart. */
 uint64_t rkb_value_pool_outputs(const rkb_value_pool_t *pool);
 
-/* Evaluates what is not in the store and leaves it there, a family's seeds side by side; the costly cases first, because they
- * decide how long it takes.  A worker's thread, or any when the sampling has no workers. */
+/* Evaluates and stores what the store does not have yet.  The seeds of a family are evaluated in parallel, costly cases first,
+ * because they decide how long it takes.  Runs on a worker, or on any thread if the sampling has no workers. */
 int rkb_value_pool_evaluate(const rkb_value_pool_t *pool, rkb_error_t *err);
 
 #endif
