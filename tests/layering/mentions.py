@@ -7,11 +7,11 @@ import os
 import re
 import sys
 
-# Files of others, of a user or of a run, which comments name.
+# Files of others, of a user or of a run, which comments name.  A name in double quotes is an example.
 OUTSIDE = {"cuda.h", "nvml.h", "nvrtc.h", "driver_abi.h", "setup.py", "graph.yaml", "answer.sh", "killed.yaml", "b.c", "name.yaml"}
 FOLDERS = ("core", "plugins", "tests", "pipelines", "tasks", "devices", "docs", "cmake", "packaging")
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(/\*.*?\*/)', re.DOTALL)
-FILE = re.compile(r"(?<![\w<*.-])(?:[\w.-]+/)*([\w-]+\.(?:c|h|py|md|cuh|sh|yaml))\b(?!>)")
+FILE = re.compile(r"(?<![\w<*.\"-])(?:[\w.-]+/)*([\w-]+\.(?:c|h|py|md|cuh|sh|yaml))\b(?!>)")
 PATH = re.compile(r"`((?:" + "|".join(FOLDERS) + r")/[\w./-]*[\w/-])`")
 
 
