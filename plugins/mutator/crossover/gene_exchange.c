@@ -74,8 +74,8 @@ static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_tex
    return true;
 }
 
-/* A kernel that looks at the grid's size takes any grid; one that does not needs its own.  A bounded grid under a kernel that
- * computes one result a thread leaves results out, and only shapes larger than the bound show it. */
+/* A kernel that reads the grid's size works with any grid; another kernel needs its own grid.  With a bounded grid, a kernel that
+ * computes one result a thread would leave results out, and only shapes larger than the bound would show it. */
 static bool looks_at_grid(const side_t *side, const rkb_launch_text_t *launch) {
    const function_t *kernel =
       functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));

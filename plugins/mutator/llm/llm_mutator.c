@@ -70,8 +70,8 @@ static const rkb_prompt_t *prompt_of(const mutator_t *me, bool lean) {
    return lean ? &me->config->lean_prompt : prompts[me->mode];
 }
 
-/* A rejected kernel to mend: the newest one visible that is not this request's parent's own success.  Strategies hand out
- * accepted parents, and what is wrong is never one; so fix looks for itself, within the window. */
+/* A rejected kernel to mend: the newest visible one after `skip` newer ones; of_models: only those that a model wrote.  Strategies hand out
+ * accepted parents only, so the operator fix searches for a rejected kernel itself, within the window. */
 static const rkb_archive_row_t *newest_rejected(const context_t *context, bool of_models, uint64_t skip) {
    const rkb_archive_api_t *archive = context->services->archive;
    uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
@@ -154,8 +154,8 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    return true;
 }
 
-/* All parents a crossover saw; otherwise the one that was changed.  A fix of a kernel the strategy did not name has none:
- * only a request's own candidates may be named as parents. */
+/* The parents of the new candidate.  For a crossover, all that the prompt showed; otherwise the one that was changed.  A fix of a
+ * kernel that the strategy did not name has none, because only a request's own candidates may be named as parents. */
 static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char *edited,
                            const rkb_item_t **parents) {
    uint32_t count = me->host->item_reference_count(me->host, in, "parent"), kept = 0;

@@ -79,7 +79,7 @@ static bool is_known(void *context, const char *text) {
    return false;
 }
 
-/* Requests that are in flight together, and so do not see each other's results, have different slots. */
+/* Requests that are in flight at the same time do not see each other's results, so they get different slots. */
 static uint32_t slot_of(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, int64_t *window) {
    const int64_t seen = me->archive->horizon(me->host, job, window);
    return (uint32_t)(seen >= 0 ? (seen + *window) % *window : (int64_t)(me->random->real(stream) * (double)*window));

@@ -1,6 +1,5 @@
-/* Where a manifest's values stand in the candidate's text, so that they can be edited in place.  Only the
- * block style, one key a line, is understood; what is written otherwise is not found, and an edit that needs
- * it does not apply.  Pure; any thread. */
+/* Finds a manifest's values in the candidate's text, so that they can be edited in place.  Understands only YAML's block style with
+ * one key a line.  A value in another style is not found, and an edit that needs it does not apply.  Pure; any thread. */
 #ifndef MUTATOR_MANIFEST_TEXT_H
 #define MUTATOR_MANIFEST_TEXT_H
 

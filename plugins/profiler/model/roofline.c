@@ -61,8 +61,8 @@ static double first_touched_share(const rkb_launch_counters_t *c, double scale, 
    return fmin(1, distinct / ((double)c->load_sectors * scale));
 }
 
-/* What a block waits for the copies of its pipeline when nothing else is in their way: with n stages n - 1 are on their way together, and each
- * takes a load's time and its bytes' share of the second-level cache. */
+/* The time that a block waits for the copies of its pipeline if nothing else delays them.  With n stages, n - 1 copies are in
+ * flight at once; each takes the latency of a load plus its bytes at the block's share of the second-level cache's bandwidth. */
 static double pipeline_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double resident,
                                double load) {
    if (!c->bulk_barriers)
@@ -84,8 +84,8 @@ static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t
                          barriers * d->barrier_clocks / d->clock_hz + pipeline_seconds(d, c, resident, load));
 }
 
-/* Bytes that blocks read again from memory, since what all of them asked for in between no longer fits into the second-level cache.  Blocks that share what
- * they read ask for less together. */
+/* Bytes that blocks read again from memory, because the bytes that all blocks read in between do not fit into the second-level
+ * cache.  Blocks that read the same bytes need less of it. */
 static double reread_bytes(const rkb_device_t *d, const rkb_launch_counters_t *c, double resident, double scale, double distinct, double referenced_bytes) {
    const double together = fmin(resident * (double)d->multiprocessors, (double)c->blocks) * fmin(1, referenced_bytes / fmax(distinct, 1));
    double bytes = 0;

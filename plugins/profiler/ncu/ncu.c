@@ -64,7 +64,7 @@ static int visit(void *context, const profiled_plan_t *plan, rkb_error_t *err) {
    double *values = calloc((size_t)launches * COUNTER_COUNT + 1, sizeof *values);
    int status = values ? p->device->run(plan->session, 0, 0, (uint32_t)(c->config->deadline / 1000000), &outcome, err)
                        : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   /* A worker that ends under the tool is the tool's doing: what it says is worth more than the status. */
+   /* If the worker ends under the tool, the tool is the cause, and its message says more than the status. */
    const bool ended = status == RKB_ERR_UNAVAILABLE;
    if (status == RKB_OK || ended)
       status = p->device->report(plan->session, &report, &length, err);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A rule holds when its resource limits the launch and its figure lies between least and most.  The first that holds is
- * taken, so that within a resource the special case stands before the general one. */
+/* A rule applies when its resource limits the launch and its figure lies between least and most.  The first rule that applies is
+ * used, so a special case must come before the general one of the same resource. */
 typedef struct rule {
    const char *resource; /* NULL: any */
    size_t figure;        /* offset in launch_figures_t; ANY: none */

@@ -10,7 +10,7 @@
 /* Below this share of every unit's peak no unit limits a launch but the time that warps wait; Nsight Compute's rule of the section "GPU
  * Speed Of Light" draws the line there too (Kernel Profiling Guide, 2025.3). */
 #define LEAST_UTILISATION 60.0
-/* Below this share of wasted sectors nobody needs to hear of it. */
+/* A smaller share of wasted sectors is not reported. */
 #define WASTE_WORTH_SAYING 0.10
 #define WAIT_WORTH_SAYING 0.10
 #define CONFLICTS_WORTH_SAYING 1.1
@@ -54,7 +54,7 @@ const char *const COUNTER_NAMES[COUNTER_COUNT] = {
    [COUNTER_WAIT_GMMA] = STALL("gmma"),
 };
 
-/* What each unit's share of its peak stands for. */
+/* The resource behind each unit's share of its peak. */
 static const struct {
    enum counter counter;
    enum limiter limiter;

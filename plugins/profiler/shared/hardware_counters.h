@@ -47,7 +47,7 @@ enum counter {
 
 extern const char *const COUNTER_NAMES[COUNTER_COUNT];
 
-/* What is known of a launch besides its counters. */
+/* Facts about a launch other than its counters. */
 typedef struct counted_launch {
    const double *values;      /* COUNTER_COUNT; NAN for what was not read */
    const char *kernel;        /* as the manifest names it */

@@ -51,7 +51,7 @@ typedef struct profiled_cases {
    uint32_t placement; /* enum rkb_placement */
 } profiled_cases_t;
 
-#define PROFILED_ENOUGH 1 /* what visit returns besides a status: no more cases, and no error */
+#define PROFILED_ENOUGH 1 /* a return value of visit that is no status: stop without an error */
 
 /* Calls visit for each case; ends at the first status that is not RKB_OK.  *visited counts the cases that there were. */
 int profile_cases(const profiler_t *profiler, const profiled_cases_t *cases,

@@ -24,8 +24,8 @@ void throne_free(throne_t *throne); /* NULL is accepted */
 incumbent_t *throne_hold(throne_t *throne);
 void incumbent_release(throne_t *throne, incumbent_t *incumbent); /* NULL is accepted */
 
-/* Makes a new incumbent from a build and its plans, which it takes over, if the one held meanwhile is still the same (or
- * none).  Whatever happens the plans belong to it. */
+/* Makes a new incumbent from a build and its plans, if the current one has not changed since (or there is none).  Takes ownership
+ * of the plans in any case. */
 void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel,
                  const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count);
 

@@ -88,19 +88,19 @@ int sitting_run(const struct timer *me, struct subject *subject, rkb_random_t *s
                 struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);
 
-/* sitting_check.c: judges what every arena holds after its last turn, and looks for damage to the inputs.  A batch in
- * which anything is wrong is worth nothing, whoever did it: contenders share an address space. */
+/* sitting_check.c: judges every arena's outputs after its last turn, and looks for damage to the inputs.  If anything is wrong, the
+ * batch is discarded whichever contender did it, because contenders share an address space. */
 int sitting_check(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns,
                   uint32_t count, struct sitting *sitting, rkb_error_t *err);
 /* Of all that an arena holds, one a tensor; nobody but this program knows the keys. */
 int sitting_sums(const struct timer *me, const struct subject *subject, uint32_t instance, uint32_t set, uint64_t *sums,
                  rkb_error_t *err);
 
-/* sitting_whole.c: the same for whole outputs of the candidate, beside those of another kernel. */
+/* sitting_whole.c: the same for whole outputs of the candidate, compared with those of another kernel. */
 int sitting_compare(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
                     struct sitting *sitting, rkb_error_t *err);
 peer_place_t sitting_peer_place(const struct timer *me, const struct subject *subject);
-/* Number of a contender's arena on the device; contender CONTENDERS stands for the tuned copies. */
+/* The number of a contender's arena on the device; CONTENDERS is the number for the tuned copies. */
 uint32_t sitting_instance(uint32_t contender, uint32_t arena);
 
 #endif

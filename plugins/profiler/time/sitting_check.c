@@ -1,4 +1,4 @@
-/* What a batch of timed runs left behind, compared with what it should be. */
+/* Checks the outputs and inputs that a batch of timed runs left in memory. */
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>

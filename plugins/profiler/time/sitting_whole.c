@@ -1,4 +1,4 @@
-/* The candidate's outputs after timed runs, held whole beside a peer's: once a case, in its first sitting. */
+/* Compares the candidate's whole outputs after timed runs with a peer's, once a case, in its first sitting. */
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Samples of one plan, grouped by what they share: a cluster is one allocation in one process.  Times within a cluster
- * resemble each other more than times of different ones, so clusters, not samples, are what is drawn again. */
+/* Samples of one plan, in clusters: a cluster is one allocation in one process.  Times within a cluster resemble each other more
+ * than times of different clusters, so the bootstrap draws clusters, not samples. */
 typedef struct samples {
    const double *times;  /* all clusters one after the other */
    const size_t *counts; /* samples in each cluster */
@@ -26,7 +26,7 @@ double trimmed_mean(double *times, size_t count);
  * is out. */
 estimate_t bootstrap_mean(const samples_t *samples, double alpha, double resolution, uint64_t seed);
 
-/* The ratio of two means, a over b, taken in the same sittings: clusters of a and b are drawn together. */
+/* The ratio of two means, a over b, from the same sittings: the bootstrap draws clusters of a and b in pairs. */
 estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution,
                            uint64_t seed);
 

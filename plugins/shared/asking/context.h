@@ -34,7 +34,7 @@ typedef struct context_slot {
 enum context_profile {
    PROFILE_OWN,
    PROFILE_NONE,  /* scores alone */
-   PROFILE_RANDOM /* that of another kernel, drawn: the control that says whether a profile's content matters */
+   PROFILE_RANDOM /* the profile of another, drawn kernel: the control that shows whether a profile's content helps */
 };
 #define PROFILE_OPTION(config_type)                                                                                     \
    {                                                                                                                    \
@@ -89,8 +89,8 @@ void context_add_hints(context_t *context);
 void context_add_best(context_t *context, const char *objective, uint32_t count);
 /* Slot "verdicts": what was last found wrong, at most count, newest last. */
 void context_add_verdicts(context_t *context, uint32_t count);
-/* Slot "kernel" (or another): a candidate's source, with its assignment; and slot "findings": what is known
- * about it. */
+/* Fills slot "kernel" (or another) with a candidate's source and assignment, and slot "findings" with its verdicts and
+ * measurements. */
 void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate,
                            int32_t priority);
 void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate);

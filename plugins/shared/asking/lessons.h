@@ -20,8 +20,8 @@ int64_t lessons_generations(const context_t *context, int64_t *window);
  * later lessons are visible, one window after the other. */
 bool lessons_due(const context_t *context, int64_t number, int64_t every);
 
-/* Asks one of the models to distil.  RKB_OK with *note (owned), which a candidate's note ends in; NULL when nobody answered or
- * the money is over, as lessons are worth having and not worth failing for. */
+/* Asks one of the models for lessons.  RKB_OK with *note (owned), the end of a candidate's note.  NULL when there was no answer or
+ * the budget is spent: the job goes on without lessons. */
 int lessons_distil(const context_t *context, const rkb_llm_api_t *llm, const rkb_prompt_t *prompt,
                    const choice_model_t *models, uint32_t model_count, const char *choice,
                    const char *objective, char **note, rkb_error_t *err);

@@ -31,8 +31,8 @@ static const json_t *slowest_launch(const json_t *detail) {
    return slowest;
 }
 
-/* What a profiler's detail says: its sentence and its advice.  Other details are shown as the JSON they are: a profiler that
- * nobody here knows must reach a prompt too. */
+/* The sentence and the advice in a profiler's detail.  Other details are shown as JSON, so that a profiler unknown to rkb can reach
+ * a prompt too. */
 static void describe_detail(const char *detail, char *out, size_t size) {
    json_t *root = json_loads(detail, 0, NULL);
    const json_t *subject = slowest_launch(root);

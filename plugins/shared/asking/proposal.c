@@ -1,5 +1,5 @@
-/* One proposal (proposal.h).  A reply that cannot be used becomes a candidate all the same: its text is kept
- * where people and later prompts look, its note says what is wrong, and the screen rejects it. */
+/* One proposal (proposal.h).  A reply that cannot be used becomes a candidate too: its text is stored like any other, its note has
+ * the reason, and the screen rejects it. */
 #include "proposal.h"
 
 #include <stdlib.h>

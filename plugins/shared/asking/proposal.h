@@ -30,7 +30,7 @@ typedef struct proposal {
 } proposal_t;
 
 enum proposal_result {
-   PROPOSAL_MADE = 1, /* a candidate was emitted, be it one that cannot be used */
+   PROPOSAL_MADE = 1, /* a candidate was emitted, even if its reply cannot be used */
    PROPOSAL_NONE,     /* no money, or no reply: nothing to emit; err->message says why */
 };
 

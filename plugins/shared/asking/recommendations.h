@@ -1,7 +1,7 @@
-/* What one model says before another writes: three recommendations from a kernel's profiles, and a plan in words.
- *
- * Recommendations belong to the profile of one candidate.  They stand in the note of the candidate that was made with them, so that a
- * request that works on the same profile shows them without asking again; like all else, from its window on.  On the job's worker. */
+/* Answers of one model before another writes the kernel: three recommendations from a kernel's profiles, and a plan in words.
+ * Recommendations belong to the profile of one candidate.  The note of the candidate that was made with them holds them, so a later
+ * request with the same profile reuses them without asking again; as with every note, only requests after its window see it.  On the
+ * job's worker. */
 #ifndef PLUGIN_ASKING_RECOMMENDATIONS_H
 #define PLUGIN_ASKING_RECOMMENDATIONS_H
 

@@ -1,4 +1,4 @@
-/* Asking beside (side_question.h). */
+/* Additional questions (side_question.h). */
 #include "side_question.h"
 
 #include <stdlib.h>

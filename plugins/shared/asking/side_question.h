@@ -1,5 +1,5 @@
-/* Questions beside the one for a kernel: lessons, a plan, advice.  What comes back is a few lines for later prompts, worth having and not
- * worth failing for.  On the job's worker. */
+/* Questions in addition to the one for a kernel: lessons, a plan, recommendations.  An answer is a few lines for later prompts.
+ * Without one, the job goes on.  Runs on the job's worker. */
 #ifndef PLUGIN_ASKING_SIDE_QUESTION_H
 #define PLUGIN_ASKING_SIDE_QUESTION_H
 
@@ -19,7 +19,7 @@ typedef struct side_question {
 } side_question_t;
 
 typedef struct side_answer {
-   char *text;        /* owned: lines of printable text; NULL when nobody answered or the money is over */
+   char *text;        /* owned: lines of printable text; NULL when there was no answer or the budget is spent */
    const char *model; /* which one was asked */
    double worth_usd;
 } side_answer_t;

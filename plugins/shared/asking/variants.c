@@ -60,7 +60,7 @@ static uint32_t find_variants(const context_t *context, variant_t *variants) {
    return count;
 }
 
-/* The guidance in a row's note, as it stands there; owned by the context. */
+/* The guidance in a row's note, unchanged; owned by the context. */
 static const char *text_of(context_t *context, const rkb_archive_row_t *row) {
    const char *begin = strchrnul(strstr(row->note, HEAD) + 1, '\n'), *end = begin;
    while (strncmp(end, "\n  ", 3) == 0)
@@ -68,7 +68,7 @@ static const char *text_of(context_t *context, const rkb_archive_row_t *row) {
    return end > begin ? context_format(context, "%.*s", (int)(end - begin - 1), begin + 1) : "";
 }
 
-/* Slot "outcomes" of the question for another variant: what is known of each. */
+/* Slot "outcomes" of the question for another variant: the outcomes of each variant. */
 static void add_outcomes(context_t *context, const variant_t *variants, uint32_t count) {
    for (uint32_t i = 0; i < count; i++) {
       const variant_t *variant = &variants[i];

@@ -9,7 +9,7 @@
 
 #include "side_question.h"
 
-#define VARIANTS_MOST 8 /* the newest ones that are still drawn, beside variant 0 */
+#define VARIANTS_MOST 8 /* the number of newest variants that are still drawn, in addition to variant 0 */
 
 typedef struct variants_told {
    char *note;      /* owned: what the note of the job's candidate holds when a variant was written now; or NULL */

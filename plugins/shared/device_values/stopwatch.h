@@ -27,7 +27,7 @@ typedef struct stopwatch {
 } stopwatch_t;
 
 void stopwatch_start(stopwatch_t *watch); /* in PHASE_OTHER */
-/* From now on time is spent on phase; returns what it was spent on until now, for going back. */
+/* Counts time for phase from now on; returns the phase before, so that the caller can switch back. */
 enum phase stopwatch_turn(stopwatch_t *watch, enum phase phase);
 
 /* {"all": milliseconds, "run": ..., ...}, without phases that took nothing; owned. */

@@ -8,7 +8,8 @@
 #include <rkb/ext/device.h>
 #include <rkb/ext/task.h>
 
-/* output_differences.c: where two outputs differ most, in three ways of measuring: absolutely, relatively, and beside what is usual nearby. */
+/* output_differences.c: where two outputs differ most, measured in three ways: absolutely, relatively, and compared with the
+ * differences of neighbours. */
 enum { DIFFERENCES_KEPT = 16, DIFFERENCES_WAYS = 3, DIFFERENCES_MOST = DIFFERENCES_KEPT * DIFFERENCES_WAYS };
 typedef struct difference {
    double score;
@@ -18,7 +19,7 @@ typedef struct difference {
 typedef struct differences {
    difference_t kept[DIFFERENCES_WAYS][DIFFERENCES_KEPT];
    uint32_t count[DIFFERENCES_WAYS];
-   double least[DIFFERENCES_WAYS]; /* score that one must exceed to be kept: 0 until there are as many as are kept */
+   double least[DIFFERENCES_WAYS]; /* the score that a difference must exceed to be kept; 0 until the list is full */
 } differences_t;
 /* Adds elements from first on; both have the type (enum rkb_dtype).  Pieces must come in order for the result to be one. */
 void differences_add(differences_t *differences, uint32_t dtype, uint64_t first, uint64_t count, const void *one,
@@ -31,7 +32,7 @@ char *peer_choose(const char *directory, const char *source, char **text, char *
 /* The same for kernels that are written from the graph, whose name is no path. */
 char *peer_write(const rkb_host_t *host, const char *source, char **text, char *none, size_t none_size);
 
-/* Where a peer lives: the stage's extensions, its job, the session, and numbers there that nobody else uses. */
+/* What a peer needs: the stage's extensions, its job, the session, and numbers in it that are used for nothing else. */
 typedef struct peer_place {
    const rkb_host_t *host;
    const rkb_task_api_t *task;

@@ -1,5 +1,5 @@
-/* What a program answered, read as hostile text: parsing with limits, and every value checked before an item is made of it
- * (docs/process-stages.md).  Owns nothing; pure but for what it emits. */
+/* Reads a program's answer as hostile text: parses it with limits and checks every value before it makes an item
+ * (docs/process-stages.md).  Owns nothing; its only effect is the items that it emits. */
 #ifndef PROCESS_STAGE_STAGE_ANSWER_H
 #define PROCESS_STAGE_STAGE_ANSWER_H
 

@@ -26,13 +26,13 @@ typedef struct stage_program {
    rkb_conversation_t *conversation;
 } stage_program_t;
 
-/* kind: "mutator".  setup: what the greeting says besides, or NULL; stolen. */
+/* kind: "mutator".  setup: further members of the greeting, or NULL; takes ownership of it. */
 int stage_program_open(stage_program_t *program, const rkb_host_t *host, const process_config_t *config, const char *kind, json_t *setup,
                        rkb_error_t *err);
 /* Uses an answer: an object that has the question's number.  Any other value than RKB_OK refuses it, and its process is killed. */
 typedef int (*stage_answer_use_t)(void *argument, const json_t *answer, rkb_error_t *err);
 
-/* Asks a question, which is stolen.  about: what it is about, for messages, or "". */
+/* Asks a question and takes ownership of it.  about: its subject, for messages, or "". */
 int stage_program_ask(stage_program_t *program, rkb_job_t job, json_t *question, const char *about, stage_answer_use_t use, void *argument,
                       rkb_error_t *err);
 void stage_program_close(stage_program_t *program);
@@ -43,7 +43,7 @@ json_int_t stage_program_seed(const stage_program_t *program, rkb_job_t job);
 /* create and destroy of every stage, with what the greeting says of its kind. */
 int process_stage_create(const rkb_host_t *host, const process_config_t *config, const char *kind, void **self, rkb_error_t *err);
 
-/* A job in hand, as the argument of its answer's use. */
+/* The current job, as the argument for using its answer. */
 typedef struct process_job {
    const rkb_host_t *host;
    rkb_job_t job;

@@ -49,7 +49,7 @@ static parameter_t read_parameter(const source_t *source, uint32_t first, uint32
       }
       if (source_is(source, i, "*") || source_is(source, i, "["))
          parameter.is_pointer = true;
-      if (source_is(source, i, "[")) /* what stands inside is a size */
+      if (source_is(source, i, "[")) /* the tokens inside are a size */
          break;
       if (source_kind(source, i, RKB_TOKEN_IDENTIFIER) && !source_is(source, i, "const") &&
           !source_is(source, i, "__restrict__"))

@@ -15,8 +15,7 @@ typedef struct credit {
 /* memory: share of the old quality that a new reward leaves, 0 to 1. */
 void credit_reward(credit_t *credit, uint32_t operator_index, double reward, double memory);
 
-/* chances[i]: the configured weight times (floor + share of all quality); the weights alone while nobody
- * earned anything. */
+/* chances[i]: the configured weight times (floor + share of all quality).  While no operator has credit, the weights alone. */
 void credit_chances(const credit_t *credit, const double *weights, double floor, double *chances);
 
 #endif

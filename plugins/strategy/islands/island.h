@@ -45,7 +45,7 @@ void island_add(island_t *island, const island_rules_t *rules, const individual_
 const individual_t *island_select(const island_t *island, const island_rules_t *rules,
                                   const rkb_random_api_t *random, rkb_random_t *stream, int64_t except);
 
-/* A second parent beside `except`: a guest in half of the draws where there is one, else a member. */
+/* A second parent other than `except`: in half of the draws a guest if there is one, else a member. */
 const individual_t *island_mate(const island_t *island, const island_rules_t *rules,
                                 const rkb_random_api_t *random, rkb_random_t *stream, int64_t except);
 

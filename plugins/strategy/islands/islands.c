@@ -125,8 +125,7 @@ static void send_guests(islands_t *me) {
    }
 }
 
-/* The best members of each island go to the next one, all at once: nobody travels two islands in one
- * migration. */
+/* Copies the best members of each island to the next one, all at once, so that none moves two islands in one migration. */
 static int migrate(islands_t *me, rkb_error_t *err) {
    const uint32_t count = (uint32_t)me->config->islands, migrants = (uint32_t)me->config->migrants;
    if (has_niches(me))
@@ -195,8 +194,8 @@ static int islands_tell(void *self, const rkb_result_t *result, rkb_error_t *err
    return period > 0 && me->told % period == 0 ? migrate(me, err) : RKB_OK;
 }
 
-/* An operator by weight or by what it earned; without parents only those that need none.  False: there is no
- * such operator. */
+/* Chooses an operator by weight or by credit.  Without parents, only operators that need none.  False when there is no such
+ * operator. */
 static bool draw_operator(islands_t *me, bool has_parents, uint32_t *drawn) {
    double weights[CREDIT_OPERATORS_MAX], chances[CREDIT_OPERATORS_MAX];
    bool any = false;

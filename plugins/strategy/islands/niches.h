@@ -17,8 +17,8 @@ typedef struct niches {
 /* The values of the named measurements as one number; a measurement that is missing has a value of its own. */
 uint64_t niche_key(const char *const *names, const rkb_told_t *told);
 
-/* The island of a key: the one that has it, a free one of `limit`, or the one whose best is the worst of all, emptied, if the
- * individual is better than that; else NICHE_NONE. */
+/* The island for a key: the one that has the key, else a free one of `limit`.  If none is free, the island with the worst best is
+ * emptied and used, provided the individual is better than that best; else NICHE_NONE. */
 uint32_t niche_of(niches_t *niches, uint64_t key, island_t *islands, uint32_t limit,
                   const individual_t *individual);
 

@@ -1,4 +1,4 @@
-/* The tune space of one source as numbered assignments, from the names and choices that a strategy is told of.  Pure. */
+/* The tune space of one source as numbered assignments, from the names and choices in a result.  Pure. */
 #ifndef TUNE_GRID_H
 #define TUNE_GRID_H
 

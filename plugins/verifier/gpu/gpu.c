@@ -29,7 +29,7 @@ static int gpu_create(const rkb_host_t *host, const void *config, void **self, r
    return RKB_OK;
 }
 
-/* What the outputs were held beside, and how much of them. */
+/* The peer that the outputs were compared with, and how much of them. */
 static void describe_peer(const peer_t *peer, json_t *evidence, char *message, size_t size) {
    const size_t length = strlen(message);
    json_object_set_new(evidence, "peer", peer->name[0] ? json_string(peer->name) : json_null());

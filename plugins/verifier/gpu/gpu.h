@@ -42,7 +42,7 @@ struct found {
    json_t *evidence; /* owned object, or NULL */
 };
 
-/* What the runs showed besides right and wrong. */
+/* What the runs showed in addition to right or wrong. */
 struct tally {
    uint32_t runs;
    uint64_t judged;               /* output elements */
@@ -70,7 +70,7 @@ struct values {
    const rkb_case_t *the_case;
    const rkb_family_t *family;
    uint64_t seed;
-   bool pooled; /* the seed comes from the store's pool: what is expected can be kept */
+   bool pooled; /* the seed is from the store's pool, so expected values can be stored */
    rkb_inputs_t *inputs;
    sums_t sums;       /* of the inputs, once they are staged */
    rkb_sample_t *samples; /* one a tensor; empty until trials_expect */
@@ -119,8 +119,8 @@ int outputs_repeat(const struct gpu *me, struct candidate *candidate, const stru
                    uint32_t instance, uint32_t set, rkb_run_outcome_t *outcome, struct tally *tally,
                    rkb_error_t *err);
 
-/* whole_outputs.c: holds the outputs of an instance, which just ran on this set's values and of which a sample was judged, beside the
- * peer's. */
+/* whole_outputs.c: compares the whole outputs of an instance with the peer's, after it ran on this set's values and a sample was
+ * judged. */
 int whole_outputs_compare(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
                           uint32_t set, struct found *found, struct tally *tally, rkb_error_t *err);
 /* Where the peer lives. */

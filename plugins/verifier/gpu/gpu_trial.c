@@ -2,7 +2,7 @@
 #include "gpu.h"
 #include <stdlib.h>
 
-/* Two different seeds: from the pool, where what is expected may be known already, or fresh ones. */
+/* Two different seeds: from the pool, whose expected values may be stored already, or new ones. */
 static bool draw_seeds(const struct gpu *me, const rkb_case_t *c, rkb_random_t *stream, uint64_t *seeds) {
    uint64_t pool = me->task->pool_size(c, (uint64_t)me->config->pool),
             first = me->random->below(stream, pool), step = 1 + me->random->below(stream, pool - 1);

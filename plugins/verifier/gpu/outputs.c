@@ -1,5 +1,5 @@
-/* What came back, compared by the task's rule.  The answers stay in this process: the worker never sees what is expected,
- * and nothing is evaluated before the candidate has finished with those inputs. */
+/* Compares the outputs that came back by the task's rule.  Expected values stay in this process; the worker never sees them, and
+ * none is evaluated before the candidate has finished with those inputs. */
 #include "gpu.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int outputs_judge_points(const struct gpu *me, const struct candidate *candidate
    if (!j.standing_is_reject && !j.suspect)
       return RKB_OK;
    if (found->reason[0] && (found->suspect ? !j.standing_is_reject : true))
-      return RKB_OK; /* what is known already weighs as much */
+      return RKB_OK; /* an earlier finding is at least as bad */
    json_t *evidence = describe(v, tensor);
    if (evidence) {
       json_object_set_new(evidence, "element", json_integer((json_int_t)j.element));

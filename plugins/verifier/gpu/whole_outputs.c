@@ -1,4 +1,4 @@
-/* Outputs of which a sample was judged, held whole beside the peer's. */
+/* Compares whole outputs with the peer's, where only a sample of their elements was judged. */
 #include "gpu.h"
 
 enum { PEER_MODULE = 1, PEER_INSTANCE = 3 /* behind the candidate's placements */ };

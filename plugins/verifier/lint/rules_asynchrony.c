@@ -1,5 +1,5 @@
-/* Rules about asynchronous copies, mbarriers and wgmma: instructions that the text names without those that they need.  Where each stands,
- * and in which order they are executed, the checking machine sees. */
+/* Rules about asynchronous copies, mbarriers and wgmma: the text names an instruction but not the others that it needs.  The
+ * checking machine finds wrong places and wrong orders of execution. */
 #include <string.h>
 #include "word_search.h"
 

@@ -1,11 +1,11 @@
-/* A place where a word stands in a candidate: identifiers of its code and of macro bodies, and the words of inline PTX.  Owns nothing; any
- * thread. */
+/* Finds occurrences of words in a candidate: identifiers of its code and of macro bodies, and words of inline PTX.  Owns nothing;
+ * any thread. */
 #ifndef LINT_WORD_SEARCH_H
 #define LINT_WORD_SEARCH_H
 
 #include "rules.h"
 
-/* One place where a word stands. */
+/* One occurrence of a word. */
 typedef struct word {
    const source_t *source;
    uint32_t index;

@@ -51,7 +51,7 @@ static int verifier_create(const rkb_host_t *host, const void *config, void **se
    return status;
 }
 
-/* What all answers together cost, in the evidence: a calibration sets it against what they were worth. */
+/* The cost of all answers, as evidence: a calibration compares it with their value. */
 typedef struct hearing {
    vote_t votes[MOST_VOTES];
    const char *models[MOST_VOTES];

@@ -1,4 +1,4 @@
-/* Judges' answers and what they decide together.  Pure; any thread. */
+/* The answers of several judges, and the decision by vote.  Pure; any thread. */
 #ifndef VERIFIER_LLM_VOTE_H
 #define VERIFIER_LLM_VOTE_H
 
@@ -11,7 +11,7 @@ typedef struct vote {
    double confidence; /* 0 to 1 */
    double severity;   /* of the fault it names, 0 to 1; 0 when it names none, 1 when it does not say */
    double weight;     /* the judge's */
-   char line[200];    /* what it quotes, "" for nothing */
+   char line[200];    /* the text that it quotes; "" for none */
    char why[300];
 } vote_t;
 

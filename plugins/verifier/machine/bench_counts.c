@@ -28,7 +28,7 @@ static int add_launches(struct counted *counted, const rkb_machine_report_t *rep
    return RKB_OK;
 }
 
-/* A block that takes a sequence of a recurrence whole has so much to do that no sample of blocks is cheap.  So much is tried all the same. */
+/* If a block computes a whole sequence of a recurrence, no sample of blocks is cheap.  The limit for that case. */
 #define LONG_SEQUENCE 1e7 /* operations */
 #define LONG_BUDGET UINT64_C(400000000) /* thread-instructions */
 

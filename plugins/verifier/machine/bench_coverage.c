@@ -11,7 +11,7 @@
 
 #define ROUNDING 1e-9 /* of a share that is a quotient of sums */
 
-/* The largest number of blocks that one executed block stands for, among the launches that take a buffer. */
+/* The largest number of blocks that one executed block represents, among the launches that use a buffer. */
 static double share_of(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
    double share = 0;
    for (uint32_t n = 0; n < report->launch_count; n++) {
@@ -51,7 +51,7 @@ double sample_whole_instructions(const rkb_machine_report_t *report) {
    return sum;
 }
 
-/* The first element of each output that all blocks together leave unwritten. */
+/* The first element of each output that no block writes. */
 static void find_unwritten(struct sample *s, rkb_machine_t *machine) {
    rkb_machine_report_t report;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++) {

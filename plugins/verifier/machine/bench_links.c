@@ -27,7 +27,7 @@ static void close_alone(struct alone *alone) {
    outcome_free(&alone->outcome);
 }
 
-/* from: what it shares with a sample of the same plan; known: what launches write. */
+/* from: a sample of the same plan, whose parts are shared; known: what launches write. */
 static int open_alone(struct alone *alone, const struct sample *from, const uint64_t *known, uint32_t launch, rkb_error_t *err) {
    const struct verifier *me = from->verifier;
    const rkb_plan_t *plan = from->plan;
@@ -95,7 +95,7 @@ static int execute_whole(struct sample *part, bool *holds, rkb_error_t *err) {
    return status;
 }
 
-/* Whether the launch stands it at a check case. */
+/* Whether the launch still computes right results at a check case when its inputs are made-up intermediates. */
 static int try_case(const struct sample *s, const rkb_case_t *the_case, uint32_t launch, bool *holds, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    struct candidate *candidate = s->candidate;

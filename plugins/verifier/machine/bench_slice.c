@@ -11,7 +11,7 @@
 #define SLICE_WORK 100000000u /* most thread-instructions of one execution of a slice */
 #define SPREAD_WORK 30000000u /* up to which more drawn blocks are executed */
 #define PROBE_WORK 60000000u  /* of a launch, to see who writes what */
-#define MOST_PROBED 12u       /* blocks beside neighbours */
+#define MOST_PROBED 12u       /* blocks next to a chosen one */
 #define MOST_ROUNDS 12u       /* executions until nothing is missing */
 #define MOST_TARGETS 16u      /* drawn blocks that are judged */
 
@@ -23,7 +23,7 @@ struct probe {
 };
 
 struct slice {
-   struct sample *whole; /* the sample that was executed: tells who writes what */
+   struct sample *whole; /* the executed sample, which shows which blocks write which words */
    struct sample part;   /* the blocks of the slice */
    uint32_t target;      /* launch */
    uint32_t targets;     /* blocks of it */
@@ -303,7 +303,7 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
 static void mark_before(struct slice *slice) {
    for (uint32_t n = 0; n < slice->target; n++)
       for (uint32_t place = 0; place < slice->part.blocks.launches[n].count; place++)
-         slice->part.judged_blocks[n][place] = true; /* what was judged came from what it wrote */
+         slice->part.judged_blocks[n][place] = true; /* a judged value came from this launch's stores */
 }
 
 static int judge(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {

@@ -235,7 +235,7 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    return status;
 }
 
-/* The case's own family mostly, its second now and then: nobody knows on which he is looked at. */
+/* Mostly the case's own family, sometimes its second, so that a kernel cannot know on which one it is judged. */
 #define OTHER_FAMILY 4u /* one in so many */
 
 static const rkb_family_t *draw_family(struct sample *s) {
@@ -297,7 +297,7 @@ void sample_free_marks(struct sample *s) {
 static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    rkb_machine_options_t options = {.sample = s->blocks.judged,
                                     .sample_instructions =
-                                       2 * SAMPLE_INSTRUCTIONS, /* the counted ones, and as much besides */
+                                       2 * SAMPLE_INSTRUCTIONS, /* the counted blocks, and as many others */
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget,
                                     .fetch = sample_fetch,

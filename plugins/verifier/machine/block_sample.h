@@ -22,8 +22,8 @@ struct block_sample {
    uint32_t launch_count;
 };
 
-/* drawn: how many blocks of each launch are drawn for this candidate alone, up to MOST_DRAWN, beside those of classes.  RKB_ERR_NOMEM; free the
- * sample also then. */
+/* drawn: how many blocks of each launch are drawn for this candidate, up to MOST_DRAWN, in addition to one for each class.
+ * RKB_ERR_NOMEM; free the sample in that case too. */
 #define MOST_DRAWN 32u
 int block_sample_draw(const struct verifier *verifier, const struct candidate *candidate,
                       const rkb_plan_t *plan, uint32_t case_index, uint32_t drawn, struct block_sample *sample,

@@ -96,7 +96,7 @@ static bool bounded(const struct bounds *b, const struct axis *axis) {
           (axis->alike & b->varying) == 0;
 }
 
-/* Bit n: axis n is bounded, has too few shapes yet, and comes to its bound in this plan. */
+/* Bit n: axis n is bounded, has been tested with too few shapes, and reaches its bound in this plan. */
 static uint64_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint64_t wanted) {
    uint64_t met = 0;
    for (uint32_t n = 0; n < plan->launch_count; n++) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the buffers of runs that are executed together may take; their shadows take twice as much again. */
+/* The limit of the buffers of runs that are executed together.  Their shadows take twice as much in addition. */
 #define TOGETHER_BYTES 12000000u
 
 static bool may_go_on(const struct trial *t) {
@@ -15,8 +15,8 @@ static bool may_go_on(const struct trial *t) {
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
 }
 
-/* A drawn shape shows what shapes show; the check cases show families.  What only the two together show (a sum that is cut short at
- * one length, and infinite where the numbers are large) is found by one family, drawn anew for each shape. */
+/* A drawn shape tests the shape; the check cases test the families.  Some faults need both, such as a sum that is cut short at one
+ * length and infinite where the numbers are large.  To find those, one family is drawn for each shape. */
 static uint64_t draw_family(const struct trial *t) {
    const struct verifier *me = t->verifier;
    uint32_t count = 0;
@@ -29,8 +29,8 @@ static uint64_t draw_family(const struct trial *t) {
    return 1ull << (1 + me->random->below(&stream, count - 1));
 }
 
-/* Of the families beside the first that are asked for, those that all together cost no more than config family_work here, a bit
- * each; the rest is owed. */
+/* Of the requested families after the first, those whose total cost here is at most config family_work, a bit each.  The others are
+ * executed later (costly_families.c). */
 static uint64_t choose_families(struct trial *t) {
    if (t->the_case->kind == RKB_CASE_DRAWN)
       return draw_family(t);
@@ -127,7 +127,8 @@ static int run_members(struct trial *t, bool first, struct member *members, uint
    return status;
 }
 
-/* How many runs may be executed together: by memory, and so that the budget is one of runs one after the other. */
+/* How many runs may be executed together.  Memory limits it, and so does the budget, which must count as if the runs were executed
+ * one after the other. */
 static uint32_t most_together(const struct trial *t) {
    const uint64_t by_memory = TOGETHER_BYTES / (trial_bytes(t) + 1),
                   by_budget = t->largest ? t->budget / 2 / t->largest : MOST_TOGETHER,
@@ -151,7 +152,7 @@ static int forget_past(struct trial *t, rkb_error_t *err) {
    return rkb_machine_open(t->candidate->module, t->plan, &t->options, &t->machine, err);
 }
 
-/* Runs in their order, as many together as may be; once they do not follow, one by one. */
+/* Executes runs in their order, as many at once as allowed.  When a joint run fails, the rest is executed one by one. */
 static int run_list(struct trial *t, bool first, struct member *members, uint32_t count, rkb_error_t *err) {
    bool together = true;
    int status = RKB_OK;

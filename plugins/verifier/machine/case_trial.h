@@ -54,14 +54,14 @@ void trial_take_findings(struct trial *t);
 
 /* orders.c: a run in t->order came to its end. */
 void order_had(struct trial *t);
-/* After a run in another than the ascending order, which found something that rejects: the same inputs in ascending order, on a machine of
- * their own, tell whether the order is what is wrong. */
+/* Called after a run in another than the ascending order found a fault.  Executes the same inputs in ascending order on another
+ * machine, to find out whether the order is the cause. */
 int order_explain(struct trial *t, rkb_error_t *err);
 
 /* repetitions.c: after the first run: the same inputs again, and inputs that differ in some elements from those of the run before. */
 int repetitions_run(struct trial *t, rkb_error_t *err);
 
-/* case_families.c: the first runs of the case, and the families that cost little; and those that are owed. */
+/* case_families.c: the first runs of the case with the cheap families, and the families that were left. */
 int families_run(struct trial *t, rkb_error_t *err);
 int families_run_owed(struct trial *t, const struct owed *owed, rkb_error_t *err);
 

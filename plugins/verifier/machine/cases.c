@@ -96,7 +96,7 @@ static void run_part(void *argument, uint32_t number) {
    leave_schedule(schedule, turn, &work->parts[turn]);
 }
 
-/* Whether a part's outcome is the one it would have with what is left in its turn. */
+/* Whether the outcome of a part would be the same with the budget that is left when its turn comes. */
 static bool stands(const struct part *part, uint64_t left) {
    const uint64_t right = share_of(part, left);
    return part->started && !part->outcome.abandoned &&

@@ -7,7 +7,7 @@
 
 #define TELLING_CASES 3 /* of a family that is made to show a low precision or a wrong guard */
 #define OTHER_CASES 2
-#define TELLING_OPERATIONS 1000 /* a case of fewer tells little, and does not count */
+#define TELLING_OPERATIONS 1000 /* a case with fewer elements shows little and does not count */
 
 /* counts: name of a family, so many cases executed on it that tell something. */
 static void count_case(json_t *counts, const struct verifier *verifier, const rkb_case_t *the_case,
@@ -29,7 +29,7 @@ static json_int_t enough(const rkb_family_t *family, const struct owed *owed) {
    return owed->largest > LARGE_RUN || !tells(owed->the_case) ? 1 : telling ? TELLING_CASES : OTHER_CASES;
 }
 
-/* Which of the families that a case owes are still wanted. */
+/* Which of a case's remaining families are still wanted. */
 static uint64_t choose(const struct verifier *verifier, const json_t *counts, const struct owed *owed) {
    uint64_t chosen = 0;
    for (uint64_t left = owed->families; left; left &= left - 1) {

@@ -126,7 +126,8 @@ double shapes_most_work(const struct verifier *me) {
    return 2 * least > me->config->drawn_work ? 2 * least : me->config->drawn_work;
 }
 
-/* The shape of many that executes the most of what is lacking, the smallest of several; NULL when none executes any of it. */
+/* Of many shapes the one that executes most of the code that was not executed yet; of equal ones the smallest.  NULL when none
+ * executes any. */
 static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    uint32_t gained[MOST_LAUNCHES] = {0}, most = 0;
@@ -159,7 +160,7 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
    return status;
 }
 
-/* Of some shapes the one that shows most that is new, the smallest of several; NULL when nothing fits the domain. */
+/* Of some drawn shapes the one with the most new features; of equal ones the smallest.  NULL when none is in the domain. */
 static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct shape_features *features,
                         double work, rkb_case_t **best, rkb_error_t *err) {
    uint32_t most = 0;

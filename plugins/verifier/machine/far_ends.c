@@ -11,7 +11,7 @@
 #define FAR_JUDGED 8192u /* elements of an output, for the same reason */
 #define FAR_BUDGET 60000000u  /* thread-instructions, of the sampled blocks */
 #define MOST_INTENSITY 256.0  /* operations for an element of the tensors: more has blocks and intermediates that are too large */
-#define FAR_INDEX 0xffu       /* beside the numbers of bench cases, for streams */
+#define FAR_INDEX 0xffu       /* a number for random streams, apart from those of bench cases */
 
 /* 2: a tensor has so many elements; 1: so many bytes; 0: neither. */
 static uint32_t reach_of(const rkb_case_t *corner) {

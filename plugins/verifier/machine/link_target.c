@@ -1,5 +1,5 @@
-/* What judging a launch by itself takes: which buffers are given made-up intermediates, and which launches before it have to be executed because they
- * write what is no intermediate.  Pure but for the reference.  One worker thread. */
+/* What is needed to judge a launch by itself: which buffers get made-up intermediates, and which earlier launches must be executed
+ * because they write values that are no intermediates.  Pure, except for the reference.  One worker thread. */
 #include "links.h"
 
 #define PIECE 512u
@@ -26,7 +26,7 @@ bool link_fits(const struct verifier *verifier, const rkb_case_t *the_case, cons
           intermediate.elements == buffer->elements;
 }
 
-/* A target being put together. */
+/* A target while it is built. */
 struct draft {
    const struct verifier *verifier;
    const struct links *links;

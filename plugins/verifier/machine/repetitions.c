@@ -154,7 +154,7 @@ static int repeat_same(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
-/* An element of the second half of the largest input, which nobody can leave out of what he remembers: it is drawn. */
+/* A drawn element of the second half of the largest input.  A kernel that remembers inputs cannot know which element to ignore. */
 static uint64_t element_to_keep(const struct trial *t) {
    const rkb_plan_t *plan = t->plan;
    rkb_random_t stream =

@@ -1,5 +1,5 @@
-/* What a shape shows that others did not: for each dim the octave and the residues of its size, and for each two modes (dims with few small
- * values, as a stride) their values together.  One thread. */
+/* The features of a shape that other shapes did not have: for each dim the octave and the residues of its size, and for each pair
+ * of modes (dims with few small values, such as a stride) their pair of values.  One thread. */
 #ifndef MACHINE_SHAPE_FEATURES_H
 #define MACHINE_SHAPE_FEATURES_H
 

@@ -9,7 +9,7 @@
 
 void outcome_note(struct outcome *outcome, uint32_t rank, const char *reason, json_t *evidence,
                   const char *fmt, ...) {
-   /* The optimiser may make of an undefined program one that happens to be right: the shipped PTX decides. */
+   /* The optimiser may turn an undefined program into one that happens to be right, so the optimised PTX decides. */
    if (rank == RKB_MACHINE_REJECT && outcome->debug)
       rank = RKB_MACHINE_SUSPECT;
    if (rank == RKB_MACHINE_SUSPECT && strncmp(reason, "race.", 5) == 0)

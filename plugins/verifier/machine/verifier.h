@@ -1,5 +1,5 @@
-/* The verifier over the machine library: one candidate's judgement, shared by machine_verifier.c (the stage), case_trial.c (one case
- * executed on its input families) and verdict.c (what is emitted).  One worker thread a candidate. */
+/* The judgement of one candidate by the machine library, shared by machine_verifier.c (the stage), case_trial.c (executes one case
+ * on its input families) and verdict.c (writes the verdict).  One worker thread a candidate. */
 #ifndef MACHINE_VERIFIER_H
 #define MACHINE_VERIFIER_H
 
@@ -24,7 +24,7 @@ struct verifier_config {
    int64_t budget;      /* work a candidate; 0: the pipeline's limit */
    uint64_t memory;
    int64_t bench_blocks; /* sampled of each launch of each bench case; 0: none */
-   bool debug;           /* executes the -G build; what it finds is suspect */
+   bool debug;           /* executes the -G build; its findings count as suspect */
    int64_t bench_points; /* of their elements judged, of each output; 0: none */
 };
 
@@ -103,7 +103,7 @@ struct outcome {
    uint64_t largest;        /* thread-instructions of a run */
    bool steered;     /* an input reached control or an address, or a run leaves something to the next */
    bool over_budget; /* something of it was left out for lack of budget */
-   bool abandoned;   /* an earlier case decided meanwhile */
+   bool abandoned;   /* an earlier case has decided in the meantime */
 };
 
 #define ORDER_DESCENDING 1u
@@ -114,7 +114,7 @@ struct outcome {
  * family that another case had. */
 #define LARGE_RUN 30000000u
 
-/* What a case owes after its first runs, and how those went. */
+/* The families of a case that are left after its first runs, and the outcome of those. */
 struct owed {
    const rkb_case_t *the_case;
    uint64_t executed, families, largest; /* as in its outcome */
@@ -125,7 +125,7 @@ struct owed {
 /* What passes from case to case while they are executed side by side: cases.c. */
 struct schedule {
    pthread_mutex_t lock;
-   uint32_t deciding; /* after this one no case matters */
+   uint32_t deciding; /* this case decides: later ones are not needed */
    uint64_t spent;    /* work */
 };
 
@@ -162,11 +162,11 @@ bool outcome_wrong_element(const struct outcome *outcome, const rkb_plan_t *plan
                            uint64_t *byte, uint32_t *width);
 /* Adds where and by whom to the evidence that decides. */
 void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding);
-/* A reject or suspect judgement of one buffer's elements; accepts leave nothing.  shadowed: doubles beside them tell logic from
- * rounding. */
+/* Records a reject or suspect judgement of one buffer's elements; an accept records nothing.  shadowed: double-precision shadows
+ * distinguish logic from rounding. */
 void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
                        const char *buffer, const rkb_judgement_t *judgement, bool shadowed);
-/* Adds to what is known of a launch's stores; without memory for it, the launch stays one that was never executed whole. */
+/* Records a launch's stores.  Without memory for the record, the launch counts as never executed whole. */
 void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
@@ -191,14 +191,14 @@ bool owed_settle(const struct verifier *verifier, const struct candidate *candid
  * also after a failure. */
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
-/* A launch of the manifest and the instance of its kernel: where one alternative stands for another, they are two. */
+/* A launch of the manifest and the instance of its kernel.  Two alternatives of one launch are two of these. */
 uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
 
 uint64_t shapes_plan_threads(const rkb_plan_t *plan);
 /* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
 double shapes_most_work(const struct verifier *verifier);
-/* Whether it is a mistake of the candidate that it has no plan for a shape of the domain: scratch that does not fit the device beside the
- * largest tensors is none. */
+/* Whether it is the candidate's fault that there is no plan for a shape of the domain.  It is not when scratch does not fit the
+ * device together with the largest tensors. */
 bool shapes_must_have_plan(const rkb_finding_t *finding);
 
 /* bounded_grids.c: draws shapes at which a bound on the grid of one of the candidate's launches bites, one for each such bound;
@@ -210,8 +210,8 @@ int bounded_grids_draw(const struct verifier *verifier, const struct candidate *
  * target holds at once; none where there is no such shape.  The caller frees it. */
 int waiting_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                        rkb_error_t *err);
-/* Of each launch, the blocks that the target holds at once, for the caller to free; NULL for a build without a cubin, whose registers
- * nobody knows. */
+/* For each launch, the number of blocks that the target holds at once; the caller frees it.  NULL for a build without a cubin,
+ * whose registers are unknown. */
 uint32_t *waiting_resident(const struct verifier *verifier, const struct candidate *candidate,
                            const rkb_plan_t *plan);
 
@@ -228,8 +228,9 @@ int equal_dims_draw(const struct verifier *verifier, const struct candidate *can
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
 
-/* case_trial.c: executes a case and judges every output, within candidate's budget: its first runs, and the families that cost little;
- * or those that it owes from then.  Findings go to outcome, which is this case's own; the status is the tool's. */
+/* case_trial.c: executes a case and judges every output, within the candidate's budget: first its first runs and the cheap
+ * families, later the costly families that were left.  Findings go to outcome, which belongs to this case; the status reports failures
+ * of the tool. */
 int trial_case(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
                rkb_error_t *err);
