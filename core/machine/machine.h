@@ -28,7 +28,7 @@ const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_
 
 enum rkb_machine_checks {
    RKB_MACHINE_RACES = 1u << 0,  /* shared and global memory, within and between blocks */
-   RKB_MACHINE_SHADOW = 1u << 1, /* double precision beside every f32 */
+   RKB_MACHINE_SHADOW = 1u << 1, /* a double-precision shadow for every f32 */
    RKB_MACHINE_TAINT = 1u << 2   /* which inputs reach data, control and addresses */
 };
 
@@ -168,7 +168,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
  * would have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
-/* Lets rkb_machine_shadow speak of one of the sets that were run together and followed; returns its thread-instructions. */
+/* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions. */
 uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
@@ -183,8 +183,8 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
 /* "wgmma.mma_async", "ldmatrix" ...; NULL from the last on. */
 const char *rkb_machine_tensor_name(uint32_t family);
 
-/* Definedness of an output after a run: which elements of bytes each were never written, or hold undefined bits.
- * Returns how many; *first is the first one and *written tells whether that one was written at all. */
+/* Finds elements of an output, of `bytes` bytes each, that were never written or hold undefined bits after a run.  Returns their
+ * number; *first is the first one, and *written tells whether it was written at all. */
 uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
                                bool *written);
 /* How many elements of bytes each no store reached, with whatever value. */

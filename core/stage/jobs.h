@@ -47,8 +47,7 @@ rkb_job_t rkb_jobs_open(rkb_jobs_t *jobs, struct rkb_work *work, struct rkb_inst
                         const rkb_scope_t *scope, uint64_t limit_ns);
 /* Starts its deadline.  False when it was cancelled before it began.   [any] */
 bool rkb_jobs_start(rkb_jobs_t *jobs, rkb_job_t job);
-/* Takes ownership of item in any case.  A fault (an undeclared type, too many items) ends the job with RKB_ERR_CONTRACT.   [any]
- * */
+/* Takes ownership of item in any case.  A fault (an undeclared type, too many items) ends the job with RKB_ERR_CONTRACT.   [any] */
 void rkb_jobs_emit(rkb_jobs_t *jobs, rkb_job_t job, rkb_item_t *item);
 /* Ends a job of instance, once.  [any] */
 enum rkb_job_answer rkb_jobs_complete(rkb_jobs_t *jobs, rkb_job_t job, const struct rkb_instance *instance,

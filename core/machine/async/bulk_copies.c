@@ -123,7 +123,7 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    uint8_t *defined = block->shared_defined + row->shared;
    if (warp->run->options.no_values)
       ;
-   else if (row->bytes == 16) /* what a swizzle leaves together, and so nearly every piece of a tile */
+   else if (row->bytes == 16) /* a swizzle does not split it, so nearly every piece of a tile is one */
       memcpy(block->shared + row->shared, region->data + row->offset, 16);
    else
       memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);

@@ -74,7 +74,7 @@ void machine_copies_commit(machine_warp_t *warp, uint32_t lanes) {
       warp->block->copies->committed[warp->first_thread + (uint32_t)__builtin_ctz(lanes)]++;
 }
 
-/* From now on the bytes are the thread's own write, and what it copied its own reading. */
+/* From now on the bytes count as written by the thread, and the source as read by it. */
 static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
    machine_block_t *block = warp->block;
    const uint32_t to = slot->to[lane];

@@ -1,5 +1,5 @@
-/* What the two files of asynchronous copies share: copies.c holds what is on its way and finds who touches it, copy_operations.c starts
- * and ends copies.  On the machine's thread. */
+/* Shared by the two files of asynchronous copies: copies.c holds the copies in flight and finds accesses that touch them;
+ * copy_operations.c starts and ends copies.  On the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_COPY_SLOTS_H
 #define RKB_MACHINE_ASYNC_COPY_SLOTS_H
 

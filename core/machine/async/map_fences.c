@@ -81,7 +81,7 @@ void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
       machine_tick(warp->block);
 }
 
-/* Whether the thread that is named, of this launch, has released what it wrote then. */
+/* Whether the named thread of this launch has released its write of that time. */
 static const release_t *release_of(const machine_map_fences_t *fences, uint64_t name) {
    for (uint32_t n = fences->release_count; n-- > 0;) {
       const release_t *one = &fences->releases[n];
@@ -92,7 +92,7 @@ static const release_t *release_of(const machine_map_fences_t *fences, uint64_t 
    return NULL;
 }
 
-/* A read of the map, unless the lane's own warp wrote it together. */
+/* Checks a read of the map, unless the lane's own warp wrote it as a whole. */
 static void read_map(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset) {
    const uint64_t name = region->writers ? region->writers[offset >> warp->block->launch->global_shift] : 0;
    const release_t *release = name ? release_of(warp->run->map_fences, name) : NULL;
@@ -115,7 +115,7 @@ static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_
 
 void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
    uint64_t offset;
-   const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* which nobody changes */
+   const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* which never change */
    machine_map_fences_t *fences = warp->run->races && !parameter ? fences_of(warp) : NULL;
    machine_region_t *region = fences ? map_region(warp, lane, address, &offset) : NULL;
    if (!region || !grow(warp, (void **)&fences->acquires, fences->acquire_count, &fences->acquire_room,

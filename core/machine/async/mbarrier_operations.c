@@ -110,7 +110,7 @@ static bool announce(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mb
    return false;
 }
 
-/* Whoever completes a phase knows that it did, if nobody else's arrival could have come later. */
+/* The lane that completes a phase knows that it is complete, unless another thread's arrival could have come later. */
 static void note_own_completion(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                                 bool copied) {
    const machine_block_t *block = warp->block;
@@ -171,7 +171,7 @@ static void arrive_after_copies(machine_warp_t *warp, uint32_t lane, uint32_t of
    uint64_t state;
    if (counts)
       arrive(warp, lane, offset, &(arrival_t){.count = 1}, &state);
-   else if (warp->block->operations) /* one more arrival is pending until then: the count stays what it was */
+   else if (warp->block->operations) /* one more arrival is pending until then, so the count does not change */
       machine_knowledge_release(warp, 1u << lane, mbarrier->arriving);
 }
 

@@ -1,5 +1,5 @@
-/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and what happens when nobody can go on.  On the machine's
- * thread. */
+/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and the finding when no warp can continue.  On the
+ * machine's thread. */
 #include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Lanes that wait for the same at once: they are told the same, so that what lanes of a warp do together stays together. */
+/* Lanes of a warp that wait for the same phase at once.  They get the same answer, so that they do not diverge. */
 typedef struct group {
    machine_mbarrier_t *mbarrier;
    uint32_t lanes;
@@ -179,7 +179,7 @@ static bool let_others_pass(machine_block_t *block) {
    return any;
 }
 
-/* A loop may look at several mbarriers in turn: every wait is told once more that its phase is not complete. */
+/* A loop may test several mbarriers in turn, so every wait is answered once more that its phase is not complete. */
 static void let_all_fail(machine_block_t *block) {
    machine_mbarriers_t *mbarriers = block->mbarriers;
    for (uint32_t n = 0; n < mbarriers->count; n++)

@@ -17,8 +17,8 @@ typedef struct generic_write {
    uint32_t thread, clock, pc; /* thread + 1; 0: none */
 } generic_write_t;
 
-/* The warps of a warpgroup read the same tile one after the other.  The first looks at every piece of it; what it met is kept, and the others
- * ask whether they know as much, as long as nobody wrote there. */
+/* The warps of a warpgroup read the same tile one after the other.  The first warp checks every piece of it, and the result is
+ * kept.  As long as nothing is written there, the other warps only compare their knowledge with the first one's. */
 #define KEPT_TILES 64u
 #define TILE_WRITERS 4u
 #define PAGE_SHIFT 10u /* log2 of bytes that are written "at once" */

@@ -202,7 +202,7 @@ bool machine_operation_known(const machine_warp_t *warp, uint32_t lane,
           operation->count;
 }
 
-/* The first operation on a unit that the lane does not know to be done and that conflicts with what it does; NULL: none. */
+/* The first operation on a unit that conflicts with the lane's access and whose end the lane has not observed; NULL: none. */
 static const machine_operation_t *unfinished(const machine_warp_t *warp, uint32_t lane,
                                              const async_unit_t *unit, bool store, uint32_t own,
                                              bool *reads) {

@@ -45,7 +45,7 @@ bool machine_actor_passed(const machine_warp_t *warp, uint32_t lane, uint32_t ac
 /* The lane starts one at the warp's current instruction; 0: not followed, which reads and writes take too. */
 uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
                                  const char *what);
-/* The same of one that reduces what others may be reducing at the same time. */
+/* The same for a reduction, which may overlap with other reductions. */
 uint32_t machine_reduction_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
                                  const char *what);
 /* The same of st.async and red.async. */

@@ -9,7 +9,7 @@ typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
 } generic_knowledge_t;
 
-/* Up to which clock every thread's writes were fenced for the lane, and so are ordered before what it does. */
+/* For each thread, the clock up to which its writes were fenced for the lane, and so are ordered before the lane's access. */
 static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_AHEAD (1u << 20) /* instructions that one warp may be ahead of another of its warpgroup */
+#define MOST_AHEAD (1u << 20) /* most instructions that one warp may be ahead of another of its warpgroup */
 #define KEPT_MATRICES 32u     /* of each factor, a power of two; a pipeline of four stages has 16 or 32 */
 #define LEAST_REGISTERS 24u   /* setmaxnreg */
 #define MOST_REGISTERS 256u
@@ -174,7 +174,7 @@ static bool complete_warpgroup(machine_warp_t *warp) {
    return false;
 }
 
-/* Forgets what all four have come to, where that is half of what is kept. */
+/* Drops instructions that all four warps have reached, once they are half of the list. */
 static void forget(const machine_warp_t *warp, group_t *group) {
    const member_t *members = member_of(warp) - warp->number % WARPGROUP_WARPS;
    uint64_t least = UINT64_MAX;

@@ -77,7 +77,7 @@ static void follow(chains_t *chains, const machine_program_t *program, const mac
    chain_t chain = {0, 0, 0};
    for (uint32_t n = results; n < statement->operand_count; n++)
       chain = longer(chain, chain_of_operand(chains, function, &operands[n], i->block));
-   if (statement->guard != PTX_NONE) { /* what is not written keeps its value: both are waited for */
+   if (statement->guard != PTX_NONE) { /* a lane that is not written keeps its value, so the result waits for both */
       chain = longer(chain, chain_of_register(chains, statement->guard, i->block));
       for (uint32_t n = 0; n < results; n++)
          chain = longer(chain, chain_of_operand(chains, function, &operands[n], i->block));

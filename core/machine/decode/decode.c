@@ -1,5 +1,5 @@
-/* Turns the statements of a kernel and of what it calls into instructions: lays out registers, constants, shared and local
- * memory, looks opcodes up in the table.  What has no row makes the program unsupported, by name. */
+/* Turns the statements of a kernel and of the functions that it calls into instructions.  Lays out registers, constants, shared and
+ * local memory, and looks opcodes up in the table.  An opcode without a row makes the program unsupported, with its name. */
 #include "machine/decode/decode.h"
 
 #include "machine/execute/execution.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a survey decoding goes on after what is missing; false when this is none. */
+/* In a survey, decoding continues after a missing feature.  False when this is no survey. */
 static bool tell_missing(decoder_t *decoder) {
    machine_program_t *program = decoder->program;
    if (!decoder->missing || program->failed)
@@ -130,7 +130,7 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
    return result != DECODE_FAILED && emit(decoder);
 }
 
-/* What cannot be decoded is told and replaced by nothing. */
+/* A statement that cannot be decoded is reported and dropped. */
 static bool pass_over(decoder_t *decoder, uint32_t statement) {
    if (!tell_missing(decoder))
       return false;
@@ -155,7 +155,7 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    for (uint32_t n = 0; n < function->statement_count; n++) {
       if (decode_statement(decoder, n))
          continue;
-      /* A kernel that is decoded in part has no end: it must never run, whoever forgot to say why. */
+      /* A partly decoded kernel has no end and must never be executed, even if no reason was recorded. */
       if (!program->failed)
          decode_unsupported(decoder, function->statements[n].opcode);
       if (!pass_over(decoder, n))

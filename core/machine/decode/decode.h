@@ -25,9 +25,9 @@ typedef struct decoder {
    uint32_t *targets, target_count; /* of brx.idx: labels, then instructions */
    uint8_t *definitions;            /* of each register of the function being decoded: 0, 1, 2 for more */
    uint32_t *definition;            /* the statement, where there is one definition */
-   uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
+   uint8_t *rounds;                 /* of each statement: its effect on the bits of a float, DECODE_* */
    uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
-   uint8_t *labelled;               /* of each statement of the function: a label stands before it */
+   uint8_t *labelled;               /* of each statement of the function: whether a label precedes it */
    uint32_t block_start;            /* the last label's statement */
    uint32_t straight;               /* statements that are executed before anything may branch */
    /* The instruction being decoded */
@@ -36,7 +36,7 @@ typedef struct decoder {
    const ptx_statement_t *statement;
    const ptx_operand_t *operands;
    machine_instruction_t instruction;
-   /* Asked what is missing rather than for a program: called for each statement that cannot be decoded; decoding goes on. */
+   /* In a survey: called for each statement that cannot be decoded; decoding continues. */
    machine_missing_t *missing;
    void *missing_argument;
    char modifiers[MAX_MODIFIERS][32]; /* [0] is the base */

@@ -192,7 +192,7 @@ static enum decode_result without_effect(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
-/* That dependents may begin tells them nothing of what was done. */
+/* Allowing dependent launches to begin orders none of this launch's accesses before theirs. */
 static enum decode_result grid_dependency(decoder_t *decoder) {
    if (decode_modifier(decoder, "launch_dependents"))
       return without_effect(decoder);

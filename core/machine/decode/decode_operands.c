@@ -220,8 +220,8 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
    }
 }
 
-/* Whether an earlier statement is executed, in the same lanes, on every way to the one that is being decoded: nothing may come in
- * between, or nothing may go round it. */
+/* Whether an earlier statement is executed by the same lanes on every path to the current one: no label lies between them, or no
+ * branch bypasses it. */
 static bool always_before(const decoder_t *decoder, uint32_t statement) {
    return statement < decoder->instruction.statement &&
           (statement >= decoder->block_start || statement < decoder->straight);

@@ -1,4 +1,4 @@
-/* What every part of the decoder asks and says: the modifiers of the opcode at hand, and why decoding fails.  Part of the decoder. */
+/* Helpers of all parts of the decoder: the current opcode's modifiers, and the reason when decoding fails.  Part of the decoder. */
 #include "machine/decode/decode.h"
 
 #include <stdio.h>

@@ -273,7 +273,7 @@ static bool find_touches(decoder_t *decoder, const uint8_t *of_products, uint32_
    for (uint32_t n = 0; n < list.destination_count; n++)
       good &= (moved && !constant) || add_touch(decoder, room, of_products, list.destinations[n],
                                                 constant ? TOUCH_CLEARED : TOUCH_WRITTEN);
-   /* What is copied stays what it was: compilers rename the accumulators of a loop so. */
+   /* A copied register stays an accumulator: compilers rename a loop's accumulators this way. */
    if (good && moved && !constant && (of_products[i->ai] || of_products[i->di])) {
       machine_touch_t *touch =
          decode_append(decoder, (void **)&program->touches, &program->touch_count, room, sizeof *touch);

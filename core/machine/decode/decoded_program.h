@@ -16,7 +16,7 @@ typedef struct machine_instruction machine_instruction_t;
 typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction,
                                   uint32_t mask);
 
-/* What the dispatcher does beside calling the handler. */
+/* What the dispatcher does in addition to calling the handler. */
 enum machine_kind {
    MACHINE_VALUE,  /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
    MACHINE_CUSTOM, /* the handler carries them */
@@ -152,7 +152,7 @@ typedef struct machine_program {
    uint32_t touch_count;
    uint32_t *
       touch_first; /* by instruction with FLAG_TOUCHES: its first touch; at count + instruction: past its last */
-   machine_register_info_t *registers; /* 0: always zero and defined; 1: takes what nobody reads */
+   machine_register_info_t *registers; /* 0: always zero and defined; 1: written, never read */
    uint32_t register_count;
    uint16_t *constants; /* numbers of registers no instruction writes: specials first */
    uint32_t constant_count, special_count;
@@ -173,14 +173,14 @@ typedef struct machine_program {
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
       strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
-   bool volatile_shared; /* lanes of a warp may rely on going together */
+   bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
    bool copies;          /* asynchronous ones */
    bool warpgroups;      /* wgmma or setmaxnreg */
    bool
       asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
    bool small_operations; /* some of those move less than 16 bytes at a time, or not at multiples of 16 */
    bool narrow_shared;    /* some access takes less of shared memory than 16 bytes at a multiple of 16 */
-   bool placed;           /* reads which processor it runs on, or which lanes happen to be together */
+   bool placed;           /* reads which processor it runs on, or which lanes are active */
    uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */
@@ -222,8 +222,8 @@ bool machine_control_flow(machine_program_t *program);
 /* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
 uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
 
-/* register_places.c: gives registers that are never alive together one place, once basic blocks are known.  False when memory ran
- * out. */
+/* register_places.c: once basic blocks are known, gives one place to registers that are never live at the same time.  False when
+ * memory ran out. */
 bool machine_place_registers(machine_program_t *program);
 
 /* polling_loops.c: sets program->waits.  False when memory ran out. */

@@ -12,14 +12,14 @@ static bool polls(const machine_program_t *program, const machine_block_info_t *
          continue;
       const uint32_t result = i->extra_count ? program->extras[i->extra].number : 0;
       if ((i->class == RKB_CLASS_GLOBAL && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||
-          (i->class == RKB_CLASS_ATOMIC && result > 1)) /* register 1 takes what nobody reads */
+          (i->class == RKB_CLASS_ATOMIC && result > 1)) /* register 1 is written and never read */
          return true;
    }
    return false;
 }
 
-/* One search through all blocks, by Tarjan ('Depth-first search and linear graph algorithms', SIAM J. Comput. 1972): the blocks that
- * reach each other come off the stack together. */
+/* One search through all blocks by Tarjan ('Depth-first search and linear graph algorithms', SIAM J.  Comput.  1972): blocks that
+ * reach each other are popped from the stack as a group. */
 typedef struct search {
    const machine_program_t *program;
    uint32_t *number, *low; /* by block; number 0: not met */

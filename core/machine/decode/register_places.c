@@ -23,7 +23,7 @@ typedef struct places {
    machine_program_t *program;
    life_t *lives;
    uint32_t *ends;    /* by instruction: the first of those mentioned there last; 0: none */
-   uint32_t *free[2]; /* offsets of places of 4 and of 8 bytes a lane that nobody holds */
+   uint32_t *free[2]; /* offsets of free places of 4 and of 8 bytes a lane */
    uint32_t count[2];
    uint32_t bytes; /* of the file so far */
 } places_t;

@@ -1,5 +1,5 @@
-/* Where a warp's run of instructions ends: branches, calls, returns, exits and barriers, and the fragments that its lanes part
- * into there and come together from.  On the machine's thread. */
+/* Executes what ends a warp's run of instructions: branches, calls, returns, exits and barriers.  Splits lanes into fragments and
+ * joins fragments.  On the machine's thread. */
 #include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"

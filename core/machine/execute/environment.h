@@ -6,7 +6,7 @@
 
 #include "machine/execute/execution.h"
 
-/* Bits of a taint beside those of plan buffers: what came from a register that says where and when a thread runs. */
+/* Taint bits in addition to those of plan buffers: values from registers that tell where or when a thread runs. */
 #define TAINT_BUFFERS                                                                                        \
    RKB_MACHINE_BUFFER_BITS /* buffers have a bit each; the last one stands for all further */
 enum machine_taint_bit {
@@ -30,7 +30,7 @@ void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t reg
 uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment);
 /* A special register that the block's or the warp's place decides; other registers are the caller's. */
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp);
-/* The bit for what such a register gives; 0 for registers that the program alone decides. */
+/* The taint bit of such a register; 0 for registers whose value depends on the program only. */
 uint64_t machine_environment_taint(uint32_t special);
 /* Reports each register whose value reached a result or the path of the run. */
 void machine_environment_find(machine_run_t *run, uint64_t taint);

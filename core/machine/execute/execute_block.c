@@ -425,7 +425,8 @@ void machine_block_end(machine_block_t *block) {
    }
 }
 
-/* Blocks that run one after the other, because they are a sample: one that polls memory and sees no change waits for another. */
+/* The blocks of a sample are executed one after the other, so a block that polls memory without seeing a change waits for another
+ * block. */
 static void stop_waiting(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count && block->launch->program->waits && !block->run->stop; w++) {
       machine_warp_t *warp = &block->warps[w];

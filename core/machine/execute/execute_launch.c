@@ -1,5 +1,5 @@
-/* One launch of a plan: its parameters, which of its blocks are executed and in which order, what is counted of them.  On the
- * machine's thread. */
+/* Executes one launch of a plan: sets its parameters, chooses blocks and their order, and collects their counts.  On the machine's
+ * thread. */
 #include "machine/block_paths.h"
 #include "machine/async/grid_dependency.h"
 #include "machine/async/tensor_maps.h"

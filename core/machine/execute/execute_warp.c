@@ -64,13 +64,13 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    warp->loads_open = false;
 }
 
-/* An operation on registers alone: a guard decides what is in its destination, and nothing else. */
+/* An operation on registers only: its guard decides the destination's value and nothing else. */
 static inline bool is_plain(const machine_instruction_t *i) {
    return i->kind <= MACHINE_CUSTOM &&
           (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
 }
 
-/* The share of a guard: which lanes execute.  0 when none, or when the guard is undefined where it matters. */
+/* The lanes for which the guard holds.  0 when there is none, or when the guard is undefined and would decide something. */
 static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
    uint32_t undefined = mask & ~warp->defined[i->guard];
@@ -89,8 +89,8 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
-/* A warp that waits for another block through memory would go on if that block ran beside it: blocks run one after the
- * other here, so that much is unknown and not a fault. */
+/* A warp that waits for another block through memory would continue if that block ran at the same time.  Blocks are executed one
+ * after the other here, so this is unknown and no fault. */
 void machine_stop_hang(machine_warp_t *warp) {
    const uint32_t *grid = warp->block->launch->plan->grid;
    if (!warp->run->side_by_side && warp->strong > STRONG_PATIENCE &&
@@ -201,7 +201,7 @@ static bool run_touching(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    return run_plain(warp, f, mask, true);
 }
 
-/* The same, and what it does to values that inputs reach is written down first. */
+/* The same, but first records what the instruction does to values that depend on inputs. */
 static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
    const machine_run_t *run = warp->run;
    const uint8_t *kinds = run->record->kinds;
@@ -275,7 +275,7 @@ void machine_warp_run(machine_warp_t *warp) {
             current = other;
             f = &warp->fragments[current];
             i = &code[f->pc];
-         } else { /* nobody is waited for within the warp: patience counts from where lanes part */
+         } else { /* no lane of the warp is waited for; the limit counts from where lanes diverge */
             since = warp->spin;
             strong_since = warp->strong;
          }

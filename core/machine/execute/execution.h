@@ -51,12 +51,12 @@ typedef struct machine_region {
    /* Of a variable that kernels may write, a bit for each word (kept_values.c): written in this run without regard to what was there;
     * written in any run; written in a run before this one. */
    uint64_t *renewed, *touched, *left;
-   bool stale; /* blocks that were not executed would have changed what is met from now on */
+   bool stale; /* blocks that were not executed would have changed pieces that are made from now on */
 } machine_region_t;
 
 #define PLACE_BITS 20 /* of machine_run_t.place, for the number in a sample; launches are at most 64 */
 #define MOST_PLACES ((1u << PLACE_BITS) - 1)
-#define PIECE_SHIFT 10 /* bytes of a piece of a region that keeps what it met */
+#define PIECE_SHIFT 10 /* log2 of the bytes of a piece of a region that is made on demand */
 
 /* NaN with this payload in a shadow word: no shadow, take the f32. */
 #define NO_SHADOW 0x7ff4dead00000000ull
@@ -82,7 +82,7 @@ typedef struct machine_warp {
    uint64_t *taint;    /* by register number; NULL without taint */
    uint8_t *stale;     /* by register number, while a block is recorded: recording.h */
    double *shadow;     /* register offset * 2 bytes; NULL without shadow */
-   uint32_t *valid;    /* by register number: lanes whose shadow stands */
+   uint32_t *valid;    /* by register number: lanes whose shadow is valid */
    struct machine_block *block;
    struct machine_run *run;
    const machine_program_t *program;
@@ -344,7 +344,7 @@ static inline uint64_t machine_generic(const machine_run_t *run, uint64_t addres
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
 uint8_t *machine_sparse(
    uint64_t bytes); /* zeros that cost nothing until they are written; NULL when there is no room */
-/* Whether a piece of a region that keeps what it met was met. */
+/* Whether a piece of a region that is made on demand has been made. */
 static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
    return region->met[piece >> 3] >> (piece & 7) & 1;
 }
@@ -359,7 +359,7 @@ static inline uint64_t machine_next_met(const machine_region_t *region, uint64_t
    }
    return piece < end ? piece : end;
 }
-/* Says of the words of one piece that no double stands beside them. */
+/* Marks the words of one piece as having no shadow. */
 void machine_shadow_piece(machine_region_t *region, uint64_t piece);
 void machine_undefined_address(machine_warp_t *warp, uint32_t lanes);
 /* Remembers the first undefined store to a region, for a finding at the end if the bytes are still undefined. */
@@ -422,7 +422,7 @@ void machine_kept_free(machine_region_t *region);
 /* renews: with a value of its own, not one made of what was there. */
 void machine_kept_write(machine_region_t *region, uint64_t offset, uint64_t bytes, bool renews);
 bool machine_is_kept(const machine_region_t *region, uint64_t offset, uint64_t bytes);
-void machine_kept_find(machine_run_t *run); /* after one that left other values than it found */
+void machine_kept_find(machine_run_t *run); /* after a block that changed values */
 /* partial_launches.c: what launches leave of which not all blocks are executed. */
 bool machine_partial_lay_out(machine_run_t *run); /* false without memory */
 void machine_partial_free(machine_run_t *run);

@@ -6,7 +6,7 @@ bool machine_may_follow(const machine_run_t *run, uint32_t launch) {
    return !run->deciding[launch] && !run->apart[launch] && machine_recordable(run->programs[launch]);
 }
 
-/* One of the other sets; what is found there is not kept, and ends the following. */
+/* Executes one of the other sets.  A finding there is not kept and ends joint execution. */
 static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
    struct machine_together *all = run->together;
    const uint64_t executed = run->executed;

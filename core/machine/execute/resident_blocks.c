@@ -15,11 +15,11 @@
 
 #define ROUNDS 16u
 #define TURNS 64u /* of a block in a row, as long as it goes on */
-/* What a turn takes beside its instructions, in thread-instructions: for the block, and for each of its warps. */
+/* The cost of a turn apart from its instructions, in thread-instructions: for the block and for each of its warps. */
 #define BLOCK_BURDEN 256u
 #define WARP_BURDEN 64u
 
-/* A block's memory: what the run holds of the one that is executed. */
+/* The state of one block: what the run otherwise holds for the block that is executed. */
 typedef struct resident {
    machine_block_t block;
    uint8_t *pool;
@@ -217,7 +217,7 @@ void machine_residents_run(machine_launch_t *launch) {
    if (count == at_once)
       run_rounds(launch, residents, count, at_once, total);
    else
-      machine_pool_free(run);           /* the one that there was no room for */
+      machine_pool_free(run);           /* the block for which there was no room */
    for (uint64_t n = count; n-- > 0;) { /* the first stays, for the next launch */
       put_in(run, &residents[n]);
       if (n)

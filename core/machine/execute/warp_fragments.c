@@ -1,4 +1,5 @@
-/* Fragments: lanes of a warp that are at one place.  Which of them come together, and which runs next.  On the machine's thread. */
+/* Fragments: lanes of a warp that are at the same instruction.  Decides which fragments join and which one runs next.  On the
+ * machine's thread. */
 #include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"
 
@@ -25,8 +26,7 @@ void machine_fragments_merge(machine_warp_t *warp) {
       }
 }
 
-/* Lanes of a warp come together again where they parted, so one that is stalled holds back those that are past it, as long as other warps
- * can run. */
+/* Lanes of a warp join again after a branch, so a stalled fragment holds back the fragments past it as long as other warps can run. */
 static bool overtakes(const machine_warp_t *warp) {
    return warp->block->mbarriers && warp->block->mbarriers->overtakes;
 }

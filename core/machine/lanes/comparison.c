@@ -255,7 +255,7 @@ SET(f64) SET(f16) SET(bf16)
 SET_PACKED(f16)
 SET_PACKED(bf16)
 
-/* A selection is defined where what was selected is: a masked load beside a constant is the common case. */
+/* A selection is defined if the selected operand is.  The common case selects between a masked load and a constant. */
 static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                  uint32_t choice, uint32_t choice_defined) {
    const uint32_t defined =

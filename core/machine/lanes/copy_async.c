@@ -49,7 +49,7 @@ static bool find_targets(machine_warp_t *warp, const machine_instruction_t *i, u
    return !undefined;
 }
 
-/* What is known of bytes, beside them. */
+/* The records about bytes, copied with them. */
 static void carry(machine_warp_t *warp, const machine_place_t *to, const machine_place_t *from, uint32_t at,
                   uint32_t bytes) {
    const bool apart = from && from->defined && !warp->run->repeats;
@@ -65,7 +65,7 @@ static void carry(machine_warp_t *warp, const machine_place_t *to, const machine
       warp->block->shared_taint |= *taint_of_place(warp, from);
 }
 
-/* Read in powers of two, so that a part of 16 bytes is checked as what it is.  False after a finding. */
+/* Reads in powers of two, so that a part of 16 bytes is checked as one access.  False after a finding. */
 static bool read_part(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes,
                       const machine_place_t *to, machine_place_t *first) {
    for (uint32_t at = 0; at < bytes;) {
@@ -146,7 +146,7 @@ OP(copy_commit) {
       machine_copies_commit(warp, mask);
 }
 
-/* Where n groups may stay under way, n + 1 are on their way at once: each step waits for that share of the time that one takes. */
+/* If a wait leaves n groups in flight, n + 1 are in flight before it, so each step waits for that fraction of one group's time. */
 OP(copy_wait) {
    if (warp->copies_open) {
       warp->copy_waits += COPY_WAIT / ((i->operation ? 0 : (uint64_t)i->immediate) + 1);

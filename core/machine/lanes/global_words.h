@@ -122,7 +122,7 @@ static inline bool may_write(const global_order_t *order, const uint64_t *writer
    return late == 0;
 }
 
-/* Rows of words that nobody of this launch has touched: the common case of an output. */
+/* Rows of words that no thread of this launch has accessed: the common case of an output. */
 static inline bool write_rows(const global_order_t *order, uint64_t *writers, uint64_t *readers,
                               const words_t *to) {
    uint64_t touched = 0;

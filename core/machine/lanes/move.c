@@ -102,7 +102,7 @@ OP(cvta_to_shared) {
    const uint64_t *a = LANES_OF(uint64_t, i->a);
    uint64_t *d = LANES_OF(uint64_t, i->d);
    const uint64_t window = warp->run->window_base[i->operation];
-   /* An address of another window stays what it is, and faults when it is used as one of this. */
+   /* An address of another window is not changed; using it as an address of this window is a finding. */
    EACH_LANE d[l] = KEEP(a[l] - window < 1ull << 32 ? a[l] - window : a[l] | 0x80000000u, d[l]);
 }
 

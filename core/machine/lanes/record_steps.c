@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define MOST_WORDS (2u << 20) /* of a block: 8 MB; one that is larger is executed by every run */
+#define MOST_WORDS (2u << 20) /* of a block: 8 MB; a block with a larger record is executed in every run */
 
 /* Entries ------------------------------------------------------------------------------------------------------------ */
 

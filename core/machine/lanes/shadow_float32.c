@@ -60,7 +60,7 @@ static inline double larger(double x, double y) {
 
 SHADOW_UNARY(move, a[l])
 
-/* Of what rounds to a narrower format: the shadow is what it would be without. */
+/* For an instruction that rounds to a narrower format: the shadow is the value without that rounding. */
 OP(shadow_keep) {
    const double *a = SHADOW_OF(i->a);
    double *d = SHADOW_OF(i->d);

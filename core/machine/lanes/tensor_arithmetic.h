@@ -9,7 +9,7 @@
 
 #define TENSOR_ROWS 16u
 #define TENSOR_COLUMNS 8u /* of a tile of results: one vector */
-#define TENSOR_TERMS 16u  /* products that one sum takes at most */
+#define TENSOR_TERMS 16u  /* most products in one sum */
 
 enum machine_tensor_type {
    TENSOR_F16,

@@ -9,7 +9,7 @@
 
 #define TILE_ALIGNMENT 128u
 #define TILE_CHUNK                                                                                           \
-   16u /* bytes of a row that move together; measured on an H200: tests/conformance/tile_forms.txt */
+   16u /* bytes of a row that one step moves; measured on an H200: tests/conformance/tile_forms.txt */
 
 typedef struct moving {
    machine_warp_t *warp;

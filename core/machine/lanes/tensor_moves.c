@@ -51,7 +51,7 @@ static bool all_defined(const uint8_t *defined, uint32_t bytes) {
    return true;
 }
 
-/* What a store of one lane leaves beside the bytes. */
+/* Updates the records about bytes that one lane stores. */
 static void leave(machine_warp_t *warp, uint32_t lane, const machine_place_t *place, uint32_t bytes,
                   bool known) {
    if (place->defined)

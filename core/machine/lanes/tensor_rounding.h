@@ -1,5 +1,5 @@
-/* How the exact sum of a tensor core becomes a float32 or a float16, and what it becomes of infinities and NaN (tensor_arithmetic.h).  Pure
- * functions; any thread. */
+/* Rounds the exact sum of a tensor core to float32 or float16, infinities and NaN included (tensor_arithmetic.h).  Pure functions;
+ * any thread. */
 #ifndef RKB_MACHINE_LANES_TENSOR_ROUNDING_H
 #define RKB_MACHINE_LANES_TENSOR_ROUNDING_H
 

@@ -2,7 +2,7 @@
 #include "machine/lanes/handlers.h"
 #include "machine/races/races.h"
 
-/* Lanes that a warp operation misses because they wait at a barrier that this one went round: the barrier is what is wrong. */
+/* Lanes that a warp operation misses because they wait at a barrier that this lane bypassed.  The fault is at the barrier. */
 static bool waits_at_barrier(machine_warp_t *warp, uint32_t lane, uint32_t absent) {
    const uint32_t pc = warp->pc;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
@@ -186,7 +186,7 @@ OP(shfl) {
    const uint32_t *a = LANES_OF(uint32_t, i->a), *b = LANES_OF(uint32_t, i->b), *c = LANES_OF(uint32_t, i->c);
    uint32_t *d = LANES_OF(uint32_t, i->d), source[LANES], within = FULL_MASK, defined = 0;
    uint32_t value[LANES] __attribute__((aligned(32)));
-   /* Reading a lane that takes no part gives an undefined value, which matters only if it is used. */
+   /* Reading a lane that does not take part gives an undefined value; that is a finding only if the value is used. */
    uint32_t control = warp->defined[i->bi] & warp->defined[i->ci];
    const uint32_t known = warp->defined[i->ai] & mask;
    const bool regular = known == FULL_MASK && is_regular(warp, i);
@@ -379,7 +379,7 @@ OP(elect) {
 OP(warp_sync) {
    if (!members_agree(warp, i->a, i->ai, mask) || warp->block->races != RACES_CLOCKS)
       return;
-   /* Tiles of one warp may come together with masks of their own. */
+   /* Several tiles of one warp may execute the instruction at once, each with its own mask. */
    for (uint32_t left = mask; left;) {
       uint32_t group = LANES_OF(uint32_t, i->a)[__builtin_ctz(left)] & left;
       machine_clocks_warp_sync(warp, group);

@@ -267,7 +267,7 @@ static void widen_rows(const product_t *p, machine_row_factors_t *out) {
 
 /* Sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* Where the registers of 16 columns lie; past the last one somewhere that nobody reads. */
+/* The places of the registers of 16 columns; past the last column a place that is never read. */
 static void find_results(const product_t *p, uint32_t first, float *nowhere, double *nowhere_wide,
                          float *results[GROUP_REGISTERS], double *wide[GROUP_REGISTERS]) {
    machine_warp_t *warp = p->warp;
@@ -376,7 +376,7 @@ static uint32_t defined_rows(const product_t *p) {
    return rows;
 }
 
-/* A result is defined where its row of a, its column of b and what it is added to are. */
+/* A result is defined if its row of a, its column of b and its addend are. */
 static void carry_definedness(const product_t *p) {
    machine_warp_t *warp = p->warp;
    const machine_warpgroup_form_t *form = p->form;

@@ -122,7 +122,7 @@ static inline floats_t floats_of(bool bfloat, half_words_t bits) {
    return (floats_t)((word & 0x7fff) << 13) * 0x1p112f * (floats_t)((word >> 15 << 31) | 0x3f800000);
 }
 
-/* Eight elements; where they are infinite, NaN or far, a lane of what is returned is not zero. */
+/* Eight elements.  A lane of the returned value is not zero if an element is infinite, NaN or out of range. */
 static inline __attribute__((always_inline)) half_shorts_t
 take_eight(bool bfloat, bool negated, half_words_t bits, float *value, int16_t *exponent) {
    const int16_t top = bfloat ? 255 : 31, bias = bfloat ? 127 : 15, shift = bfloat ? 7 : HALF_FRACTION;
@@ -174,7 +174,7 @@ static int32_t exponent_of(uint32_t bits, bool halves) {
    return (field ? field : 1) - (halves ? 15 : 127);
 }
 
-/* In units of 2^unit, without what is below one. */
+/* In units of 2^unit, truncated. */
 static int64_t cut_off(double value, int32_t unit) {
    const double units = ldexp(value, -unit);
    return fabs(units) < 1 ? 0 : (int64_t)units;

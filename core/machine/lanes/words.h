@@ -148,7 +148,7 @@ static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, 
    warp->valid[part->number] |= mask;
 }
 
-/* What a load of four words into all lanes leaves in the registers, and beside them. */
+/* Writes the result of a load of four words into all lanes: registers, definedness and shadows. */
 static inline void take_vectors(machine_warp_t *warp, const machine_slot_t *parts, const words_t *from) {
    uint32_t *out[VECTOR];
    double known[VECTOR][LANES];

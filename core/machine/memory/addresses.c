@@ -37,7 +37,8 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes) {
    run->memory -= bytes ? bytes : 1;
 }
 
-/* What a page of a sparse variable takes with what is known of it: its bytes, their shadow (twice), and who wrote and read them. */
+/* The memory that a page of a sparse variable takes with its records: its bytes, their shadow (twice as much), and its writers and
+ * readers. */
 #define SPARSE_PAGE_SHIFT 12
 #define SPARSE_TIMES 8u
 

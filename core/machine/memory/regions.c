@@ -1,5 +1,5 @@
-/* The memory of a machine: a region for each buffer of the plan and for each variable of the module, with what is known of its
- * bytes, and what they are before a run.  On the machine's thread. */
+/* The memory of a machine: a region for each buffer of the plan and each variable of the module, with the records about its bytes
+ * and their contents before a run.  On the machine's thread. */
 #include "machine/execute/environment.h"
 #include "machine/races/races.h"
 

@@ -40,7 +40,7 @@ enum ptx_type {
    PTX_PRED
 };
 
-/* Where a symbol's address stands inside an initialiser. */
+/* The position of a symbol's address inside an initialiser. */
 typedef struct ptx_relocation {
    uint32_t offset;   /* bytes into the variable */
    uint32_t variable; /* index into the module's variables */
@@ -108,7 +108,7 @@ typedef struct ptx_statement {
 
 typedef struct ptx_label {
    const char *name;
-   uint32_t statement;            /* the one it stands before; PTX_NONE while undefined */
+   uint32_t statement;            /* the statement after it; PTX_NONE while undefined */
    uint32_t target, target_count; /* .branchtargets: operands (labels) in the function's operands */
 } ptx_label_t;
 

@@ -1,4 +1,4 @@
-/* Memory of one module: a list of blocks, freed together.  Owned by the module; one thread at a time. */
+/* The memory of one module: a list of blocks that is freed as a whole.  The module owns it; one thread at a time. */
 #include "machine/ptx/ptx_arena.h"
 
 #include <stdlib.h>

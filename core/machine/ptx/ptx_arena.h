@@ -1,4 +1,4 @@
-/* Memory of one module, freed together, with a ceiling; and growing arrays in it.  One thread at a time. */
+/* The memory of one module, with a limit and with growing arrays.  It is freed as a whole.  One thread at a time. */
 #ifndef RKB_MACHINE_PTX_PTX_ARENA_H
 #define RKB_MACHINE_PTX_PTX_ARENA_H
 

@@ -56,7 +56,7 @@ static void read_registers(ptx_reader_t *reader) {
 
 /* Labels ---------------------------------------------------------------------------------------------- */
 
-/* A label's scope is the braces it stands in; a use may come before the label (ptx_leave hands it outwards then). */
+/* A label's scope is the enclosing braces.  A use may come before the label; ptx_leave then passes it to the outer scope. */
 static uint32_t label_named(ptx_reader_t *reader, const char *text, size_t length) {
    const ptx_name_t *known = ptx_find(reader, text, length);
    if (known && known->kind == PTX_NAME_LABEL)

@@ -1,4 +1,4 @@
-/* Where the reader stands in the text: the current token, what may come next, numbers, the first failure.  Part of the reader; one
+/* The reader's position in the text: the current token, expected tokens, numbers, and the first failure.  Part of the reader; one
  * thread. */
 #include "machine/ptx/ptx_reader.h"
 

@@ -1,8 +1,7 @@
-/* Barriers that some threads go round.  An aligned barrier in conditional code wants the condition to be the same for the
- * whole block (PTX ISA 9.0, 9.7.13.1; CUDA C++ Programming Guide, 'Synchronization Functions').  Threads that exit before
- * a barrier are not waited for, so one that was gone round looks complete once they have left: what tells the two apart is
- * where they left from (docs/decisions/barriers-and-exited-threads.md).  Runs on the thread of its machine, when the
- * threads of a barrier have all come. */
+/* Barriers that some threads bypass.  An aligned barrier in conditional code requires the condition to be the same for the whole
+ * block (PTX ISA 9.0, 9.7.13.1; CUDA C++ Programming Guide, 'Synchronization Functions').  A barrier does not
+ * wait for threads that exit before it, so a bypassed barrier looks complete once they have exited.  Where they exited from tells the two
+ * cases apart (docs/decisions/barriers-and-exited-threads.md).  Runs on the machine's thread, when all threads of a barrier have arrived. */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>

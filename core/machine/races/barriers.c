@@ -63,7 +63,7 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t thr
    barrier->arrivals++;
    if (block->clocks)
       machine_clocks_arrive(block, warp->number, among_all(warp->rank, number));
-   if (barrier->arrivals * LANES == threads) { /* arrivals alone complete it, and nobody waited */
+   if (barrier->arrivals * LANES == threads) { /* arrivals alone complete it; no warp waits */
       *barrier = (machine_barrier_t){0};
       if (block->clocks)
          machine_clocks_complete(block, among_all(warp->rank, number));
@@ -234,7 +234,8 @@ static void gather_warp(machine_warp_t *warp, uint32_t barrier, struct phase *ph
    }
 }
 
-/* The warps that have come whole: a warp's arrival waits for its lanes that have not exited.  *missing: one that is alive has not come. */
+/* The warps that have arrived whole: a warp has arrived once all its lanes have that have not exited.  *missing: a live lane has
+ * not arrived. */
 static struct phase gather(machine_block_t *block, uint32_t rank, uint32_t barrier, bool *missing) {
    struct phase phase = {0};
    *missing = false;

@@ -81,7 +81,7 @@ static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
 
 /* Rows that threads share ---------------------------------------------------------------------------------------------- */
 
-/* One that nobody has.  Words past those in use are from an earlier block perhaps: who names a new actor clears its words. */
+/* An actor number that is not in use.  Its words may be left from an earlier block, so the caller clears them. */
 static uint32_t free_row(const machine_knowledge_t *knowledge) {
    uint32_t number = 0;
    while (knowledge->sharers[number])
@@ -89,7 +89,7 @@ static uint32_t free_row(const machine_knowledge_t *knowledge) {
    return number;
 }
 
-/* Of the lanes those that share the row of the first; what is left of them. */
+/* Takes the lanes that share the first one's row out of lanes. */
 static uint32_t take_sharers(const machine_warp_t *warp, uint32_t lanes, uint32_t *number, uint32_t *same) {
    const uint32_t *of = warp->block->clocks->knowledge->of + warp->first_thread;
    *number = of[__builtin_ctz(lanes)];

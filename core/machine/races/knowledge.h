@@ -22,7 +22,7 @@
 typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: named so far */
    uint32_t width, barriers; /* words of a row, with room for all actors; named barriers */
-   uint32_t *rows;    /* [threads + 1][width]: a thread more than can be in use, for one that is being made */
+   uint32_t *rows;    /* [threads + 1][width]: one more than the threads, as room for an actor that is being made */
    uint32_t *of;      /* [threads]: the row of each */
    uint32_t *sharers; /* [threads + 1]: threads that have a row; 0: free */
    uint32_t *own_fenced; /* [threads]: up to which of its own clocks it has a proxy fence behind it */
@@ -51,7 +51,7 @@ void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *r
 void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
 /* fence.proxy.async: what the lanes know is now seen by the async proxy too. */
 void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes);
-/* A copy that the lane starts tells, with its end, which phases the lane knows to be complete. */
+/* The end of a copy that the lane starts passes on which phases the lane knows to be complete. */
 void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
 /* The lanes know that so many of an actor's phases or groups are done. */
 void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);

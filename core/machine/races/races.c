@@ -12,7 +12,7 @@ void machine_shared_clear(machine_block_t *block) {
       block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
 }
 
-/* Between two variables of shared memory nobody has anything to do. */
+/* No access may touch the bytes between two variables of shared memory. */
 static void guard_gaps(machine_block_t *block) {
    const machine_program_t *program = block->launch->program;
    const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
@@ -134,7 +134,7 @@ static machine_spread_t *spread_of(machine_block_t *block, uint32_t granule, boo
                                : NULL;
 }
 
-/* Whether all of them come before what this lane does now; if not, other is one that does not, or PTX_NONE. */
+/* Whether all of them are ordered before this lane's access; if not, other is one that is not, or PTX_NONE. */
 static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
                           const machine_spread_t *spread, uint32_t *other) {
    *other = PTX_NONE;

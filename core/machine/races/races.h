@@ -80,7 +80,7 @@ static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t 
 typedef struct machine_lanes {
    uint32_t lanes; /* of warp */
    uint32_t clock, warp_clock;
-   uint16_t warp;      /* + 1; 0 nobody */
+   uint16_t warp;      /* + 1; 0: none */
    bool several_warps; /* of no order among them: machine_spread_t has each */
 } machine_lanes_t;
 

@@ -1,4 +1,5 @@
-/* An access to shared memory: against what is on its way asynchronously first, then against other threads'.  On the machine's thread. */
+/* Checks an access to shared memory: first against asynchronous operations in flight, then against accesses of other threads.  On
+ * the machine's thread. */
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"

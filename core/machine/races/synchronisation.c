@@ -48,7 +48,7 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
    machine_release(run, clocks, clocks->bytes);
 }
 
-/* After a barrier of the whole block nothing older matters. */
+/* After a barrier of the whole block, older accesses cannot race. */
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
    memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
    memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
@@ -79,8 +79,8 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
       machine_knowledge_warp_sync(warp, lanes, now);
 }
 
-/* A warp comes to a barrier whole, so its lanes are ordered among themselves too.  Its clock is the block's time, so that it says of
- * global accesses too, which are recorded with that time, which of them came before. */
+/* A whole warp arrives at a barrier, so its lanes are ordered among each other too.  The warp's clock is the block's time, with
+ * which global accesses are recorded, so the clock also decides which of those came before. */
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_clocks_t *clocks = block->clocks;
    uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps,
@@ -179,8 +179,8 @@ typedef struct release {
    uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
 } release_t;
 
-/* What the releases of a location pass on beside what their own block did: from the release at a position on, whoever acquires
- * this location has also acquired count releases of another one. */
+/* What a location's releases pass on in addition to their own block's accesses: from the release at a position on, a thread that
+ * acquires this location has also acquired `count` releases of another location. */
 typedef struct passed_on {
    uint32_t position, location, count;
 } passed_on_t;
@@ -388,7 +388,7 @@ static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t co
       if (known->count >= count)
          return true;
       if (known->time != block->time)
-         break; /* what was known before a fence stays apart from what is known after it */
+         break; /* knowledge from before a fence is kept apart from knowledge after it */
       known->count = count;
       return true;
    }
