@@ -38,7 +38,7 @@ static char *task_itself(const char *directory, const char *name) {
    return found;
 }
 
-/* The task that the file lies in; tasks/<name> beside it or in a directory above it; then the program's own. */
+/* Finds the task: the one that contains the file, tasks/<name> in the file's directory or one above, or a shipped task. */
 static char *find_task(const char *path, const char *name) {
    char resolved[PATH_MAX], *found = NULL;
    if (!realpath(path, resolved))
@@ -59,7 +59,7 @@ static char *find_task(const char *path, const char *name) {
    return found;
 }
 
-/* NAME=VALUE texts as a JSON object; NULL after saying what is wrong. */
+/* NAME=VALUE texts as a JSON object; NULL after a message. */
 static char *read_tune(const char *const *values) {
    json_t *object = json_object();
    for (uint32_t i = 0; values && values[i]; i++) {
@@ -107,7 +107,7 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;
    }
-   if (strlen(file->source) != length) { /* what stands behind it would be exported and never judged */
+   if (strlen(file->source) != length) { /* text after it would be exported without having been judged */
       fprintf(stderr, "%s: byte %zu is zero: it is not a text\n", path, strlen(file->source) + 1);
       return RKB_EXIT_USAGE;
    }

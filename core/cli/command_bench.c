@@ -212,8 +212,7 @@ static void fill_queue(const rkb_bench_t *bench, const works_t *works, const cha
       queue->done[i] = is_done(bench, queue->works[i], variants);
 }
 
-/* *open counts those left when the time was up, or that failed: one kernel's trouble is told and does not keep the others from
- * their turn. */
+/* *open counts the works that failed or were left when the time was over.  A failure is printed, and the other works go on. */
 static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *variants, uint32_t *open,
                     rkb_error_t *err) {
    const char *until = rkb_argument(bench->arguments, "seconds");

@@ -1,5 +1,4 @@
-/* rkb build: what a candidate compiles to and what it launches for each case.  The main thread alone; the
- * compiler is a process of its own. */
+/* rkb build: shows a candidate's kernels, and its launches for each case.  Main thread only; the compiler is a process of its own. */
 #include <stdio.h>
 #include "base/units.h"
 #include "cli/candidate_file.h"

@@ -1,4 +1,4 @@
-/* rkb export: a candidate as source for somebody else's build.  The main thread alone. */
+/* rkb export: writes a candidate as source for another build.  Main thread only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)
-/* NAME.cu (and NAME.h beside it), or everything to standard output without --out. */
+/* NAME.cu (and NAME.h in the same folder), or everything to standard output without --out. */
 static int deliver(const char *path, const rkb_text_t *text, const rkb_text_t *header) {
    rkb_error_t err = {0};
    char beside[4096];

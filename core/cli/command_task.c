@@ -1,5 +1,4 @@
-/* rkb task: makes a task from a PyTorch file, and tells whether a task is worth optimising.  The main thread
- * alone. */
+/* rkb task: makes a task from a PyTorch file, and reports whether a task is worth optimising.  Main thread only. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "stage/at_work.h"
 
-/* A handler is given nothing, so what it says of the run lies here: written once, before there are threads. */
+/* A signal handler gets no argument of ours, so the facts for its report are here: written once, before there are threads. */
 static char run_directory[4096];
 
 static void say(const char *text) {

@@ -9,12 +9,12 @@
 enum { RKB_DRY_RUN_LOOKED = 64, RKB_DRY_RUN_COMPILER = 1, RKB_DRY_RUN_DRIVER = 2 };
 int rkb_dry_run(const rkb_pipeline_t *pipeline);
 
-/* Takes that process's exit code and prints what is missing to run it; returns enum rkb_exit: OK, or BROKEN when a tool that it needs is
- * missing.  Another code comes back as it is. */
+/* Takes the confined process's exit code and prints what the pipeline needs and this machine lacks.  Returns enum rkb_exit: OK, or
+ * BROKEN when a tool is missing.  Any other code is returned unchanged. */
 int rkb_dry_run_tools(int code);
 
-/* Whether a pipeline that builds candidates has a compiler; tells on standard error when it has none.  Without one every
- * candidate would end as unknown, and what proposed them would be paid for nothing. */
+/* Whether there is a compiler, if the pipeline builds candidates; if not, prints a message to standard error.  Without a compiler
+ * every candidate would be unknown, and the money for proposals would be lost. */
 bool rkb_compiler_present(const rkb_pipeline_t *pipeline);
 
 #endif

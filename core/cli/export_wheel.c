@@ -1,4 +1,4 @@
-/* rkb export --wheel (export_wheel.h): loads the files, checks that they belong together, and writes the package's files. */
+/* rkb export --wheel (export_wheel.h): loads the files, checks that they are of one task, and writes the package's files. */
 #include "cli/export_wheel.h"
 
 #include <errno.h>

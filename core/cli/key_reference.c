@@ -15,7 +15,7 @@ typedef struct listing {
    const char *part; /* as after --keys */
    const rkb_key_t *table;
    uint32_t of, without;                        /* lists keys with a bit of `of` and no bit of `without` */
-   const char *(*prefix)(const rkb_key_t *key); /* what is written before a key's name: "limits." */
+   const char *(*prefix)(const rkb_key_t *key); /* the prefix of a key's name: "limits." */
 } listing_t;
 
 static const char *pipeline_prefix(const rkb_key_t *key) {
@@ -42,7 +42,7 @@ static const char *entry_prefix(const rkb_key_t *key) {
    return "";
 }
 
-/* Where an entry with such a key may stand; "" when it may stand everywhere. */
+/* The sections where an entry may have such a key; "" for all. */
 static const char *entry_place(const rkb_key_t *key) {
    switch (key->of & RKB_KEYS_ENTRY) {
    case RKB_KEYS_PROPOSED:

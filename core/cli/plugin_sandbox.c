@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "cli/arguments.h"
 
-/* Present in the second process; whoever sets it by hand confines the first. */
+/* Set in the second process.  If a user sets it, the first process is confined. */
 static const char mark[] = "RKB_CONFINED=1";
 enum { MOST_ARGUMENTS = 4096, MOST_BYTES = 4 << 20 };
 

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* The first call starts this program again with the same arguments, waits for it and gives its exit code: true.  In that second process it
- * gives up what is said above and goes on: false.  true with RKB_EXIT_BROKEN and a sentence when that cannot be had. */
+/* In the first process: starts this program again with the same arguments, waits, sets the exit code and returns true.  In the
+ * second process: gives up the rights named above and returns false, so that the command goes on.  If that fails: true with
+ * RKB_EXIT_BROKEN, after a message. */
 bool rkb_look_confined(int *code);
 
 #endif

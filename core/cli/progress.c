@@ -101,7 +101,7 @@ static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *sta
    rkb_text_free(&line);
 }
 
-/* A gain is said as the result will say it: over the best of the first candidates, which propose gave. */
+/* The gain is computed as in the result: against the best of the first candidates, which propose gave. */
 static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
    char gain[64] = "";
    if (progress->first_objective >= 1.005 * progress->best_objective)

@@ -226,7 +226,8 @@ static int run_cell(const rkb_arguments_t *arguments, command_line_t *line) {
    return code;
 }
 
-/* What a run needs of this machine and of the network, before any directory exists.  Elsewhere, whoever runs it there looks there. */
+/* Checks what a run needs from this machine and from the network, before a run directory exists.  A run on another machine is
+ * checked there. */
 static int look_before(const rkb_arguments_t *arguments, const command_line_t *line, const rkb_pipeline_t *pipeline) {
    if (is_placed(arguments))
       return RKB_EXIT_OK;

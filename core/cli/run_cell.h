@@ -11,8 +11,8 @@ typedef struct rkb_run_cell {
    bool ended; /* nothing is left to do */
 } rkb_run_cell_t;
 
-/* Finds the cell, and waits for a process that still writes its run: the scheduler may have lost a machine that works on.  Prints what is
- * wrong; returns enum rkb_exit. */
+/* Finds the cell, and waits for a process that still writes its run: the scheduler may have lost a machine that is still working.
+ * Prints errors; returns enum rkb_exit. */
 int rkb_find_run_cell(const char *sweep_directory, const char *number, rkb_run_cell_t *cell);
 
 #endif

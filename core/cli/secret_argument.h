@@ -13,7 +13,7 @@
 
 /* The file's text up to its first white space. */
 int rkb_secret_from_file(const char *path, rkb_secret_t *room, rkb_error_t *err);
-/* Reads the option into room.  *secret is room, or NULL when it was not given.  Prints what is wrong; returns enum rkb_exit. */
+/* Reads the option into room.  *secret is room, or NULL when the option is absent.  Prints errors; returns enum rkb_exit. */
 int rkb_secret_argument(const rkb_arguments_t *arguments, rkb_secret_t *room, const rkb_secret_t **secret);
 
 #endif

@@ -1,5 +1,5 @@
-/* Runs jobs as child processes (process_executor.h): starts them, reads what they say, and tells how they end.  Which machine gets a job is
- * hosts.c's matter.  Loop thread only. */
+/* Runs jobs as child processes (process_executor.h): starts them, reads their output, and reports how they end.  hosts.c chooses
+ * the machine for a job.  Loop thread only. */
 #include "executor/process_executor.h"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ typedef struct slot {
    uv_pipe_t input, errors;
    unsigned open_handles;
    bool used, exited;
-   int exit_code;           /* as a shell tells it: 128 and the signal's number */
+   int exit_code;           /* as in a shell: 128 plus the signal's number */
    char line[MAX_LINE + 1]; /* of its standard error, as far as it came */
    size_t line_length;
    char last[MAX_LINE + 1]; /* the last whole line */
@@ -193,7 +193,7 @@ static int start(rkb_executor_t *base, uint32_t job, rkb_error_t *err) {
       executor->options->events.began(executor->options->events.argument, job,
                                       rkb_hosts_name(executor->hosts, host));
    else if (!base->operations->here)
-      status = RKB_OK; /* `ended` tells it: there is no ssh, or no process more */
+      status = RKB_OK; /* `ended` reports it: there is no ssh, or no process can be started */
    else
       executor->closed = true; /* nothing can be started here any more */
    return status;

@@ -165,7 +165,7 @@ static void on_submitted(void *argument, int status, const rkb_process_result_t 
       return;
    const uint64_t array =
       status == RKB_OK && result->exit_code == 0 && !result->signal ? strtoull(result->output, &end, 10) : 0;
-   if (array == 0) { /* the next look at the queue shows whether it was taken all the same */
+   if (array == 0) { /* the next look at the queue shows whether Slurm accepted it in spite of the error */
       if (++executor->refusals >= MAX_REFUSALS)
          break_off(executor, "sbatch does not take the jobs", said_by(result));
       else
@@ -286,7 +286,7 @@ static void cancel_next(slurm_executor_t *executor) {
 static void on_removed(void *argument, int status, const rkb_process_result_t *result) {
    slurm_executor_t *executor = argument;
    (void)status;
-   (void)result; /* one that stays in the queue is held, and harms nobody */
+   (void)result; /* an element that stays in the queue is held and does no harm */
    executor->call = NULL;
    proceed(executor);
 }

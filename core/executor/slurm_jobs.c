@@ -127,7 +127,7 @@ static void follow_missing(rkb_slurm_jobs_t *jobs, uint32_t number, const char *
             removed ? "it left the queue" : "Slurm knows the job no more");
 }
 
-/* The element leaves the queue; what is said about it from now on says nothing about the job. */
+/* The element leaves the queue; later reports about it do not concern the job. */
 static void mark_stuck(rkb_slurm_job_t *job) {
    job->stuck = true;
    job->removed = job->row.array;

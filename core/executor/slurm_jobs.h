@@ -1,4 +1,4 @@
-/* The jobs of an array: which phase each is in, by what squeue says, and what is told about it.  The executor on Slurm owns them and calls
+/* The jobs of an array: each one's phase, according to squeue, and the reports about it.  slurm_executor.c owns them and calls
  * Slurm's commands.  Loop thread only. */
 #ifndef RKB_EXECUTOR_SLURM_JOBS_H
 #define RKB_EXECUTOR_SLURM_JOBS_H
@@ -37,10 +37,10 @@ typedef struct rkb_slurm_jobs {
 void rkb_slurm_jobs_init(rkb_slurm_jobs_t *jobs, const rkb_executor_options_t *options);
 void rkb_slurm_jobs_release(rkb_slurm_jobs_t *jobs);
 
-/* Reads what squeue printed, and tells what became of every job that was started.  What is told may start jobs again. */
+/* Reads squeue's output and reports changes of every started job.  The callbacks may start jobs. */
 void rkb_slurm_jobs_follow(rkb_slurm_jobs_t *jobs, const char *answer);
 bool rkb_slurm_jobs_any(const rkb_slurm_jobs_t *jobs, uint32_t phase);
-/* Tells of every job in the phase (0: of every one that has not ended) that it was removed. */
+/* Reports every job in the phase (0: every one that has not ended) as removed. */
 void rkb_slurm_jobs_remove(rkb_slurm_jobs_t *jobs, uint32_t phase, const char *text);
 /* The jobs of a chunk that wait to be handed over are elements of this array now. */
 void rkb_slurm_jobs_handed(rkb_slurm_jobs_t *jobs, uint32_t chunk, uint64_t array);

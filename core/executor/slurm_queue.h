@@ -1,5 +1,4 @@
-/* What is said to Slurm and read from it, as texts: the queue that squeue prints, the list of an array's elements, the batch script.
- * Any thread. */
+/* The texts that Slurm's commands take and print: squeue's output, the list of an array's elements, the batch script.  Any thread. */
 #ifndef RKB_EXECUTOR_SLURM_QUEUE_H
 #define RKB_EXECUTOR_SLURM_QUEUE_H
 

@@ -11,9 +11,9 @@
 #include "generator/kernel_text.h"
 
 #define LEAST_TRIED 6u  /* fewer accepted kernels say nothing */
-#define DRAWS 6000u     /* schedules that one call draws; those of other slots are passed over */
+#define DRAWS 6000u     /* schedules that one call draws; those that belong to other slots are skipped */
 #define LOOKED_AT 400u  /* and of which it guesses the time */
-#define ELITES 4u       /* the best that were tried, near which schedules are drawn besides */
+#define ELITES 4u       /* the number of best schedules near which others are drawn */
 #define KEPT 24u        /* the most promising; what cannot be written gives way to the next */
 #define WORST 1.4       /* logarithm: times past four times the best are all as bad */
 #define GROUPS 4u      /* requests in flight do not know of each other: they look at different schedules, four parts of them in turn */

@@ -1,5 +1,5 @@
-/* Which schedule that no one tried is worth a build: of many drawn near the best, the one that those tried before speak for most.
- * A pure function of its arguments; one thread a graph. */
+/* Chooses an untried schedule that is worth a build: many are drawn near the best ones, and the forecast from tried schedules picks
+ * one.  A pure function of its arguments; one thread a graph. */
 #ifndef RKB_GENERATOR_ACQUISITION_H
 #define RKB_GENERATOR_ACQUISITION_H
 

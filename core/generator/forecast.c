@@ -17,7 +17,7 @@
 #define LEAST_WEIGHT 0.03    /* of a launch */
 #define FIT_MOST 64u         /* observations that the lengths are fitted to */
 
-/* A launch as a point: what it computes and writes, and the places of its decisions in their lists. */
+/* A launch as a point: its work, its stores, and the index of each decision in its list of values. */
 typedef struct place {
    uint64_t work;
    uint32_t mapping;

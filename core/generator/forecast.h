@@ -19,7 +19,7 @@ void rkb_forecast_free(rkb_forecast_t *forecast);
 void rkb_forecast_observe(rkb_forecast_t *forecast, const rkb_schedule_t *schedule, double value);
 /* Fits the process to what was observed.  False: nothing can be said. */
 bool rkb_forecast_fit(rkb_forecast_t *forecast);
-/* Mean and standard deviation of the logarithm of the schedule's time; the deviation is 0 where it equals one that was observed. */
+/* Mean and standard deviation of the logarithm of the schedule's time.  The deviation is 0 for a schedule that was observed. */
 void rkb_forecast_guess(rkb_forecast_t *forecast, const rkb_schedule_t *schedule, double *mean, double *deviation);
 
 #endif

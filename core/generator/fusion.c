@@ -37,7 +37,7 @@ static void look_behind(const rkb_graph_t *graph, uint32_t number, bool *seen, m
       look_behind(graph, node->inputs[i], seen, made);
 }
 
-/* Whether a launch can be written once what it reads is in memory: every heavy node that is not its own counts as an input. */
+/* Whether a launch can be written when its inputs are in memory: every heavy node of another launch counts as an input. */
 static bool is_possible(rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    rkb_node_t *const nodes = graph->nodes;
    const uint32_t outputs = graph->output_count;
@@ -183,7 +183,7 @@ static bool join(rkb_graph_t *graph, const made_t *made, uint32_t out, int64_t s
       const uint32_t last = launch.anchors[launch.anchor_count - 1];
       if (graph->nodes[last].kind != RKB_NODE_MATMUL || !add_marked(graph, &launch, made->scores))
          continue;
-      /* Scores come before what is made of them. */
+      /* Scores come before the nodes that are computed from them. */
       rkb_launch_t sorted = launch;
       sorted.anchor_count = 0;
       for (uint32_t n = 0; n < graph->node_count; n++)

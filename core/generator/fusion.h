@@ -11,7 +11,7 @@ typedef struct rkb_fusions {
    uint32_t count;
 } rkb_fusions_t;
 
-/* needed: nodes that some output needs.  Every launch of the answer can be written, once what it reads is in memory. */
+/* needed: nodes that some output needs.  Every launch of the answer can be written when its inputs are in memory. */
 void rkb_fusions_find(rkb_graph_t *graph, const bool *needed, int64_t shared_bytes, rkb_fusions_t *fusions);
 /* Whether two launches compute the same scores; and takes such launches away, so that scores are computed once. */
 bool rkb_fusions_recompute(const rkb_fusions_t *fusions);

@@ -305,7 +305,7 @@ static uint64_t dim_mask(reader_t *reader, uint32_t number) {
    return UINT64_C(1) << dim;
 }
 
-/* A reduction, or what is made of some; its result has the program's shape. */
+/* A reduction, or a node computed from several; its result has the program's shape. */
 static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *name) {
    const rkb_program_node_t *from = &reader->programs[0]->nodes[number];
    const char *operation = from->operation->name;
@@ -333,7 +333,7 @@ static bool is_reduction(const char *operation) {
    return false;
 }
 
-/* Whether a number of an operation says what is computed (which dim, which order), so that one text has one value of it. */
+/* Whether an operation's number decides what is computed (which dim, which order), so that a kernel's text is for one value of it. */
 static bool is_fixed(const rkb_node_t *node, uint32_t which) {
    switch (node->kind) {
    case RKB_NODE_PERMUTE: return node->rank != 2; /* the two orders of two dims are one expression */

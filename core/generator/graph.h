@@ -18,10 +18,10 @@ enum rkb_node_kind {
    RKB_NODE_EXPAND,
    RKB_NODE_PERMUTE,  /* integers: which dim of the operand is dim d */
    RKB_NODE_SLICE,    /* integers: dim, start, step */
-   RKB_NODE_EMBED,    /* integers: dim, start, step; reals: what stands elsewhere */
+   RKB_NODE_EMBED,    /* integers: dim, start, step; reals: the value of other elements */
    RKB_NODE_CAT,      /* integers: dim */
    RKB_NODE_FLIP,     /* mask: dims */
-   RKB_NODE_TRIANGLE, /* integers: diagonal, upper; reals: what stands elsewhere */
+   RKB_NODE_TRIANGLE, /* integers: diagonal, upper; reals: the value of other elements */
    RKB_NODE_ARANGE,   /* reals: start, step */
    RKB_NODE_GATHER,   /* operands: x, index; integers: dim */
    RKB_NODE_PUT,      /* a scatter of one element along dim: operands and integers as its */
@@ -52,7 +52,7 @@ typedef struct rkb_node {
    rkb_real_t reals[2];
    uint32_t real_count;
    uint32_t count_of,
-      correction;      /* of divide_by_count: the size, and what is taken from it; else RKB_NO_NODE */
+      correction;      /* of divide_by_count: the size, and the number subtracted from it; else RKB_NO_NODE */
    const char *tensor; /* of an input */
 } rkb_node_t;
 

@@ -8,7 +8,7 @@ typedef struct rkb_online_map {
    uint32_t stored;                     /* the node whose buffer it is */
    const rkb_index_t *rows, *row;       /* how many, and elements from one to the next; uniform */
    const rkb_index_t *matrix;           /* the number of the block's matrix; NULL: there is one */
-   const rkb_index_t *matrices, *distance; /* how many lie beside each other, and elements from one to the next; uniform */
+   const rkb_index_t *matrices, *distance; /* how many matrices are side by side, and the distance between two in elements; uniform */
 } rkb_online_map_t;
 
 /* Describes a tile's factor.  False: its elements are computed, or do not lie at equal distances, or not at whole multiples of 16 bytes. */

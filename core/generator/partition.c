@@ -127,7 +127,7 @@ static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
    if (launch->root_count == RKB_MAX_LAUNCH_NODES)
       return false;
    launch->roots[launch->root_count++] = node;
-   /* The launch must be possible with what it has; launches after it are not looked at. */
+   /* The launch must be possible with its present nodes; later launches are not checked. */
    const uint32_t count = plan->schedule->count;
    plan->schedule->count = (uint32_t)(launch - plan->schedule->launches) + 1;
    const bool possible = is_possible(plan);
@@ -159,7 +159,7 @@ static void want(plan_t *plan, uint32_t value) {
       plan->wanted[node] = true;
       return;
    }
-   /* The heavy node itself is stored, and what it takes besides. */
+   /* The heavy node and the other nodes that it reads are stored. */
    if (node == heavy)
       return;
    for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
@@ -419,7 +419,7 @@ static bool divide_with(rkb_graph_t *graph, int64_t shared_bytes, bool again, rk
    if (recomputes && !again)
       rkb_fusions_once(fusions);
    divide(graph, shared_bytes, fusions, schedule);
-   if (fusions->count && !rkb_schedule_is_legal(graph, schedule, shared_bytes)) { /* something else needs what is not stored */
+   if (fusions->count && !rkb_schedule_is_legal(graph, schedule, shared_bytes)) { /* another node needs a value that is not stored */
       recomputes = false;
       fusions->count = 0;
       divide(graph, shared_bytes, fusions, schedule);

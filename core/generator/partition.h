@@ -7,8 +7,8 @@
 /* Every node that is no view its own launch, without tiles, vectors or splits: the kernel that search is compared with. */
 void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
 
-/* What belongs together in one launch: single-element operations with whoever uses or makes their elements, reductions of the same
- * rows with each other and with what the rows become.  shared_bytes as rkb_kernel_write has it. */
+/* Decides which nodes share a launch: elementwise operations with the nodes that use or make their elements, and reductions of the
+ * same rows with each other and with the nodes computed from those rows.  shared_bytes: as for rkb_kernel_write. */
 void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 /* The same, and scores that are not stored may be computed again by several launches (gradients of attention).  False: there are
  * none, and the schedule is that of rkb_partition_together. */

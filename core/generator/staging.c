@@ -1,4 +1,4 @@
-/* How a factor's tile comes to shared memory for tensor cores.  One thread. */
+/* Writes how a factor's tile is copied to shared memory for tensor cores (staging.h).  One thread. */
 #include "generator/staging.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
          rkb_operand_at(writer, from, 0, here, inner);
          break;
       case RKB_NODE_RESHAPE:
-         if (picks) { /* what is picked may have more elements than any buffer */
+         if (picks) { /* the picked tensor may have more elements than any buffer */
             rkb_writer_reshape(writer, from, here, input, inner);
             break;
          }

@@ -1,5 +1,5 @@
-/* How a factor's tile comes to shared memory for tensor cores: which elements neighbour threads bring, in how wide accesses, and where
- * they lie.  One thread. */
+/* How a factor's tile is copied to shared memory for tensor cores: which elements neighbouring threads copy, the width of accesses,
+ * and the places in shared memory.  One thread. */
 #ifndef RKB_GENERATOR_STAGING_H
 #define RKB_GENERATOR_STAGING_H
 

@@ -1,4 +1,5 @@
-/* Sums over rows beside sums along them: a block that owns a stretch of rows adds what each place of them gives.  Pure. */
+/* Sums over rows in the same launch as sums along rows: a block owns a stretch of rows and adds, for each column, the terms of its
+ * rows.  Pure. */
 #ifndef RKB_GENERATOR_STRETCHES_H
 #define RKB_GENERATOR_STRETCHES_H
 

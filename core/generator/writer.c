@@ -116,7 +116,8 @@ void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
    rkb_text_clear(&block->text);
    block->guard = guard;
    block->lanes = NULL;
-   /* The head line stands in the outer block, but what the block's body hoists must come before it: so the block keeps it. */
+   /* The head line is part of the outer block, but lines that the block's body hoists must come before it, so the block holds it
+    * back. */
    for (uint32_t b = 0; b < writer->depth; b++)
       rkb_text_add(&block->text, "   ");
    va_start(ap, fmt);
@@ -266,7 +267,7 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    return made->name;
 }
 
-/* Names that kernels of the mappings declare themselves: a size or tensor of such a name is a parameter of another. */
+/* Names that the generated kernels declare themselves.  A size or tensor with such a name gets another name as a parameter. */
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
    static const char *const locals[] = {
       "m",        "n",      "k",      "i",      "j",      "item",    "slot",    "row",

@@ -108,13 +108,13 @@ bool rkb_writer_open(rkb_writer_t *writer, rkb_graph_t *graph, rkb_arena_t *aren
 void rkb_writer_close(rkb_writer_t *writer);
 void rkb_writer_fail(rkb_writer_t *writer, const char *fmt, ...) RKB_PRINTF(2, 3);
 
-/* A copy of a writer in which texts may be asked for that are thrown away, of variables that no block has; what it found out of
- * indices stays.  Between the two calls the writer itself is not used. */
+/* Makes a copy of a writer for trial texts, which are thrown away and may use variables that no block declares.  The copy's
+ * knowledge about indices is kept.  Do not use the writer itself between the two calls. */
 void rkb_writer_try(rkb_writer_t *writer, rkb_writer_t *trial);
 void rkb_writer_tried(rkb_writer_t *writer, rkb_writer_t *trial);
 
-/* Says what text has a node's value from now on, wherever it is asked for; another text if it is said again.  At other coordinates than
- * the first it fails.  Never NULL: the writer has failed if there are too many. */
+/* Sets the text that stands for a node's value from now on; a second call replaces it.  The writer fails if the value is needed at
+ * other coordinates.  Never NULL; if there are too many, the writer fails. */
 struct rkb_local *rkb_writer_local(rkb_writer_t *writer, uint32_t node, const char *text);
 struct rkb_local *rkb_writer_find_local(rkb_writer_t *writer, uint32_t node); /* NULL: it is none */
 void rkb_writer_forget_local(rkb_writer_t *writer, uint32_t node);
@@ -146,7 +146,7 @@ bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index);
 const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index);
 /* The name of a parameter with the value of a uniform expression, or a literal. */
 const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index);
-/* A tensor's name beside those that kernels declare themselves; in the arena. */
+/* A name for a tensor that differs from the names that kernels declare; in the arena. */
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name);
 /* A parameter for a buffer; its name. */
 const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t dtype, bool written);

@@ -136,7 +136,7 @@ static int read_members(rkb_elite_t *elite, rkb_error_t *err) {
    return read_operations(elite, err);
 }
 
-/* Of equal contents there is one text, so that an archive can keep the contents and nobody can add one entry twice. */
+/* Equal contents give equal texts, so that an archive can store the contents and no entry is added twice. */
 static int check_canonical(const json_t *root, const char *text, size_t bytes, rkb_error_t *err) {
    char *canonical = rkb_json_canonical(root);
    const bool same = canonical && strlen(canonical) == bytes && memcmp(canonical, text, bytes) == 0;

@@ -21,7 +21,7 @@ typedef struct rkb_elite {
    const char *task, *task_hash, *direction;
    const char *operations[RKB_ELITE_MOST_OPERATIONS]; /* of the task's graph, sorted, each once */
    uint32_t operation_count;
-   const char *limiter;   /* what limits the kernel: "uncoalesced access", "global memory"; "" when nobody said */
+   const char *limiter;   /* the kernel's bottleneck: "uncoalesced access", "global memory"; "" when unknown */
    const char *device;      /* the target's profile: "h200" */
    const char *measured_on; /* the GPU's name; "" when nothing was measured */
    const char *objective; /* the measurement's name: "time.us" */
@@ -40,7 +40,7 @@ int rkb_elite_write(const rkb_elite_t *elite, char **text, rkb_error_t *err);
 int rkb_elite_read(const char *text, size_t bytes, const char *identity, rkb_elite_t *elite, rkb_error_t *err);
 void rkb_elite_free(rkb_elite_t *elite);
 
-/* Adds an operation in its place; one that is there already, or is one too many, is left out. */
+/* Adds an operation in sorted order, unless it is there already or the list is full. */
 void rkb_elite_add_operation(rkb_elite_t *elite, const char *operation);
 
 #endif

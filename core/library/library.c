@@ -100,7 +100,7 @@ static int read_entry(const char *folder, const char *name, rkb_elite_t *elite, 
    return status;
 }
 
-/* The folder itself must be no link to one, or what was checked is not what is read. */
+/* The folder must not be a link; otherwise the checked folder and the one that is read could differ. */
 static int check_folder(const char *folder, rkb_error_t *err) {
    struct stat about;
    char why[400];

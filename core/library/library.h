@@ -24,7 +24,7 @@ void rkb_library_free(rkb_library_t *library);
 
 /* Makes the folder unless it is there, and checks that it can be trusted.  Its parent must exist. */
 int rkb_library_make(const char *folder, rkb_error_t *err);
-/* Adds an entry; one that is there already stays as it is.  identity receives its name. */
+/* Adds an entry, unless it exists.  identity receives its name. */
 int rkb_library_add(const char *folder, const rkb_elite_t *elite, char identity[RKB_HASH_TEXT], rkb_error_t *err);
 
 /* Keeps the count entries that are nearest to like (retrieval.h) within a number of bytes of source, nearest first, and frees the others. */

@@ -1,4 +1,5 @@
-/* What a rewrite does to a text: replacements that are made at once, what is said about them, or why there are none.  One thread. */
+/* The change that a rewrite makes to a text: replacements, which are made all at once, and a note; or the reason for a refusal.
+ * One thread. */
 #ifndef RKB_LIFT_CHANGE_H
 #define RKB_LIFT_CHANGE_H
 
@@ -22,7 +23,7 @@ void lift_replace(lift_change_t *change, uint32_t start, uint32_t end, const cha
 static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *tree, uint32_t node, const char *text) {
    lift_replace(change, tree->nodes[node].start, tree->nodes[node].end, "%s", text);
 }
-/* Keeps the first refusal that is said; returns false. */
+/* Records a refusal; the first one is kept.  Returns false. */
 bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
 
 /* The text from start to end with the change's edits that lie inside; NULL in change: none.  Edits that overlap: nothing is added, false. */
@@ -30,7 +31,7 @@ bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *c
 static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uint32_t node) {
    rkb_text_append(out, tree->text + tree->nodes[node].start, tree->nodes[node].end - tree->nodes[node].start);
 }
-/* First byte of the line that the byte stands in, if only white space stands before it there; else the byte itself. */
+/* The first byte of the byte's line if only white space precedes the byte in it; else the byte itself. */
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
 /* The byte behind a statement, its semicolon included. */
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);

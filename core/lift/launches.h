@@ -26,14 +26,15 @@ typedef struct lift_launches {
    lift_launch_t list[LIFT_MAX_LAUNCHES];
 } lift_launches_t;
 
-/* False, with the change's refusal, when a launch has what is not understood here (clusters, constants, very long expressions). */
+/* False, with the change's refusal, when a launch has a feature that is not supported here (clusters, constants, very long
+ * expressions). */
 bool lift_launches_read(const manifest_t *manifest, lift_launches_t *launches, lift_change_t *change);
 /* Whether the launch runs the kernel; arguments receives its template arguments. */
 bool lift_launch_runs(const lift_launch_t *launch, const lift_tree_t *tree, uint32_t kernel, lift_list_t *arguments);
 /* The template parameter's argument in a launch, or NULL. */
 const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, const lift_list_t *arguments, uint32_t parameter);
-/* The expression of code in the manifest's words: template parameters replaced by the launch's arguments.  False when another name stands
- * in it or it has more than + - * / %, numbers and parentheses. */
+/* An expression of the code in the manifest's language: template parameters are replaced by the launch's arguments.  False when it
+ * has another name or anything but + - * / %, numbers and parentheses. */
 bool lift_in_manifest(const lift_tree_t *tree, uint32_t expression, uint32_t kernel, const lift_list_t *arguments, rkb_text_t *out);
 /* No two pointers of a launch of this kernel name one buffer. */
 bool lift_no_alias(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t kernel);
@@ -43,7 +44,7 @@ bool lift_same_text(const char *one, const char *other);
 /* Edits of the manifest.  False, with a refusal, where it is not written one key a line. */
 bool lift_write_launches(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const lift_launches_t *launches);
 bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *entry);
-/* A name that stands nowhere in the text: wanted, or wanted with a number behind it. */
+/* A name that does not occur in the text: wanted, or wanted with a number appended. */
 void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct lift_loop {
 
 /* False when the loop is not written so, or its body changes the variable. */
 bool lift_loop_read(const lift_tree_t *tree, uint32_t node, lift_loop_t *loop);
-/* Whether the subtree assigns to the declaration, its elements or what it points to. */
+/* Whether the subtree assigns to the declaration, to its elements or through it as a pointer. */
 bool lift_assigns(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
 /* Whether the subtree leaves the loop before its end: return, break of this loop, goto. */
 bool lift_leaves(const lift_tree_t *tree, uint32_t loop);
@@ -23,19 +23,19 @@ uint32_t lift_function_named(const lift_tree_t *tree, const char *name);
 uint32_t lift_count_calls(const lift_tree_t *tree, const char *name);
 /* Parameter number index of a function, or LIFT_NONE. */
 uint32_t lift_parameter(const lift_tree_t *tree, uint32_t function, uint32_t index);
-/* A parameter through which a function can change what it was given. */
+/* A parameter through which a function can change its argument. */
 bool lift_is_changeable(const lift_tree_t *tree, uint32_t parameter);
 /* Every method of this name changes nothing but its own variables. */
 bool lift_methods_are_pure(const lift_tree_t *tree, const char *name);
 
-/* What a statement changes beside what is declared in it: each place is asked for once. */
+/* The places that a statement changes, other than variables declared in it; each place is listed once. */
 typedef struct lift_effect {
    uint32_t node;     /* the assignment or the call's argument */
    uint32_t variable; /* LIFT_NONE: not known */
    bool sum;          /* added to with += and nothing else */
 } lift_effect_t;
-/* The number of effects, or LIFT_NONE with the change's refusal where a statement does what is not understood (assembly, atomics, a call
- * of something that is not known to be pure). */
+/* The number of effects.  LIFT_NONE, with the change's refusal, when a statement is not understood (assembly, atomics, a call of a
+ * function that is not known to be pure). */
 uint32_t lift_effects(const lift_tree_t *tree, uint32_t statement, lift_effect_t *out, uint32_t most, lift_change_t *change);
 
 #endif

@@ -105,7 +105,7 @@ static bool add_variable(tiling_t *t, uint32_t variable, bool *grew) {
    return true;
 }
 
-/* Whether the node stands under a condition or in a loop's header that depends on the number. */
+/* Whether the node is under a condition, or in a loop's header, that depends on the number. */
 static bool is_controlled(const tiling_t *t, uint32_t node) {
    const lift_tree_t *tree = t->tree;
    for (uint32_t up = tree->nodes[node].parent, below = node; up != t->kernel && up != LIFT_NONE; below = up, up = tree->nodes[up].parent) {
@@ -209,7 +209,7 @@ static bool is_zero(const lift_tree_t *tree, uint32_t node) {
    return lift_text_is(tree, node, "{}") || lift_text_is(tree, node, "{0.0f}") || lift_text_is(tree, node, "{0}");
 }
 
-/* `const int image` becomes `int image[OUTPUTS]`; what it begins with is assigned for each result. */
+/* `const int image` becomes `int image[OUTPUTS]`; its initialiser becomes an assignment for each result. */
 static bool write_declaration(tiling_t *t, uint32_t variable) {
    const lift_tree_t *tree = t->tree;
    const char *type = tree->nodes[variable].type;

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "lift/parse.h"
 
-enum { STEPS = 8 }; /* rewrites that one request makes at most: those that the wanted one needs first */
+enum { STEPS = 8 }; /* most rewrites of one request, those that the wanted one needs included */
 
 const lift_rewrite_t LIFT_REWRITES[] = {
    {"select_load", "a load that is made or not is made always, and its value chosen afterwards", lift_select_load},
@@ -72,7 +72,7 @@ static int try_text(const char *source, const lift_rewrite_t *const *rewrites, u
    return status;
 }
 
-/* The wanted rewrite, after what it needs first; *changed NULL when it is refused. */
+/* Makes the wanted rewrite, after the rewrites that it needs first; *changed NULL when it is refused. */
 static int make(const char *source, const lift_rewrite_t *wanted, const asking_t *asking, char **changed, char *note, size_t size,
                 rkb_error_t *err) {
    const lift_rewrite_t *next = wanted;

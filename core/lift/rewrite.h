@@ -1,5 +1,5 @@
-/* The rewrites: each turns a kernel into one that computes the same in another way, where it can show on the syntax tree that this holds.
- * A rewrite that cannot says by name which condition does not hold.  Blocks (a parser process a text); any thread but the loop's. */
+/* The rewrites.  Each turns a kernel into one that computes the same in another way, if the syntax tree proves it.  Otherwise it
+ * names the condition that does not hold.  Blocks while a parser process reads the text; any thread except the loop's. */
 #ifndef RKB_LIFT_REWRITE_H
 #define RKB_LIFT_REWRITE_H
 

@@ -266,7 +266,7 @@ static bool pass_condition(chooser_t *chooser, uint32_t node) {
    return true;
 }
 
-/* The statement that stands in a block of its own and holds the node; LIFT_NONE when it stands elsewhere (a loop's header, a lone body). */
+/* The statement of a block that contains the node; LIFT_NONE when the node is elsewhere (a loop's header, a body without braces). */
 static uint32_t block_statement(const lift_tree_t *tree, uint32_t node) {
    uint32_t up = node;
    while (tree->nodes[up].parent != LIFT_NONE && !lift_is(tree, tree->nodes[up].parent, LIFT_COMPOUND)) {
@@ -311,7 +311,7 @@ static bool is_factor(const lift_tree_t *tree, uint32_t product, uint32_t variab
           (is_factor(tree, lift_child(tree, plain, 0), variable) || is_factor(tree, lift_child(tree, plain, 1), variable));
 }
 
-/* From the statement on, the value is only a factor of what is added up, and no load depends on the condition's names. */
+/* From the statement on, the value is only used as a factor of a sum's terms, and no load depends on the condition's names. */
 static bool only_products(const lift_tree_t *tree, uint32_t from, uint32_t variable, uint32_t condition) {
    for (uint32_t s = from; s != LIFT_NONE; s = tree->nodes[s].next)
       for (uint32_t i = s; i < tree->nodes[s].last; i++) {

@@ -72,7 +72,7 @@ static bool add_sum(const lift_tree_t *tree, split_t *split, uint32_t variable, 
    return true;
 }
 
-/* The kernel's variable that a function's parameter stands for in the statement's call. */
+/* The kernel's variable that the statement's call passes for a parameter of the function. */
 static uint32_t behind_parameter(const lift_tree_t *tree, const split_t *split, uint32_t parameter) {
    for (uint32_t p = 0; lift_parameter(tree, split->function, p) != LIFT_NONE; p++)
       if (lift_parameter(tree, split->function, p) == parameter) {
@@ -241,7 +241,7 @@ static void change_header(const lift_tree_t *tree, const split_t *split, lift_ch
    rkb_text_free(&step);
 }
 
-/* Two kernels of one: the parts, and what is done with their sums. */
+/* Splits one kernel into two: one computes the parts, the other combines their sums. */
 static void write_kernels(const lift_tree_t *tree, const split_t *split, lift_change_t *change) {
    const uint32_t helper = tree->nodes[split->function].start;
    const lift_node_t *kernel = &tree->nodes[split->kernel], *statement = &tree->nodes[split->statement];

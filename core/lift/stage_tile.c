@@ -116,7 +116,7 @@ static bool check_pointer(const lift_subject_t *subject, const stage_t *stage, l
    return sound;
 }
 
-/* The condition's statement is one sum of products of the access: it may go, since zero stands in the tile. */
+/* The condition's statement only adds products of the access, so the condition can be removed: the tile has zeros there. */
 static bool guards_one_product(const lift_tree_t *tree, const stage_t *stage, uint32_t guard) {
    uint32_t then = lift_child(tree, guard, 1);
    if (lift_children(tree, guard) != 2)

@@ -1,4 +1,4 @@
-/* What every rewrite asks about its subject: a drawn place to begin at, and the text's kernels.  Any thread. */
+/* Queries that every rewrite makes about its subject: a drawn place to begin at, and the text's kernels.  Any thread. */
 #include "base/random.h"
 #include "lift/rewrite.h"
 

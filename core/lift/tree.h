@@ -1,5 +1,5 @@
-/* The syntax tree of one kernel's text, and what rewrites ask about it.  Immutable after reading; any thread.  Nodes are numbered in the
- * order of the text, each behind the node around it; LIFT_NONE is no node.  Texts are lent from the kernel's text. */
+/* The syntax tree of one kernel's text, and queries for rewrites.  Immutable after reading; any thread.  Nodes are numbered in the
+ * order of the text, each after its parent; LIFT_NONE is no node.  Texts point into the kernel's text. */
 #ifndef RKB_LIFT_TREE_H
 #define RKB_LIFT_TREE_H
 
@@ -67,9 +67,9 @@ uint32_t lift_base(const lift_tree_t *tree, uint32_t expression);
 void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size);
 /* Whether a name in the subtree is declared by the node. */
 bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
-/* Whether the word stands anywhere in the subtree as a name ("threadIdx"). */
+/* Whether the word occurs in the subtree as a name ("threadIdx"). */
 bool lift_mentions(const lift_tree_t *tree, uint32_t subtree, const char *word);
-/* Whether a call of that name stands in the subtree. */
+/* Whether the subtree contains a call of that name. */
 bool lift_calls(const lift_tree_t *tree, uint32_t subtree, const char *name);
 uint32_t lift_line(const lift_tree_t *tree, uint32_t node); /* in the text, from 1 */
 

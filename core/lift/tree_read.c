@@ -58,7 +58,7 @@ static bool read_nodes(record_reader_t *in, lift_tree_t *tree) {
    return in->at == in->size;
 }
 
-/* Siblings and ends.  False unless each node stands behind its parent and inside of what is open there. */
+/* Fills in siblings and ends.  False unless each node comes after its parent and inside the nodes that are open there. */
 static bool link_nodes(lift_tree_t *tree) {
    uint32_t *newest = rkb_allocate((size_t)tree->count + 1, sizeof *newest); /* the last child of a node; the last root at count */
    bool sound = true;

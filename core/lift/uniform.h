@@ -4,8 +4,8 @@
 
 #include "lift/tree.h"
 
-/* Whether the expression has only numbers, parameters of the kernel, what is the same for a block, variables that begin so and are never
- * changed, and the declarations given.  Loads and calls (but min and max) are not the same. */
+/* Whether the expression consists only of numbers, kernel parameters, values that are equal for a whole block, variables
+ * initialised from such and never changed, and the given declarations.  Loads and calls (except min and max) do not count as equal. */
 bool lift_is_uniform(const lift_tree_t *tree, uint32_t expression, const uint32_t *allowed, uint32_t allowed_count);
 /* A whole number, or an expression of template parameters, constants and numbers: known when the kernel is compiled. */
 bool lift_is_constant(const lift_tree_t *tree, uint32_t expression);

@@ -131,7 +131,7 @@ static bool read_axes(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_problems
           (!pipeline->matrix || read_matrix(pipeline, axes, problems));
 }
 
-/* Whether the axis says what is measured or repeated, rather than what is compared. */
+/* Whether the axis is a subject or a seed, so that its values are not compared with each other. */
 static bool is_subject(const axis_t *axis) {
    static const char *const keys[] = {"seed", "task", "direction", "target"};
    for (size_t i = 0; axis->kind == AXIS_PATH && i < sizeof keys / sizeof *keys; i++)

@@ -1,5 +1,5 @@
-/* Joins products and what is added to them.  An addition's node becomes a reshape; the product moves behind the addend, which it
- * reads as its third operand.  One thread. */
+/* Joins products with their addends.  The addition's node becomes a reshape, and the product moves after the addend, which it reads
+ * as its third operand.  One thread. */
 #include "reference/addends.h"
 
 #include <string.h>

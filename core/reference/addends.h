@@ -1,4 +1,4 @@
-/* Joins a product and what is added to it: y = x w + b.  One thread, while the program is built. */
+/* Joins a product with its addend: y = x w + b.  One thread, while the program is built. */
 #ifndef RKB_REFERENCE_ADDENDS_H
 #define RKB_REFERENCE_ADDENDS_H
 

@@ -19,7 +19,7 @@ typedef struct rkb_narrow {
    int bits;           /* of the significand, the hidden one included: the unit roundoff is 2^-bits */
    int least_exponent; /* the least subnormal number is 2^least_exponent */
    double largest;     /* finite number */
-   bool infinite;      /* whether there are infinities; else what is too large becomes NaN */
+   bool infinite;      /* whether the type has infinities; if not, numbers that are too large become NaN */
 } rkb_narrow_t;
 const rkb_narrow_t *rkb_dtype_narrow(uint32_t dtype); /* NULL for every other type */
 

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* What each of several evaluations side by side may take, so that all together have no more threads than one alone would. */
+/* The number of threads for each of several parallel evaluations, so that all of them use no more threads than one alone would. */
 int rkb_evaluation_threads(uint32_t evaluations);
 
-/* Of the evaluations that the calling thread begins from now on; returns what it was. */
+/* Sets the number for evaluations that the calling thread begins from now on; returns the number before. */
 int rkb_evaluation_use_threads(int threads);
 
 #endif

@@ -196,11 +196,11 @@ static inline void rkb_addend_rounding(const rkb_precision_t *precision, rkb_poi
 rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t *block, uint64_t count,
                              const double *weights);
 
-/* When only points are computed: computes together the elements that will soon be read row by row, which is much cheaper where rows
+/* When only points are computed: computes at once the elements that will soon be read row by row, which is much cheaper when rows
  * share the operands of a product.  Does nothing for whole tensors and for inputs. */
 int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index);
 
-/* Only for points: remembers elements of a node's output that were computed beside those that were asked for. */
+/* Only for points: remembers elements of a node's output that were computed in addition to the requested ones. */
 int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index, const rkb_block_t *block);
 
 /* The least number of elements, or of products of pairs, for which several threads pay.  For the small tensors of check cases,

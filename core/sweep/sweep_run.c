@@ -1,5 +1,5 @@
-/* Runs the cells of a sweep (sweep_run.h): decides which cell is started when, and what is made of its end.  The executor starts processes.
- * Loop thread only. */
+/* Runs the cells of a sweep (sweep_run.h): decides when each cell starts, and what follows from its end.  The executor starts
+ * processes.  Loop thread only. */
 #include "sweep/sweep_run.h"
 
 #include <signal.h>
@@ -38,7 +38,7 @@ typedef struct runner {
    rkb_sweep_result_t result;
    char *secret, *jobs;
    const char *command[MAX_ARGUMENTS];
-   bool starting; /* inside start_cells: what is called there does not start cells again */
+   bool starting; /* set inside start_cells, so that callbacks do not start cells again */
    int status;    /* what stopped the sweep itself */
    rkb_error_t error;
 } runner_t;
@@ -63,7 +63,7 @@ static void stop_with(runner_t *runner, int status, const rkb_error_t *err) {
       runner->error = *err;
    }
    if (runner->running == 0 || runner->options->destination->operations->queues)
-      rkb_loop_stop(runner->loop); /* what is in a queue stays there */
+      rkb_loop_stop(runner->loop); /* jobs in a scheduler's queue stay there */
 }
 
 /* Another start may help: the cell gets as many as it makes progress with, and some more. */

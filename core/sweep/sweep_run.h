@@ -34,7 +34,7 @@ typedef struct rkb_sweep_event {
 
 typedef struct rkb_sweep_options {
    const char *program;             /* path of rkb-run */
-   const char *version;             /* what it prints for --version */
+   const char *version;             /* the output of its --version */
    const rkb_destination_t *destination;        /* where the cells run */
    const char *const *slurm_options; /* words for sbatch, NULL-terminated, or NULL */
    bool detach;                     /* return when every cell is in the scheduler's queue */

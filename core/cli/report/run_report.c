@@ -173,7 +173,7 @@ static void gather_duplicate(gathering_t *all, const rkb_candidate_record_t *can
 static void gather_candidate(gathering_t *all, const rkb_candidate_record_t *candidate) {
    json_t *operator_ = entry_of(all->operators, candidate->operator_id);
    count(operator_, "made", 1);
-   /* The stages it passed before it was found to be a duplicate cost their time all the same. */
+   /* A duplicate's stages before it was recognised cost time too. */
    for (uint32_t i = 0; i < candidate->verdict_count; i++)
       gather_verdict(all, &candidate->verdicts[i]);
    if (candidate->duplicate_of > 0) {

@@ -25,7 +25,7 @@ int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err);
 /* As people read it, on standard output. */
 void rkb_report_print(const json_t *report);
 
-/* Parts of it, each from one pass over what is archived. */
+/* Parts of the report, each made by one pass over the archive. */
 json_t *rkb_report_lineage(rkb_archive_t *archive, int64_t best, const char *objective, rkb_error_t *err);
 
 #endif

@@ -9,7 +9,7 @@ typedef struct server_options {
    const char *folder;
    const char *address; /* numeric */
    uint16_t port;       /* 0: any free one */
-   const char *token;   /* NULL on loopback: nobody else can ask */
+   const char *token;   /* NULL on loopback, where no other machine can connect */
 } server_options_t;
 
 /* Prints the address and answers until SIGINT or SIGTERM. */

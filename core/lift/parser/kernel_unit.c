@@ -1,5 +1,5 @@
-/* Parses a kernel (kernel_unit.h).  No file is read: headers that a candidate may name are empty, since what they declare stands in the
- * declarations. */
+/* Parses a kernel (kernel_unit.h).  Reads no file: the headers that a candidate may include are empty, because declarations.cuh has
+ * their declarations. */
 #include "lift/parser/kernel_unit.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ enum { HEADER_COUNT = sizeof HEADERS / sizeof *HEADERS };
 static const char *const COMMON[] = {"-xc++", "-std=c++17", "-nostdinc", "-nostdinc++", "-ferror-limit=1", "-ftemplate-depth=64",
                                      "-fconstexpr-steps=100000", "-fbracket-depth=200", "-fno-exceptions", "-target", "x86_64-linux-gnu",
                                      "-isystem", "/kernel/include", "-include", DECLARATIONS_PATH};
-/* What is no fault in a kernel is left out: attributes that only a CUDA compiler knows, pragmas, parameters that a launch passes all the same. */
+/* Drops warnings that are no faults in a kernel: attributes that only a CUDA compiler knows, pragmas, unused parameters that the
+ * launch passes. */
 static const char *const WARNINGS[] = {"-Wall", "-Wextra", "-Wshadow", "-Wconditional-uninitialized", "-Wunreachable-code", "-Wcomma",
                                        "-Wloop-analysis", "-Wdouble-promotion", "-Wshift-sign-overflow", "-Wno-unknown-attributes",
                                        "-Wno-ignored-attributes", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Wno-unused-function",

@@ -19,7 +19,7 @@ void kernel_unit_close(kernel_unit_t *opened);
 
 /* Makes the answer a refusal. */
 void kernel_unit_refuse(rkb_text_t *answer, const char *why);
-/* The line of the kernel that a diagnostic stands at; 0: it stands elsewhere. */
+/* The line of the kernel where a diagnostic is; 0: it is elsewhere. */
 unsigned kernel_unit_line(CXDiagnostic diagnostic);
 
 void kernel_unit_version(void); /* prints libclang's own line */

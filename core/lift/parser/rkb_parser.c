@@ -100,5 +100,5 @@ int main(int argc, char **argv) {
    if (!read_request(&question, &declarations, &text))
       return 1;
    answer_question(question, declarations, text, &answer);
-   _exit(send_answer(&answer) ? 0 : 1); /* what was allocated goes with the process */
+   _exit(send_answer(&answer) ? 0 : 1); /* nothing is freed: the process ends */
 }

@@ -1,5 +1,5 @@
-/* rkb-plugin-test: checks a plugin against the contract of rkb/plugin.h, items.h and strategy.h, and says which clause it
- * breaks.  The object's file first, then what it declares, then each stage in a process of its own. */
+/* rkb-plugin-test: checks a plugin against the contract of rkb/plugin.h, items.h and strategy.h, and names the clause that it
+ * breaks.  Checks the object file first, then its declarations, then each stage in a process of its own. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

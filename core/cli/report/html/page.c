@@ -37,7 +37,7 @@ static void fail(rkb_page_t *page, int status) {
       page->status = status;
 }
 
-/* In JSON '<' stands in strings alone, so its escape means the same. */
+/* In JSON '<' occurs only in strings, so its escape means the same. */
 static void add_json(rkb_text_t *text, const char *json) {
    for (;;) {
       const size_t plain = strcspn(json, "<");
@@ -71,7 +71,7 @@ void rkb_page_drop(rkb_page_t *page) {
    rkb_text_free(&page->text);
 }
 
-/* Adds what stands behind the data. */
+/* Adds the part of the template after the data. */
 static int finish(rkb_page_t *page, rkb_error_t *err) {
    const char *rest = strstr(rkb_page_template, marker) + sizeof marker - 1;
    rkb_text_append(&page->text, rest, (size_t)(rkb_page_template_end - rest));

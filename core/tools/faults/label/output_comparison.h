@@ -1,5 +1,5 @@
-/* A fault beside its correct kernel on the GPU, at shapes where the fault must show and no answer of the reference is at hand: whole outputs
- * are compared.  One thread a runner. */
+/* Compares a faulty kernel with its correct one on the GPU, at shapes where the fault must show and no expected values exist: whole
+ * outputs are compared.  One thread a runner. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 #define RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 

@@ -1,5 +1,5 @@
-/* What a kernel takes for granted and nobody promised: the order of blocks, a device that has run nothing before, how large a value, a
- * grid or a dim can be, who meets at a barrier, that NaN does not come.  Stateless; any thread. */
+/* Kernels with unjustified assumptions: about the order of blocks, a device that has run nothing before, the size of a value, a
+ * grid or a dim, the threads at a barrier, and the absence of NaN.  Stateless; any thread. */
 #include <inttypes.h>
 #include <string.h>
 #include "corpus/operator.h"
