@@ -47,8 +47,8 @@ const rkb_key_t RKB_PIPELINE_KEYS[] = {
    {"compile", RKB_KEYS_LIMITS, "80s", NULL, false,
     "processor time that compiling one candidate may use; beyond it the verdict is `unknown tool.compile_time`"},
    {"execute", RKB_KEYS_LIMITS, "60s", NULL, false,
-    "work that the checking machine may spend on one candidate, as processor time of a usual machine; what it then leaves "
-    "out is `unknown limit.budget`"},
+    "work that the checking machine may spend on one candidate, in seconds of a usual processor; checks that it leaves out "
+    "then give `unknown limit.budget`"},
    {"execute_memory", RKB_KEYS_LIMITS, "4GiB", NULL, false,
     "memory that the process which checks one candidate may have for each of its threads; beyond it the verdict is `unknown tool.limit`"},
    {"cost_usd", RKB_KEYS_LIMITS, "none", NULL, false,
@@ -65,7 +65,7 @@ const rkb_key_t RKB_PIPELINE_KEYS[] = {
    {"environment", RKB_KEYS_WORKER, "none", NULL, false,
     "names of variables that the command gets, as in `[HOME, SSH_AUTH_SOCK]`"},
    {"plugins", RKB_KEYS_FILE, "none", NULL, false,
-    "shared objects to load besides those that rkb finds (below)"},
+    "shared objects to load in addition to those that rkb finds (below)"},
    {"propose", RKB_KEYS_FILE, NULL, NULL, false, "a list of translators that give the first candidates"},
    {"screen", RKB_KEYS_FILE, NULL, NULL, false,
     "a list of verifiers and profilers that need no GPU, cheap ones first"},
