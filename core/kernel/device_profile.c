@@ -232,3 +232,20 @@ void rkb_device_free(rkb_device_t *device) {
    if (device)
       rkb_arena_free(((owned_device_t *)device)->arena);
 }
+
+const char *rkb_device_property(const rkb_device_t *device, uint32_t number, int64_t *value) {
+   const struct {
+      const char *name;
+      int64_t value;
+   } table[] = {{"multiprocessors", device->multiprocessors},
+                {"warp_size", device->warp_size},
+                {"shared_per_block", device->shared_per_block},
+                {"shared_per_block_optin", device->shared_per_block_optin},
+                {"shared_per_multiprocessor", device->shared_per_multiprocessor},
+                {"threads_per_multiprocessor", device->threads_per_multiprocessor},
+                {"l2_bytes", (int64_t)device->l2_bytes}};
+   if (number >= sizeof table / sizeof *table)
+      return NULL;
+   *value = table[number].value;
+   return table[number].name;
+}

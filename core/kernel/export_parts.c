@@ -128,21 +128,15 @@ static bool is_mentioned(const exporter_t *exporter, const char *name) {
 }
 
 static void write_properties(exporter_t *exporter) {
-   const rkb_device_t *device = exporter->device;
-   const struct {
-      const char *name;
-      int64_t value;
-   } table[] = {{"multiprocessors", device->multiprocessors},
-                {"warp_size", device->warp_size},
-                {"shared_per_block", device->shared_per_block},
-                {"shared_per_block_optin", device->shared_per_block_optin},
-                {"shared_per_multiprocessor", device->shared_per_multiprocessor},
-                {"threads_per_multiprocessor", device->threads_per_multiprocessor},
-                {"l2_bytes", (int64_t)device->l2_bytes}};
-   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-      if (is_mentioned(exporter, table[i].name))
-         rkb_text_format(exporter->out, "   const int64_t %s = %lld; /* of %s */\n", table[i].name,
-                         (long long)table[i].value, device->name);
+   int64_t value;
+   uint32_t number = 0;
+   const char *name = rkb_device_property(exporter->device, number, &value);
+   while (name) {
+      if (is_mentioned(exporter, name))
+         rkb_text_format(exporter->out, "   const int64_t %s = %lld; /* of %s */\n", name, (long long)value,
+                         exporter->device->name);
+      name = rkb_device_property(exporter->device, ++number, &value);
+   }
 }
 
 void export_names(exporter_t *exporter) {

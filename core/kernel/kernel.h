@@ -40,6 +40,9 @@ bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
 /* device_profile.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
 void rkb_device_free(rkb_device_t *device);
+/* The name and value of a property that a manifest's expressions may use, enough to choose the size of a persistent grid or a tile; NULL past
+ * the last. */
+const char *rkb_device_property(const rkb_device_t *device, uint32_t number, int64_t *value);
 
 /* tune_assignment.c: a whole assignment (every parameter) from a JSON object and the defaults; finding when a name or value is not
  * the manifest's.  values has tune_count entries. */

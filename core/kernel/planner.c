@@ -14,25 +14,15 @@ void planner_find(planner_t *planner, const char *reason, rkb_place_t place, con
    rkb_finding_set(planner->finding, reason, place.line, place.column, "%s", text);
 }
 
-/* The target's properties that a manifest may use, enough to choose the size of a persistent grid or a tile. */
+/* A property of the target by its name (rkb_device_property). */
 static bool device_property(const rkb_device_t *device, const char *name, rkb_value_t *value) {
-   const struct {
-      const char *name;
-      int64_t value;
-   } table[] = {{"multiprocessors", device->multiprocessors},
-                {"warp_size", device->warp_size},
-                {"shared_per_block", device->shared_per_block},
-                {"shared_per_block_optin", device->shared_per_block_optin},
-                {"shared_per_multiprocessor", device->shared_per_multiprocessor},
-                {"threads_per_multiprocessor", device->threads_per_multiprocessor},
-                {"l2_bytes", (int64_t)device->l2_bytes}};
-   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-      if (strcmp(table[i].name, name) == 0) {
-         *value = (rkb_value_t){.integer = table[i].value};
-         return true;
-      }
-   }
-   return false;
+   int64_t found = 0;
+   uint32_t number = 0;
+   const char *property = rkb_device_property(device, number, &found);
+   while (property && strcmp(property, name) != 0)
+      property = rkb_device_property(device, ++number, &found);
+   *value = (rkb_value_t){.integer = found};
+   return property != NULL;
 }
 
 bool planner_name(void *argument, const char *name, rkb_value_t *value) {
