@@ -1,4 +1,4 @@
-/* What is said to Slurm and to a shell, and what is read from squeue: states, rows that say nothing, lists of elements, quoted words. */
+/* Texts for Slurm and for a shell, and squeue's output: states, rows without information, lists of elements, quoted words. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What a process stage's program writes: the first byte says as what it is read.  Nothing but RKB_OK or a message comes out, and what is
- * emitted is an item of the kind. */
+/* The output of a process stage's program; the first byte chooses the kind of answer.  The result is RKB_OK or a message, and
+ * emitted items are of the kind. */
 #include <stdlib.h>
 #include <string.h>
 #include "process_stage/stage_answer.h"

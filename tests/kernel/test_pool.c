@@ -219,7 +219,7 @@ static void the_sandbox_keeps_files_closed(void **state) {
    rkb_compilers_close(pool);
 }
 
-/* Straight to the compiler: the time is the same whenever it is asked, by its name or by one that is pasted together. */
+/* Directly to the compiler: the time is always the same, whether its name is written or pasted together. */
 static void every_hour_is_the_same(void **state) {
    static const char *const sources[] = {"__global__ void k(char *x) { x[0] = __DATE__[9]; }",
                                          "#define NAME(a, b) a##b\n__global__ void k(char *x) { x[0] = NAME(__DA, TE__)[9]; }"};

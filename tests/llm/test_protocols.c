@@ -1,5 +1,5 @@
-/* Every protocol against a server that behaves and misbehaves: how each exchange ends, what it costs, and
- * that the key is in nothing that was written. */
+/* Every protocol against a server that behaves well or badly: how each exchange ends, what it costs, and that the key is in nothing
+ * that was written. */
 #include "llm_fixture.h"
 
 #include <math.h>

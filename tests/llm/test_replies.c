@@ -1,4 +1,4 @@
-/* What is read out of replies: kernels, edits, verdicts.  And prompts: what is checked, cut, fenced. */
+/* Reading replies: kernels, edits, verdicts.  Making prompts: checks, cuts and marked lines. */
 #include "check.h"
 
 #include <stdlib.h>

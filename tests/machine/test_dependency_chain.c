@@ -1,4 +1,4 @@
-/* The chain of dependent instructions that a speed model is told: one row a kernel's body, by what waits for what in it. */
+/* The longest chain of dependent instructions, for the speed model: one row for each kernel body. */
 #include <stdio.h>
 #include "check.h"
 #include "machine_harness.h"

@@ -1,5 +1,5 @@
-/* Pipeline files and what is said about them: each pipelines/cases/NAME.yaml has NAME.expected beside it, with the problems
- * or the resolved form and the graph.  A new case is two new files; RKB_UPDATE_EXPECTED=1 writes the second. */
+/* Pipeline files and the messages about them: each pipelines/cases/NAME.yaml has a NAME.expected with the problems, or with the
+ * resolved form and the graph.  A new case is two new files; RKB_UPDATE_EXPECTED=1 writes the second. */
 #include "run/run_harness.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 
 #define CASES RKB_SOURCE_DIR "/tests/pipeline/cases"
 
-/* Paths of this tree are not part of what is expected. */
+/* The expected text has no paths of this tree. */
 static void add_shortened(rkb_text_t *out, const char *text) {
    const char *at;
    while ((at = strstr(text, CASES "/")) != NULL) {

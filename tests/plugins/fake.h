@@ -30,7 +30,7 @@ typedef struct fake {
    rkb_item_t *emitted[FAKE_EMITTED];
    uint32_t emitted_count;
    rkb_error_t error;  /* of the last call */
-   char logged[4096]; /* warnings, one a line; what is more is cut */
+   char logged[4096]; /* warnings, one a line; text past the limit is cut */
 } fake_t;
 
 /* plugin: "mutator/tune".  settings: NULL or a NULL-terminated list of "name=value"; what it leaves out has
@@ -47,7 +47,7 @@ rkb_item_t *fake_request(fake_t *fake, const char *section, int64_t number, cons
 rkb_item_t *fake_candidate(fake_t *fake, int64_t number, const char *source, const char *tune);
 void fake_drop(rkb_item_t *item);
 
-/* Runs one job; what it emitted is in fake->emitted until the next. */
+/* Runs one job; fake->emitted has its items until the next job. */
 int fake_run(fake_t *fake, const rkb_item_t *in);
 /* A search request with one parent, run. */
 int fake_run_parent(fake_t *fake, int64_t number, const char *hints, const char *source, const char *tune);

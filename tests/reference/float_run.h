@@ -16,7 +16,7 @@ typedef struct float_run {
    double *addend;               /* what is added to each of its outputs; NULL: nothing */
 } float_run_t;
 
-/* Numbers ready to be factors: rounded as the products at hand have them, or for 3xTF32 in two parts. */
+/* Numbers prepared as factors: rounded as the current products need, or split in two parts for 3xTF32. */
 typedef struct float_factors {
    float *high, *low; /* one allocation; low only for 3xTF32 */
 } float_factors_t;

@@ -155,7 +155,7 @@ static void test_shorter_run_is_a_prefix(void **state) {
    scratch_remove(scratch);
 }
 
-/* A run that ended, resumed: nothing is left to do, and it holds what it held. */
+/* An ended run is resumed: nothing is left to do, and its archive does not change. */
 static void end_and_resume(const char *const *set, uint32_t ending) {
    char *scratch = scratch_make();
    char *whole = rkb_path_join(scratch, "whole"), *directory = rkb_path_join(scratch, "again");

@@ -33,7 +33,7 @@ static void check_request(watch_t *watch, const rkb_event_t *event) {
    assert_true(event->request < MOST_REQUESTS);
    if (event->section != RKB_SECTION_SEARCH)
       return;
-   /* Request n is asked when the strategy has heard of all requests up to n - window, and of no later one. */
+   /* Request n is asked when the strategy has received all requests up to n - window and no later one. */
    int64_t heard = event->request < WINDOW ? 0 : event->request - WINDOW + 1;
    assert_int_equal(watch->closed[RKB_SECTION_PROPOSE], watch->asked[RKB_SECTION_PROPOSE]);
    assert_int_equal(watch->closed[RKB_SECTION_SEARCH], heard);
@@ -166,7 +166,7 @@ static void test_events_follow_the_pipeline(void **state) {
          watch_run(sets[i], NULL, false, jobs);
 }
 
-/* A resumed run sends the events of what it takes from the archive in the same order. */
+/* A resumed run sends the events of archived results in the same order. */
 static void test_events_of_a_resumed_run(void **state) {
    static const char *const few[] = {"limits.candidates=60", NULL};
    char *scratch = scratch_make();

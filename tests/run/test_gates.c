@@ -89,7 +89,8 @@ static void test_only_and_sample(void **state) {
    scratch_remove(run);
 }
 
-/* Side by side both are recorded, whoever is faster, and what needs both runs only when neither stopped. */
+/* If two entries run in parallel, both are recorded whichever is faster, and an entry that needs both runs only if neither stopped
+ * the candidate. */
 static void test_side_by_side(void **state) {
    char *run = scratch_make();
    (void)state;
@@ -201,7 +202,7 @@ static void test_close_to_the_least(void **state) {
    assert_true(far.candidates >= 30);
 }
 
-/* Nothing such a verifier says can be used.  One that answers in between is a matter of candidates. */
+/* Such a verifier never gives a usable answer.  If it sometimes does, the fault may be the candidates'. */
 static void test_contract_never_kept(void **state) {
    static const struct {
       const char *failures;

@@ -69,7 +69,7 @@ static void test_bad_objects_get_one_sentence(void **state) {
       char id[100];
       snprintf(id, sizeof id, "bad.verifier.%s", AT_LOAD[i].name);
       assert_null(rkb_registry_stage(registry, id, NULL));
-      assert_int_equal(problems.errors, 0); /* a bad object that nobody uses stops nothing */
+      assert_int_equal(problems.errors, 0); /* a bad object that no pipeline uses does no harm */
       free(text);
       rkb_registry_free(registry);
       rkb_problems_free(&problems);

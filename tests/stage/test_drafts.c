@@ -1,4 +1,4 @@
-/* The drafts that no shipped plugin uses, used by a test's: a transfer that fails, and one that ends with its job. */
+/* The drafts, which no shipped plugin uses, in a plugin of the tests: a transfer that fails, and one that ends with its job. */
 #include "run/run_harness.h"
 
 #include <arpa/inet.h>

@@ -102,7 +102,8 @@ static uint32_t found_in_samples(double effect, uint32_t samples) {
    return found;
 }
 
-/* An advantage of one standard deviation is nearly always found with 20 pairs, and one that is not there in one of twenty. */
+/* With 20 pairs, an advantage of one standard deviation is nearly always found, and an advantage that does not exist in one of
+ * twenty trials. */
 static void test_planted_advantage(void **state) {
    (void)state;
    const uint32_t planted = found_in_samples(1, 1000), none = found_in_samples(0, 1000);

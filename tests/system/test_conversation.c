@@ -1,4 +1,4 @@
-/* Programs that are talked to in lines.  The programs are sh and cat; a limit only ends a hang, but where waiting is what is tested. */
+/* Programs that are asked and answer in lines: sh and cat.  Except where waiting itself is tested, a time limit only ends a hang. */
 #include "check.h"
 
 #include <stdlib.h>

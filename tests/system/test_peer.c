@@ -36,7 +36,7 @@ static void bytes_go_there_and_back(void **state) {
    assert_int_equal(peer.pid, 0);
 }
 
-/* Writing to one that has died must not kill the writer. */
+/* Writing to a dead process must not kill the writer. */
 static void a_dead_peer_is_an_ended_transfer(void **state) {
    (void)state;
    rkb_peer_t peer = start("exit 3");

@@ -178,7 +178,7 @@ static void an_endless_writer_meets_its_deadline(void **state) {
    }
 }
 
-/* Waits for a process that is nobody's child here any more. */
+/* Waits for a process that is no longer a child of this one. */
 static bool is_gone(pid_t pid) {
    for (int i = 0; i < 60000; i++) {
       char path[64], status[1024] = "";
@@ -191,7 +191,7 @@ static bool is_gone(pid_t pid) {
       status[got] = '\0';
       char *name_end = strrchr(status, ')');
       if (name_end && name_end[2] == 'Z')
-         return true; /* dead; whoever adopted it has not collected it yet */
+         return true; /* dead, but not yet collected by the process that adopted it */
       usleep(1000);
    }
    return false;

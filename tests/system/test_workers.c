@@ -167,7 +167,7 @@ static void closing_lets_running_tasks_end(void **state) {
    until_waiting(&door, 2);
    rkb_workers_submit(workers, count, &counter, NULL);
    assert_int_equal(pthread_create(&thread, NULL, close_pool, workers), 0);
-   /* A pool that is being closed takes nothing more; what it took until then is dropped. */
+   /* A pool that is being closed refuses new tasks and drops those that wait. */
    while (rkb_workers_submit(workers, count, &counter, NULL) != RKB_ERR_CANCELLED)
       usleep(1000);
    let_pass(&door, 2);
@@ -209,7 +209,7 @@ static void share_from_a_task(void *argument) {
    atomic_store(&parts->ended, 1);
 }
 
-/* From tasks that fill the pool themselves: every part once, and nobody waits for a thread that is not there. */
+/* Sharing from tasks that fill the pool: every part is executed once, and no task waits for a thread that does not exist. */
 static void parts_are_each_called_once(void **state) {
    (void)state;
    static parts_t parts[4];

@@ -1,4 +1,4 @@
-/* What is said about mistakes in task files: every line of bad.txt. */
+/* Messages about mistakes in task files: every line of bad.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -56,7 +56,7 @@ static void another_task_sees_nothing_of_it(void **state) {
    rkb_store_close(store);
 }
 
-/* The only file that a store of one entry has besides its key. */
+/* The only file of a store with one entry, apart from its key. */
 static void only_entry(const char *folder, char *path, size_t size) {
    char command[512];
    snprintf(command, sizeof command, "find %s/rkb/expected -type f ! -name key", folder);
@@ -67,7 +67,7 @@ static void only_entry(const char *folder, char *path, size_t size) {
    pclose(names);
 }
 
-/* A value that was changed, one under another name, one that others could have written, a link and a pipe. */
+/* A changed value, a renamed one, one that other users could have written, a link and a pipe. */
 static void foreign_values_are_not_taken(void **state) {
    static const char *const changes[] = {
       "printf X | dd of=%1$s bs=1 seek=40 conv=notrunc status=none", "cp %2$s %1$s", "chmod o+w %1$s",
@@ -105,7 +105,7 @@ static void seeds_stay_and_differ(void **state) {
    rkb_store_close(second);
    snprintf(path, sizeof path, "%s/rkb/expected/key", (const char *)*state);
    assert_int_equal(stat(path, &secret), 0);
-   assert_int_equal(secret.st_mode & 077, 0); /* nobody else's to read */
+   assert_int_equal(secret.st_mode & 077, 0); /* only the owner may read it */
 }
 
 static void large_and_costly_cases_have_two_seeds(void **state) {

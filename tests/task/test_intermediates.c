@@ -73,7 +73,7 @@ static void what_lies_behind_follows_from_what_was_given(void **state) {
    rkb_task_free(task);
 }
 
-/* Each made-up element is an element of the true one, not all the same, and not in its places. */
+/* Each made-up element is an element of the true intermediate; they are not all equal and not at their own places. */
 static void made_up_elements_are_true_ones(void **state) {
    (void)state;
    rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "backward");

@@ -1,4 +1,4 @@
-/* best/<direction>.yaml, a seed and tune values: what is read, what is refused and where, and which kernels may be there at all. */
+/* best/<direction>.yaml, a seed and tune values: valid files, refusals with their places, and which kernels may be in best/. */
 #include "check.h"
 #include <glob.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What `rkb bench` makes of rows and baselines that are there: which is shown, what is computed from them, what is not said. */
+/* The table of `rkb bench` from existing rows and baselines: which ones it shows, what it computes from them, and what it leaves
+ * out. */
 #include "check.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Where two outputs differ most: of every element type, wherever the pieces are cut, and beside what is no number. */
+/* Where two outputs differ most: for every element type, for every cut into pieces, and with NaN among the elements. */
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>

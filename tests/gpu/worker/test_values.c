@@ -1,5 +1,5 @@
-/* Input values on the device, over the worker's protocol and sessions, with a driver that has no device (driver_double.c):
- * what is kept comes back as long as it is whole, goes when the memory is needed, and is nobody's but its name's. */
+/* Input values on the device, over the worker's protocol and sessions, with a substitute for the driver (driver_double.c).  Kept
+ * values come back as long as they are undamaged, are dropped when the memory is needed, and are found only under their name. */
 #include "check.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -234,7 +234,7 @@ static void a_fresh_worker_has_nothing(void **state) {
    run(p, "nothing");
 }
 
-/* The spare starts while the first worker works; one that comes to nothing costs a start, not the session. */
+/* The spare starts while the first worker works.  If it fails, that costs one start and not the session. */
 static void a_spare_that_does_not_start_is_replaced(void **state) {
    (void)state;
    char count[] = "/tmp/rkb-spare-XXXXXX", script[1024];

@@ -1,4 +1,4 @@
-/* rkb.mutator.tune: every mode stays inside the declared choices, says what it did, and repeats itself. */
+/* rkb.mutator.tune: every mode stays inside the declared choices, describes its change, and repeats itself. */
 #include "fake.h"
 #include <inttypes.h>
 #include <jansson.h>

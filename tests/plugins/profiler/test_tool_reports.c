@@ -1,4 +1,4 @@
-/* What Nsight Compute and compute-sanitizer write, as their versions 2025.3 wrote it on an H200, and what is not quite that. */
+/* Output of Nsight Compute and compute-sanitizer, as their versions 2025.3 wrote it on an H200, and damaged output. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* The tuner of rkb.strategy.tune on a space made by a formula: it finds the best in few evaluations, it repeats itself, and it
- * comes to an end. */
+/* The tuner of rkb.strategy.tune on a space given by a formula: it finds the best in few evaluations, repeats itself, and ends. */
 #include "check.h"
 
 #include <math.h>

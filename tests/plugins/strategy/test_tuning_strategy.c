@@ -110,7 +110,7 @@ static void stops_after_its_evaluations(void **state) {
    fake_close(&fake);
 }
 
-/* What is no space of integers is left alone; a space far beyond what is listed is sampled. */
+/* A space that is not of integers is ignored; a space too large to be listed is sampled. */
 static void odd_spaces(void **state) {
    static const char *const spaces[] = {"", "[]", "{\"A\": []}", "{\"A\": [1.5]}", "{\"A\": 3}", NULL};
    fake_t fake;

@@ -1,4 +1,4 @@
-/* rkb.translator.seed: what it finds, in which order, and how it fails. */
+/* rkb.translator.seed: the files that it finds, their order, and failures. */
 #include "fake.h"
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static void gives_the_tasks_seeds(void **state) {
    fake_close(&fake);
 }
 
-/* A link may lead to any file of the one who runs this, and a pipe never ends.  The file is left out, and named; the seed beside it
- * is given, and alone in its directory the file fails the request. */
+/* A link may lead to any of the user's files, and a pipe never ends.  Such a file is skipped and named, and other seeds are given.
+ * If it is the only file in its directory, the request fails. */
 static void files_that_are_no_text_are_left_out(void **state) {
    static const char *const commands[] = {"ln -s /etc/passwd %s/%s", "ln -s c.cu %s/%s", "mkfifo %s/%s", "mkdir %s/%s",
                                           "printf 'a\\0b' >%s/%s", "head -c 300000 /dev/zero >%s/%s"};

@@ -1,4 +1,4 @@
-/* A plugin that needs a GPU, and it does not say so in its flags. */
+/* A plugin that needs a GPU without declaring it in its flags. */
 #include "common.h"
 #include <rkb/ext/device.h>
 static const rkb_stage_t BAD = {STAGE_HEAD("needs_gpu_without_flag"), .create = good_create, .run = good_run,

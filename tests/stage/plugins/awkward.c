@@ -46,7 +46,7 @@ static int flaky_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    return rkb_emit_verdict(stage->host, job, RKB_ACCEPT, "", "there at last");
 }
 
-/* Never returns for one number, whoever asks. */
+/* Never returns for one number. */
 static int deaf_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const stage_t *stage = self;
    (void)err;

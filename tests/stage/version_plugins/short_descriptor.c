@@ -1,4 +1,4 @@
-/* Descriptors whose sizes end before needs, or in the middle of it: what stands there is not to be read. */
+/* Descriptors whose sizes end before needs or in the middle of it: needs must not be read. */
 #include "../bad_plugins/common.h"
 
 #define SHORT(name, bytes)                                                                                   \
