@@ -25,17 +25,17 @@ typedef struct rkb_asynchronous_stage {
    /* Optional.  Acquires what the stage needs to run: I/O, threads, connections.  The first job comes after it.  [worker] */
    int (*start)(void *self, rkb_error_t *err);
 
-   /* Starts the work and returns.  RKB_OK means accepted: the stage now owes exactly one job_complete for this job, from any
-    * thread, even after cancel or stop.  Any other value means refused: the core completes the job with that status and the
-    * stage must not touch it again.  [loop] */
+   /* Starts the work and returns.  RKB_OK means accepted: the stage must now call job_complete exactly once for this job, from any
+    * thread, even after cancel or stop.  Any other value means refused: the core completes the job with that status, and the stage
+    * must not touch it again.  [loop] */
    int (*submit)(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err);
 
    /* Optional.  Asks an accepted job to end early.  A hint: the job still completes once, with RKB_ERR_CANCELLED or whatever
     * it had reached.  [loop] */
    void (*cancel)(void *self, rkb_job_t job);
 
-   /* Optional.  No more jobs will come.  Close handles and threads, then call stage_stopped; the core waits for it, and for
-    * every owed job, before destroy.  Absent means "at once".  [loop] */
+   /* Optional.  No more jobs will come.  Close handles and threads, then call stage_stopped.  Before destroy, the core waits for
+    * this call and for the end of every accepted job.  Absent means "at once".  [loop] */
    void (*stop)(void *self);
 } rkb_asynchronous_stage_t;
 

@@ -25,7 +25,7 @@ typedef struct rkb_conversation_spec {
    uint32_t size;
    uint32_t reserved;
    const char *const *command;     /* NULL-terminated; command[0] is looked up on PATH unless it has a slash */
-   const char *const *environment; /* names of variables that it gets besides PATH, NULL-terminated, or NULL */
+   const char *const *environment; /* names of variables that it gets in addition to PATH, NULL-terminated, or NULL */
    const char *directory;          /* its working directory, or NULL for the caller's */
    const char *greeting;           /* the first line to each process, without its newline */
    rkb_conversation_read_t greeted; /* reads the answer to the greeting; called from the thread that asks */

@@ -87,12 +87,12 @@ typedef struct rkb_launch_counters {
    uint32_t kernel;      /* index into the build's kernels */
    uint32_t threads;     /* a block */
    uint64_t blocks;      /* of the grid */
-   uint64_t executed;    /* blocks of it that were run */
+   uint64_t executed;    /* blocks of it that were executed */
    uint64_t thread_instructions[RKB_CLASS_COUNT];
    uint64_t warp_instructions[RKB_CLASS_COUNT]; /* issued: one a warp whatever lanes are active */
    uint64_t load_requests, load_sectors, load_least;    /* global loads */
    uint64_t store_requests, store_sectors, store_least; /* global stores */
-   uint64_t distinct_load_sectors, distinct_store_sectors; /* touched at least once by the executed blocks together */
+   uint64_t distinct_load_sectors, distinct_store_sectors; /* accessed at least once by any of the executed blocks */
    uint64_t shared_requests, shared_wavefronts;         /* wavefronts = requests when there is no bank conflict */
    uint64_t atomic_requests, atomic_serial;             /* serial: sum over requests of the most lanes on one address */
    uint64_t barriers;          /* by blocks */

@@ -67,7 +67,7 @@ typedef struct rkb_range {
 enum rkb_observed {
    RKB_OBSERVED = 0,
    RKB_OBSERVED_FORBIDDEN = 1, /* the driver shows counters to administrators alone (ERR_NVGPUCTRPERM) */
-   RKB_OBSERVED_MISSING = 2,   /* the worker's machine has no CUPTI, or one that cannot profile this device */
+   RKB_OBSERVED_MISSING = 2,   /* the worker's machine has no CUPTI, or its CUPTI cannot profile this device */
    RKB_OBSERVED_FAILED = 3
 };
 
@@ -134,9 +134,9 @@ typedef struct rkb_device_api {
     * made on the device.  A kernel that does not know the key cannot change bytes and keep the sum. */
    int (*sums)(rkb_session_t *session, uint32_t instance, uint32_t count, const uint32_t *buffers, const uint64_t *keys,
                uint64_t *sums, rkb_error_t *err);
-   /* Values that are the same in many sessions need not travel each time.  keep: what is staged stays on the device after the
-    * session, under a name, as long as there is room and the worker lives.  take: makes it this session's; *there false:
-    * it is gone and has to be staged.  The sum is of what it holds now, after all that ran meanwhile. */
+   /* Values that are the same in many sessions need to be sent only once.  keep: the staged values stay on the device after the
+    * session, under a name, as long as there is room and the worker lives.  take: gives them to this session; *there false: they are
+    * gone and must be staged.  The sum is of their present bytes, after everything that ran since. */
    int (*keep)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], rkb_error_t *err);
    int (*take)(rkb_session_t *session, uint32_t set, uint32_t tensor, const uint64_t name[2], uint64_t bytes, uint64_t key,
                bool *there, uint64_t *sum, rkb_error_t *err);
@@ -162,8 +162,8 @@ typedef struct rkb_device_api {
     * command ("ncu", "--csv", ...), on the worker's machine.  The device is held as in begin.  Nothing is timed there. */
    int (*begin_under)(const rkb_host_t *host, rkb_job_t job, const char *const *words, rkb_session_t **session,
                       rkb_error_t *err);
-   /* Ends the worker of such a session, waits for the tool, and gives what it wrote to standard error, at most 8 MiB; *report is
-    * the caller's, free().  Only end may follow. */
+   /* Ends the worker of such a session and waits for the tool.  *report is the tool's standard error, at most 8 MiB; the caller
+    * releases it with free().  Only end may follow. */
    int (*report)(rkb_session_t *session, char **report, size_t *bytes, rkb_error_t *err);
 } rkb_device_api_t;
 

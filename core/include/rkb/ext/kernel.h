@@ -219,12 +219,12 @@ typedef struct rkb_device {
    double tensor_tf32, tensor_bf16, tensor_fp16; /* dense operations/s */
    double memory_latency_s, l2_latency_s, shared_latency_s; /* unloaded */
    double launch_floor_s, graph_launch_s;        /* time of an empty kernel; of each further one in a graph */
-   double memory_sustained;                      /* bytes/s that a plain copy reaches, read and written together */
+   double memory_sustained;                      /* bytes/s that a plain copy reaches, the sum of reads and writes */
    double issue_per_clock;                       /* warp instructions a multiprocessor starts a clock */
    double load_store_per_clock;                  /* lanes of loads and stores a multiprocessor takes a clock */
    double convert_per_clock;                     /* lanes of type conversions */
    double issue_latency_clocks;                  /* between dependent arithmetic instructions of one warp */
-   double barrier_clocks;                        /* of a block-wide barrier, nobody late */
+   double barrier_clocks;                        /* of a block-wide barrier for which no warp is late */
    double tensor_fp8, tensor_int8;               /* dense operations/s; 0: the tensor cores do not take the type */
    double tensor_mma_share;                      /* the share of these rates that mma.sync reaches */
    double tensor_latency_clocks;                 /* between dependent mma.sync of one warp */
@@ -252,7 +252,7 @@ typedef struct rkb_kernel_api {
    const rkb_token_t *(*tokens_at)(const rkb_tokens_t *tokens, uint32_t *count);
    void (*tokens_free)(rkb_tokens_t *tokens);
 
-   /* The manifest of a text.  RKB_OK with *manifest NULL means finding says what is wrong with it.  [worker] */
+   /* The manifest of a text.  RKB_OK with *manifest NULL: finding has the error.  [worker] */
    int (*manifest)(const rkb_host_t *host, const char *source, rkb_manifest_t **manifest, rkb_finding_t *finding,
                    rkb_error_t *err);
    void (*manifest_free)(rkb_manifest_t *manifest);
@@ -273,8 +273,8 @@ typedef struct rkb_kernel_api {
    rkb_occupancy_t (*occupancy)(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,
                                 uint32_t dynamic_shared);
 
-   /* Lets a stage hand a blob about a candidate to a later stage of the same candidate, e.g. the machine's counts to
-    * the speed model: kept with the candidate while it is in flight.  note_get lends; NULL when absent.  [worker] */
+   /* Passes bytes about a candidate from one stage to a later one, for example the machine's counts to the speed model.  They are
+    * kept with the candidate while it is in flight.  note_get returns a pointer into them; NULL when absent.  [worker] */
    int (*note_set)(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes);
    const void *(*note_get)(const rkb_host_t *host, rkb_job_t job, const char *key, size_t *bytes);
 } rkb_kernel_api_t;

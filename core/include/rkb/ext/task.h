@@ -94,7 +94,7 @@ typedef struct rkb_judgement {
    bool suspect;                   /* a mismatch that this family reports and does not reject */
    bool logic;                     /* the double-precision shadow is wrong too: the fault is no rounding */
    uint64_t element;               /* the worst one */
-   double got, want, bound;        /* of that element; bound is the one that was broken */
+   double got, want, bound;        /* of that element; bound is the one that its error exceeds */
    const char *bound_name;         /* "hard", "stat" or "exact" */
    uint64_t outside;               /* elements outside the bound named */
    uint64_t ambiguous, dont_care, judged;
@@ -110,8 +110,8 @@ typedef struct rkb_task_info {
    const char *reference;   /* text of reference.py, or "" */
 } rkb_task_info_t;
 
-/* What stages that compare on a device, and `rkb expected`, take where nothing else is said.  Each finds what another has
- * evaluated when these are equal. */
+/* The defaults of stages that compare on a device, and of `rkb expected`.  With equal settings, each finds what another has
+ * evaluated. */
 #define RKB_EXPECTED_FAMILIES 4
 #define RKB_EXPECTED_BENCH_FAMILIES 2
 #define RKB_EXPECTED_POOL 4
@@ -123,7 +123,7 @@ typedef struct rkb_task_info {
 
 typedef struct rkb_store rkb_store_t; /* expected values kept between runs; immutable but for its files */
 
-/* Elements of one output with what is known of them.  samples_open fills it in, sample_close takes its memory back. */
+/* Elements of one output with their expected values and bounds.  samples_open fills it in; sample_close releases its memory. */
 typedef struct rkb_sample {
    void *memory;             /* the core's */
    const uint64_t *elements; /* wanted of them: all of a small output, runs of neighbours of a large one */
@@ -188,12 +188,14 @@ typedef struct rkb_task_api {
     * returns RKB_ERR_LIMIT.  The default is some tens of seconds of work.  Before the inputs are shared.  [worker] */
    void (*inputs_limit)(rkb_inputs_t *inputs, double work);
 
-   /* Text that tells apart whatever decides inputs and expected values of a (case, family, seed): the task's files, its
-    * direction, and the source and build of the evaluator.  Two programs that say the same compute the same.  Until destroy. [any] */
+   /* A text that identifies everything that decides inputs and expected values of a (case, family, seed): the task's files, its
+    * direction, and the source and build of the evaluator.  Programs with equal texts compute equal values.  Valid until destroy.
+    * [any] */
    const char *(*values_identity)(const rkb_host_t *host);
 
-   /* Corner number index of the domain: up to three dims at their most, the others at their least, for plans alone: it may be
-    * larger than any memory.  NULL where the dims do not fit together, RKB_ERR_LIMIT past the last; owned, case_free.  [worker] */
+   /* Corner number index of the domain: up to three dims at their largest size, the others at their smallest.  For plans only,
+    * because it may be larger than any memory.  NULL when the dims contradict each other, RKB_ERR_LIMIT past the last; owned,
+    * case_free.  [worker] */
    int (*case_corner)(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err);
 
    /* From here on: check RKB_HAS first, because older programs end before.
@@ -219,8 +221,8 @@ typedef struct rkb_task_api {
                        uint64_t points, uint64_t budget, rkb_error_t *err);
    void (*sample_close)(rkb_sample_t *sample); /* also of one that is all zero [any] */
 
-   /* For input values of a pool's seed that stay on a device (take and keep of rkb.device): the name of a tensor's values,
-    * whose last word nobody else can know, and whether their sum is kept, which *sum then is.  [worker] */
+   /* For input values of a pool's seed that stay on a device (take and keep of rkb.device): the name of a tensor's values, whose
+    * last word no other program can compute, and whether their sum is stored; *sum is then the sum.  [worker] */
    bool (*staged_find)(const rkb_store_t *store, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
                        uint32_t tensor, uint64_t name[3], uint64_t *sum);
    void (*staged_keep)(const rkb_store_t *store, const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
