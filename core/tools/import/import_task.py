@@ -31,6 +31,7 @@ from user_file import UserFile
 
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
+PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh")
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
 MOST_TELLING = 10  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
@@ -179,16 +180,29 @@ def build(path, name, dims, directions, examples=(), entry=None):
         raise Refused(*[file.explained(sentence) for sentence in refusal.sentences])
 
 
+def precision_of(nodes, tensors):
+    """The class of the task.  Where types are mixed, that of the narrow type if every product multiplies numbers of it, else fp32, which
+    admits such products too: the class says how far a factor may be rounded."""
+    types = {tensor["name"]: tensor["dtype"] for tensor in tensors}
+    for node in nodes:
+        types[node["out"]] = node["dtype"]
+        types.update((name, dtype) for name, dtype, _ in node.get("more", ()))
+    products = [node for node in nodes if node["op"] in PRODUCTS or node["op"].startswith("conv")]
+    kinds = {dtype for dtype in types.values() if dtype in FLOATS}
+    multiplied = {types[name] for node in products for name in node["in"][:2]} & kinds
+    if not kinds:
+        raise Refused("the values have the types %s; float32, float16 and bfloat16 are covered" % ", ".join(sorted(set(types.values()))))
+    narrow = (multiplied if products else kinds) - {"float32"}
+    return FLOATS[narrow.pop()] if len(narrow) == 1 and "float32" not in multiplied else "fp32"
+
+
 def build_from(file, path, name, dims, directions):
     named = parse_dims(dims)
     probe, check, nodes, shapes = with_dims_named(file, named) if named else with_dims_found(file)
     subject = probe.subject
     tensors = describe_inputs(probe, nodes, shapes, with_numbers(probe, check))
     outputs, mapping = describe_outputs(probe, nodes, subject.base)
-    kinds = {node["dtype"] for node in nodes if node["dtype"] in FLOATS} or {t["dtype"] for t in tensors if t["dtype"] in FLOATS}
-    if len(kinds) != 1:
-        raise Refused("the values have the types %s; one of float32, float16, bfloat16 throughout is covered" % ", ".join(
-            sorted({node["dtype"] for node in nodes})))
+    precision = precision_of(nodes, tensors)
     floating = any(tensor["dtype"] in FLOATS for tensor in outputs)
     wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")] if floating else []
     source = os.path.basename(path).replace("\\", "").replace('"', "")  # they stand in quotes
@@ -196,7 +210,7 @@ def build_from(file, path, name, dims, directions):
         "name": name,
         "summary": "Imported from %s." % source,
         "source": source,
-        "precision": FLOATS[kinds.pop()],
+        "precision": precision,
         "directions": [d for d in directions if d == "forward" or wants],
         "dims": {n: (min(values + [subject.base[n]]), check_cases.highest(values, subject.base[n]), multiple)
                  for n, (values, multiple) in probe.domains.items()},

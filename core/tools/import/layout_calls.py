@@ -6,6 +6,8 @@ from refusal import Refused
 from signatures import bind
 
 
+EXACT = {torch.int64, torch.int32, torch.uint8, torch.int16}  # whole numbers that every operation of the graph takes as they are
+CONVERTED = {torch.float32, torch.float16, torch.bfloat16}
 MOST_JOINED = 16  # operands of one node of the graph
 
 
@@ -25,8 +27,10 @@ class LayoutCalls:
         if after == torch.bool:
             zero = self.step(node, "eq", [name], {"other": 0.0}, node.meta["value"], "_zero")
             return self.step(node, "rsub", [zero], {"other": 1.0})
-        if not before.is_floating_point and after in (torch.float32, torch.float64, torch.int64, torch.int32):
+        if not before.is_floating_point and before in EXACT and after in (torch.float32, torch.float64, torch.int64, torch.int32):
             return name
+        if after in CONVERTED and (before in CONVERTED or not before.is_floating_point):  # rounds where PyTorch does
+            return self.step(node, "to", [name], {"dtype": str(after).replace("torch.", "")})
         raise Refused("a conversion from %s to %s is not covered" % tuple(str(kind).replace("torch.", "") for kind in (before, after)))
 
     def do_t(self, node, args, kwargs):

@@ -20,7 +20,7 @@ from truth_calls import TruthCalls
 
 DTYPES = {
     torch.float32: "float32", torch.float64: "float64", torch.float16: "float16", torch.bfloat16: "bfloat16",
-    torch.int32: "int32", torch.int64: "int64", torch.uint8: "uint8",
+    torch.int32: "int32", torch.int64: "int64", torch.uint8: "uint8", torch.int8: "int8",
 }  # fmt: skip
 COMPARISONS = {name: name.strip("_") for name in "gt ge lt le eq __gt__ __ge__ __lt__ __le__ __eq__".split()}
 COMPARISONS.update(greater="gt", greater_equal="ge", less="lt", less_equal="le")

@@ -52,7 +52,8 @@ class Subject:
 
     def find_structures(self):
         """Buffer -> what its numbers are, where they are a pattern that the graph can make itself."""
-        asked = [key for key in self.buffers if key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]
+        asked = [key for key, buffer in self.buffers.items() if buffer.dtype != torch.int8  # which only a node `to` makes
+                 and key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]  # fmt: skip
         plain = any(isinstance(value, torch.Tensor) for module in self.model.modules() for value in vars(module).values())
         model = self.model
         if (asked or plain) and self.device == "meta":

@@ -273,6 +273,8 @@ class ShapedTracer(torch.fx.Tracer):
                 return batch_norm_shape(self.batch_norms[target], args[0])
             if target is nn.functional.batch_norm and args[0].dim() >= 2:
                 return args[0].new_empty(args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
+            if target is nn.functional.cross_entropy:
+                return loss_shape(*args, **kwargs)
             if getattr(target, "__name__", target) == "repeat_interleave":
                 return repeated_shape(*args, **kwargs)
             if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
@@ -295,6 +297,14 @@ def batch_norm_shape(module, value):
     if value.numel() == value.shape[1]:
         raise ValueError("Expected more than 1 value per channel when training, got input size %s" % (tuple(value.shape),))
     return value.new_empty(value.shape)
+
+
+def loss_shape(x, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    """cross_entropy, which PyTorch 1.13 does not have on the meta device with label_smoothing."""
+    if label_smoothing and target.dtype != x.dtype:
+        nn.functional.cross_entropy(x, target, weight, size_average, ignore_index, reduce, reduction)  # whatever is wrong with the shapes
+        return x.new_empty(target.shape if reduction == "none" else ())
+    return nn.functional.cross_entropy(x, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
 
 
 def recurrent_shapes(name, x, states, weights, biased, layers, dropout, training, both_ways, batch_first):
