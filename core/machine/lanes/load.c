@@ -16,6 +16,7 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
                        const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes, total = bytes * i->elements;
+   const bool is_signed = ptx_type_is_signed(i->type);
    uint32_t defined[8] = {0};
    uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -41,17 +42,11 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
          taint |= place.window == WINDOW_PARAM ? warp->block->launch->parameter_taint[place.offset]
                                                : *taint_of_place(warp, &place);
       for (uint32_t e = 0; e < i->elements; e++) {
-         uint64_t value = 0;
-         uint8_t known[8];
-         memcpy(&value, place.data + e * bytes, bytes);
-         memset(known, 1, sizeof known);
-         if (place.defined)
-            memcpy(known, place.defined + e * bytes, bytes);
-         bool all = true;
-         for (uint32_t n = 0; n < bytes; n++)
-            all &= known[n] == 1;
+         const uint64_t value = widen(read_element(place.data + e * bytes, bytes), bytes, is_signed,
+                                      parts[e].bytes == 8 ? 8 : i->source_type);
+         const bool all =
+            !place.defined || read_element(place.defined + e * bytes, bytes) == EACH_BYTE >> (64 - 8 * bytes);
          defined[e] |= (uint32_t)all << l;
-         value = widen(value, bytes, ptx_type_is_signed(i->type), parts[e].bytes == 8 ? 8 : i->source_type);
          if (parts[e].bytes == 8)
             LANES_OF(uint64_t, parts[e].offset)[l] = value;
          else

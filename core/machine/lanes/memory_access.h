@@ -104,6 +104,46 @@ static inline bool volatile_signal(const machine_instruction_t *i) {
    return (i->flags & FLAG_VOLATILE) && !ptx_type_is_float(i->type);
 }
 
+/* One, two, four or eight bytes, in a register of their own: through memory a word would wait for its parts. */
+static inline uint64_t read_element(const uint8_t *from, uint32_t bytes) {
+   uint64_t value;
+   uint32_t word;
+   uint16_t half;
+   switch (bytes) {
+   case 1:
+      return *from;
+   case 2:
+      memcpy(&half, from, sizeof half);
+      return half;
+   case 4:
+      memcpy(&word, from, sizeof word);
+      return word;
+   default:
+      memcpy(&value, from, sizeof value);
+      return value;
+   }
+}
+
+static inline void write_element(uint8_t *to, uint64_t value, uint32_t bytes) {
+   const uint32_t word = (uint32_t)value;
+   const uint16_t half = (uint16_t)value;
+   switch (bytes) {
+   case 1:
+      *to = (uint8_t)value;
+      break;
+   case 2:
+      memcpy(to, &half, sizeof half);
+      break;
+   case 4:
+      memcpy(to, &word, sizeof word);
+      break;
+   default:
+      memcpy(to, &value, sizeof value);
+   }
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
 static inline uint64_t *taint_of_place(machine_warp_t *warp, const machine_place_t *place) {
    return place->region                    ? &place->region->taint
           : place->window == WINDOW_SHARED ? &warp->block->shared_taint

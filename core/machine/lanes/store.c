@@ -15,7 +15,7 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
       uint8_t value[64];
       for (uint32_t e = 0; e < i->elements; e++) {
          const uint8_t *source = warp->registers + parts[e].offset + (parts[e].bytes == 8 ? 8 : 4) * l;
-         memcpy(value + e * bytes, source, bytes);
+         write_element(value + e * bytes, read_element(source, bytes), bytes);
       }
       const bool strong = i->flags & (FLAG_RELAXED | FLAG_RELEASE);
       if (warp->run->races && place.window == WINDOW_SHARED)
@@ -25,13 +25,16 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
                                strong || volatile_signal(i));
       if (warp->run->races && (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
-      memcpy(place.data, value, total);
+      if (i->elements == 1)
+         write_element(place.data, read_element(value, bytes), bytes);
+      else
+         memcpy(place.data, value, total);
       if (place.region && place.region->renewed)
          machine_kept_write(place.region, place.offset, total, true);
       for (uint32_t e = 0; e < i->elements; e++) {
          bool known = warp->defined[parts[e].number] >> l & 1;
          if (place.defined)
-            memset(place.defined + e * bytes, known ? 1 : UNDEFINED_STORE, bytes);
+            write_element(place.defined + e * bytes, EACH_BYTE * (known ? 1 : UNDEFINED_STORE), bytes);
          if (!known && place.region)
             machine_undefined_store(warp, l, place.region, place.offset + e * bytes, bytes);
          if (place.shadow && bytes == 4)
