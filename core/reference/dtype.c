@@ -109,6 +109,17 @@ double rkb_dtype_round(uint32_t dtype, double x) {
    return narrow ? round_to(narrow, x) : dtype == RKB_F32 ? (double)(float)x : x;
 }
 
+void rkb_dtype_round_each(uint32_t dtype, uint64_t count, double *numbers) {
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   for (uint64_t i = 0; dtype == RKB_F32 && i < count; i++)
+      numbers[i] = (double)(float)numbers[i];
+   if (!narrow)
+      return;
+   const rkb_narrow_t type = *narrow;
+   for (uint64_t i = 0; i < count; i++)
+      numbers[i] = in_range(&type, numbers[i]) ? cut_off(&type, numbers[i]) : round_to(&type, numbers[i]);
+}
+
 double rkb_dtype_convert(uint32_t dtype, double x) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
    return narrow ? round_to(narrow, x) : rkb_dtype_is_float(dtype) ? x : trunc(x);

@@ -28,6 +28,7 @@ bool rkb_dtype_holds(uint32_t wide, uint32_t dtype);
 
 /* Rounds x to the nearest number of the type (ties to even); leaves x as it is for integer types. */
 double rkb_dtype_round(uint32_t dtype, double x);
+void rkb_dtype_round_each(uint32_t dtype, uint64_t count, double *numbers);
 /* What a conversion gives: rounded in a narrow type, without its fraction in an integer type, else x itself (the evaluator's
  * numbers of type float32 are not rounded). */
 double rkb_dtype_convert(uint32_t dtype, double x);

@@ -192,17 +192,11 @@ static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, c
 /* Rounds to the tensor's type.  A number beyond a narrow type's range becomes its largest: inputs are finite. */
 static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
-   if (narrow)
-      for (uint64_t i = 0; i < count; i++)
-         numbers[i] = rkb_dtype_round(dtype, numbers[i] > narrow->largest    ? narrow->largest
-                                             : numbers[i] < -narrow->largest ? -narrow->largest
-                                                                             : numbers[i]); /* NaN stays */
-   else if (dtype == RKB_F32)
-      for (uint64_t i = 0; i < count; i++)
-         numbers[i] = (double)(float)numbers[i];
-   else
-      for (uint64_t i = 0; i < count; i++)
-         numbers[i] = rkb_dtype_round(dtype, numbers[i]);
+   for (uint64_t i = 0; narrow && i < count; i++)
+      numbers[i] = numbers[i] > narrow->largest    ? narrow->largest
+                   : numbers[i] < -narrow->largest ? -narrow->largest
+                                                   : numbers[i]; /* NaN stays */
+   rkb_dtype_round_each(dtype, count, numbers);
 }
 
 /* Draws at most FILL_PIECE neighbours and rounds them to the tensor's type.  A stream is faster in a row. */
