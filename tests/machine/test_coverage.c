@@ -27,7 +27,9 @@ static char *make_page(void) {
       "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
       "Without effect: `prefetch`, `nanosleep`, `griddepcontrol.launch_dependents`, `discard`, `applypriority`, "
       "`pmevent`. For any other instruction the verdict is `unknown unsupported.<opcode>`, with its line: `tcgen05`, sparse and "
-      "scaled `mma`, and `multimem` among them.\n",
+      "scaled `mma`, `multimem` and registers of 128 bits among them. `tests/machine/tensor_instructions.txt` has 215 forms of the "
+      "matrix, copy, mbarrier and cluster instructions of sm_90, each as the assembler takes it and with what becomes of it; "
+      "`tests/conformance` holds what they compute to an H200.\n",
       out);
    while (fgets(line, sizeof line, in)) {
       if (strncmp(line, "/* ", 3) == 0 && strstr(line, " */")) {
