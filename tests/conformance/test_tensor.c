@@ -11,6 +11,13 @@
 
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
 #define ROOM (16u << 20)
+/* Every form is replayed in the release build.  Under a sanitizer that takes three times as long, and neighbours go the same ways: each
+ * instruction set replays every third form there, the portable one others than the best one. */
+#ifdef __SANITIZE_ADDRESS__
+#define EVERY 3u
+#else
+#define EVERY 1u
+#endif
 
 typedef struct replay {
    uint8_t *matrix[4]; /* d, a, b, c */
@@ -116,13 +123,14 @@ static void replay(bool portable, const char *name, const char *recorded, uint32
       if (!tensor_parse(line, &form, &message))
          continue;
       assert_non_null(fgets(record, 1 << 16, records));
-      run++;
+      if (run++ % EVERY != portable % EVERY)
+         continue;
       if (!replay_form(r, &form, record)) {
          print_message("%s: %s\n", form.text, r->why);
          wrong++;
       }
    }
-   print_message("%u forms, %u differ from the device\n", run, wrong);
+   print_message("%u forms, one in %u replayed, %u differ from the device\n", run, EVERY, wrong);
    for (int o = 0; o < 4; o++)
       free(r->matrix[o]);
    free(record);
