@@ -173,7 +173,8 @@ static void test_edited(void **state) {
 static void test_share(void **state) {
    (void)state;
    rkb_task_t *task = load(TASKS "/w4a16_gemm", "forward");
-   const rkb_generator_t generator = {task, target};
+   rkb_generator_t generator = {task, target};
+   memset(generator.target.warpgroup, 0, sizeof generator.target.warpgroup); /* its product, the last launch, is of warps then */
    rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
    rkb_graph_t *graph = NULL;
    rkb_error_t err = {0};
@@ -181,8 +182,8 @@ static void test_share(void **state) {
    assert_int_equal(rkb_generator_start(&generator, "suited", &text, &err), RKB_OK);
    assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
    assert_int_equal(rkb_schedule_parse(graph, text, schedule, &err), RKB_OK);
-   schedule->launches[0].decisions[RKB_SPLIT] = 128;
-   schedule->launches[0].decisions[RKB_TILE_K] = 16;
+   schedule->launches[schedule->count - 1].decisions[RKB_SPLIT] = 128;
+   schedule->launches[schedule->count - 1].decisions[RKB_TILE_K] = 16;
    assert_int_not_equal(rkb_kernel_write(graph, schedule, target.shared_bytes, &split, &err), RKB_OK);
    assert_non_null(strstr(err.message, "the same share in every case"));
    rkb_graph_close(graph);
