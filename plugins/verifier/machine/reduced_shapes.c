@@ -2,8 +2,7 @@
  * executed instead at smaller shapes that resemble it: the same launches, attributes and residues of dims, once with all dims made smaller
  * and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged there.
  *
- * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.  So it is
- * where no such smaller shape could be executed either.
+ * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #include "bench_values.h"
 
@@ -12,7 +11,7 @@
 #define REDUCED_INSTRUCTIONS 1.5e7 /* thread-instructions of a shape, as the bench shape's blocks tell */
 #define LIKELY_INSTRUCTIONS 4.0  /* an operation, where they do not tell */
 #define SMALLER 6                /* times, where that was more than it seemed */
-#define ATTEMPTS 3u
+#define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */
 #define MOST_WASTED 240000000u   /* on shapes that took more, of a bench case */
@@ -24,7 +23,6 @@ struct reduced {
    const struct sample *sample;
    rkb_random_t stream;
    uint64_t wasted;
-   double dearer; /* times: what shapes took beyond what the bench shape told, so that the next one begins as small */
    json_t *shapes; /* descriptions of those that were executed whole */
 };
 
@@ -81,7 +79,7 @@ static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, r
    const struct verifier *me = r->verifier;
    const struct sample *s = r->sample;
    const double each = s->instructions > 0 ? s->instructions / (s->the_case->operations + 1) : LIKELY_INSTRUCTIONS;
-   double work = REDUCED_INSTRUCTIONS / each / r->dearer;
+   double work = REDUCED_INSTRUCTIONS / each;
    bool whole = false;
    int status = RKB_OK;
    for (uint32_t n = 0; n < ATTEMPTS && !whole && r->wasted < MOST_WASTED && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN; n++, work /= SMALLER) {
@@ -92,10 +90,8 @@ static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, r
          status = resembles(r, shape, &same, err);
       for (uint32_t d = 0; status == RKB_OK && d < shape->dim_count; d++)
          *shorter |= shape->dims[d].value < s->the_case->dims[d].value ? UINT64_C(1) << d : 0;
-      if (status == RKB_OK && same && r->candidate->budget) {
+      if (status == RKB_OK && same && r->candidate->budget)
          status = execute(r, shape, &whole, err);
-         r->dearer *= whole ? 1 : SMALLER;
-      }
       if (status == RKB_OK && whole)
          json_array_append_new(r->shapes, describe(shape));
       if (shape)
@@ -142,17 +138,12 @@ static void tell(const struct reduced *r) {
                    json_pack("{s:s, s:s, s:i}", "case", s->the_case->name, "outputs", s->unjudged, "line", (int)unseen->line),
                    "launch %.80s of case %s is executed whole at no shape, and nothing of %.120s was judged there",
                    unseen->expression, s->the_case->name, s->unjudged);
-   } else if (r->candidate->budget) {
-      outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged",
-                   json_pack("{s:s, s:s}", "case", s->the_case->name, "outputs", s->unjudged),
-                   "nothing of %.120s was judged at case %s, nor at a smaller shape with its launches: each took too much, or had other launches",
-                   s->unjudged, s->the_case->name);
    }
 }
 
 int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   struct reduced r = {.verifier = me, .candidate = s->candidate, .sample = s, .dearer = 1, .shapes = json_array()};
+   struct reduced r = {.verifier = me, .candidate = s->candidate, .sample = s, .shapes = json_array()};
    int status = RKB_OK;
    if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes && RKB_HAS(me->task, case_reduced)) {
       r.stream = me->random->for_job(me->host, s->candidate->job, STREAM_REDUCED | s->case_index << 8);
