@@ -196,14 +196,12 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
 
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
+      return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && !has_windows(graph, launch))
       return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
    if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
       return d[RKB_WINDOW] ? window_refused(graph, launch) : "a thread that owns one element has one heavy node";
-   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && (d[RKB_VECTOR] > 1 || !has_windows(graph, launch)))
-      return "a thread owns a window of a largest pool's gradient, without vectors";
-   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
-      return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
    if (d[RKB_TILE_N] == 192 && (TILES | ONLINE) >> launch->mapping & 1 && (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR))
       return "tiles of 192 columns are for products of warpgroups";
    if (launch->mapping == RKB_MAP_TENSOR)

@@ -20,7 +20,7 @@ extern "C" {
 
 enum rkb_ask {
    RKB_ASK_OK = 0,   /* *out is filled */
-   RKB_ASK_WAIT = 1, /* nothing to do before the next tell; uses up the request number */
+   RKB_ASK_WAIT = 1, /* nothing to do until more is told; uses up the request number */
    RKB_ASK_DONE = 2  /* the search is exhausted */
 };
 
