@@ -390,3 +390,16 @@ bool rkb_schedule_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, i
    free(text);
    return legal;
 }
+
+bool rkb_schedule_has_tiles(rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number,
+                            int64_t shared_bytes) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const enum rkb_mapping mapping = launch->mapping;
+   if ((mapping != RKB_MAP_ELEMENT && mapping != RKB_MAP_ROW) || !launch->anchor_count ||
+       !rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
+      return true;
+   launch->mapping = RKB_MAP_TILE;
+   const bool legal = rkb_schedule_is_legal(graph, schedule, shared_bytes);
+   launch->mapping = mapping;
+   return legal;
+}

@@ -123,6 +123,18 @@ static bool is_possible(plan_t *plan) {
    return possible;
 }
 
+/* The same, and the last launch by tiles too, which a product gets later. */
+static bool is_possible_by_tiles(plan_t *plan) {
+   const uint32_t outputs = plan->graph->output_count;
+   if (!is_possible(plan))
+      return false;
+   plan->graph->output_count = 0;
+   const bool possible =
+      rkb_schedule_has_tiles(plan->graph, plan->schedule, plan->schedule->count - 1, plan->shared_bytes);
+   plan->graph->output_count = outputs;
+   return possible;
+}
+
 static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
    if (launch->root_count == RKB_MAX_LAUNCH_NODES)
       return false;
@@ -130,7 +142,7 @@ static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
    /* The launch must be possible with its present nodes; later launches are not checked. */
    const uint32_t count = plan->schedule->count;
    plan->schedule->count = (uint32_t)(launch - plan->schedule->launches) + 1;
-   const bool possible = is_possible(plan);
+   const bool possible = is_possible_by_tiles(plan);
    plan->schedule->count = count;
    launch->root_count -= !possible;
    return possible;

@@ -268,7 +268,8 @@ static bool give_root(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedu
    if (launch->root_count == RKB_MAX_LAUNCH_NODES)
       return false;
    launch->roots[launch->root_count++] = node;
-   if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+   if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes) ||
+       !rkb_schedule_has_tiles(graph, schedule, number, target->shared_bytes)) {
       *launch = before;
       return false;
    }
