@@ -60,6 +60,8 @@ int rkb_generator_start(const rkb_generator_t *generator, const char *name, char
       return status;
    if (rkb_schedule_start(written.graph, &written.target, which, written.schedule))
       status = write_text(&written, source, err);
+   if (status == RKB_ERR_INVALID) /* not the caller's mistake: another start may be written */
+      status = err->status = RKB_ERR_LIMIT;
    close_graph(&written);
    return status;
 }

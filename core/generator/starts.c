@@ -620,12 +620,29 @@ static void suit_beside(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    free(tried);
 }
 
-bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
-                        rkb_schedule_t *schedule) {
-   if (start == RKB_START_APART) {
-      rkb_partition_apart(graph, schedule);
-      return true;
+static void suit_launch(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
+                        uint32_t number) {
+   if (schedule->launches[number].mapping != RKB_MAP_ONLINE ||
+       !rkb_online_suit(graph, target, schedule, number))
+      rkb_launch_suit(graph, target, &schedule->launches[number]);
+}
+
+/* Decisions that suit each launch.  careful: a launch that cannot be written with them keeps the plainest ones. */
+static void suit_launches(rkb_graph_t *graph, const rkb_target_t *target, bool careful,
+                          rkb_schedule_t *schedule) {
+   rkb_schedule_t *plain = rkb_allocate(1, sizeof *plain);
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      *plain = *schedule;
+      suit_launch(graph, target, schedule, l);
+      if (careful && !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+         *schedule = *plain;
    }
+   free(plain);
+}
+
+/* As the start's name says; it may be one that cannot be written. */
+static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start, bool careful,
+                       rkb_schedule_t *schedule) {
    bool own = true;
    if (start == RKB_START_FUSED)
       own = rkb_partition_again(graph, target->shared_bytes, schedule);
@@ -654,9 +671,8 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
       if (l < schedule->count)
          suit_segments(graph, target, schedule, l);
-   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
-      if (schedule->launches[l].mapping != RKB_MAP_ONLINE || !rkb_online_suit(graph, target, schedule, l))
-         rkb_launch_suit(graph, target, &schedule->launches[l]);
+   if (start != RKB_START_TOGETHER)
+      suit_launches(graph, target, careful, schedule);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       suit_warpgroups(graph, target, schedule, l);
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;) {
@@ -667,4 +683,24 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
    if (start != RKB_START_TOGETHER)
       suit_beside(graph, target, schedule);
    return own;
+}
+
+bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
+                        rkb_schedule_t *schedule) {
+   if (start == RKB_START_APART) {
+      rkb_partition_apart(graph, schedule);
+      return true;
+   }
+   const bool own = make_start(graph, target, start, false, schedule);
+   if (!own || rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      return own;
+   make_start(graph, target, start, true, schedule);
+   if (rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      return true;
+   rkb_partition_together(graph, target->shared_bytes, schedule);
+   if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      rkb_partition_apart(graph, schedule);
+   if (start != RKB_START_TOGETHER)
+      suit_launches(graph, target, true, schedule);
+   return true;
 }

@@ -13,7 +13,9 @@ enum rkb_start {
    RKB_STARTS
 };
 
-/* False: the schedule is that of RKB_START_SUITED. */
+/* False: the schedule is that of RKB_START_SUITED.  A start that cannot be written gives way to one that can: launches that cannot keep
+ * decisions that suit them have the plainest, then the plainest launches are taken, and
+ * at last every node is its own. */
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);

@@ -73,15 +73,19 @@ static void each_task(void (*check)(const rkb_task_t *task)) {
 }
 
 /* The schedule in a text gives the same text again. */
-static void check_text(rkb_graph_t *graph, const char *text) {
+static void check_text_on(rkb_graph_t *graph, int64_t shared_bytes, const char *text) {
    rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
    rkb_error_t err = {0};
    char *again = NULL;
    assert_int_equal(rkb_schedule_parse(graph, text, schedule, &err), RKB_OK);
-   assert_int_equal(rkb_kernel_write(graph, schedule, target.shared_bytes, &again, &err), RKB_OK);
+   assert_int_equal(rkb_kernel_write(graph, schedule, shared_bytes, &again, &err), RKB_OK);
    assert_string_equal(again, text);
    free(again);
    free(schedule);
+}
+
+static void check_text(rkb_graph_t *graph, const char *text) {
+   check_text_on(graph, target.shared_bytes, text);
 }
 
 static void check_starts(const rkb_task_t *task) {
@@ -301,8 +305,39 @@ static void test_joins(void **state) {
    check_join(TASKS "/llama_rmsnorm", "backward", "stretches: 264");
 }
 
+/* Tiles that suit a product cannot be written for a device of little shared memory: every start gives way to what can. */
+static void test_little_memory(void **state) {
+   (void)state;
+   static const struct {
+      const char *directory, *direction;
+   } cases[] = {{TASKS "/mnist_linear", "backward"},
+                {TASKS "/bf16_swiglu_ffw", "forward"},
+                {TASKS "/attention", "forward"},
+                {OWN_TASKS "/halves", "forward"}};
+   for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+      for (uint32_t start = 0; start < RKB_STARTS; start++) {
+         rkb_task_t *task = load(cases[i].directory, cases[i].direction);
+         rkb_generator_t generator = {task, target};
+         rkb_graph_t *graph = NULL;
+         rkb_error_t err = {0};
+         char *text = NULL;
+         generator.target.shared_bytes = 1 << 10;
+         assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+         if (rkb_generator_start(&generator, rkb_start_name(start), &text, &err) != RKB_OK)
+            fail_msg("%s %s, %s: %s", cases[i].directory, cases[i].direction, rkb_start_name(start),
+                     err.message);
+         if (start != RKB_START_FUSED || text)
+            check_text_on(graph, generator.target.shared_bytes, text);
+         free(text);
+         rkb_graph_close(graph);
+         rkb_task_free(task);
+      }
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(test_reshape), cmocka_unit_test(test_steps), cmocka_unit_test(test_starts), cmocka_unit_test(test_changes),
-                                      cmocka_unit_test(test_edited), cmocka_unit_test(test_share), cmocka_unit_test(test_gradients), cmocka_unit_test(test_joins)};
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reshape), cmocka_unit_test(test_little_memory), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_starts),  cmocka_unit_test(test_changes),       cmocka_unit_test(test_edited),
+      cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),     cmocka_unit_test(test_joins)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

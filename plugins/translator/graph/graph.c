@@ -36,11 +36,18 @@ static int emit(const graph_t *me, rkb_job_t job, char *source, const char *note
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
 }
 
-static int emit_start(const graph_t *me, rkb_job_t job, const char *name, rkb_error_t *err) {
+/* made: counts starts that could be written.  One that could not ends the job only where it is the last, and no other could. */
+static int emit_start(const graph_t *me, rkb_job_t job, const char *name, bool last, uint32_t *made,
+                      rkb_error_t *err) {
    char *source = NULL, note[96];
    int status = me->schedule->start(me->host, name, &source, err);
+   if (status == RKB_ERR_LIMIT && (!last || *made)) {
+      rkb_warn(me->host, "schedule '%.40s' cannot be written: %s", name, err->message);
+      return RKB_OK;
+   }
    if (status != RKB_OK)
       return status;
+   *made += 1;
    snprintf(note, sizeof note, "from the graph: schedule '%.40s'", name);
    return emit(me, job, source, note, err);
 }
@@ -58,8 +65,8 @@ static int graph_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
                               : status;
    }
    int status = RKB_OK;
-   for (uint32_t i = 0; starts[i] && status == RKB_OK; i++)
-      status = emit_start(me, job, starts[i], err);
+   for (uint32_t i = 0, made = 0; starts[i] && status == RKB_OK; i++)
+      status = emit_start(me, job, starts[i], !starts[i + 1], &made, err);
    return status;
 }
 

@@ -46,8 +46,8 @@ typedef struct rkb_schedule_api {
    uint32_t reserved;
 
    /* The kernel of a schedule to start from: "suited", "fused", "together" or "apart"; NULL: "fused" where it is
-    * the same as "suited".  RKB_ERR_INVALID: the graph has something that no
-    * kernel is written for yet, or there is no such start; err says what.  [worker] */
+    * the same as "suited".  A start that cannot be written gives way to a plainer one.  RKB_ERR_INVALID: the graph has something that no
+    * kernel is written for yet, or there is no such start; RKB_ERR_LIMIT: neither it nor a plainer one can be written; err says what.  [worker] */
    int (*start)(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err);
 
    /* The kernel of a schedule drawn by chance, without a parent.  *source NULL: the draw is not legal.  [worker] */
