@@ -22,6 +22,7 @@ typedef struct rkb_kernel_file {
    bool wide_bench; /* a bench case may need the wider indices */
    bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */
    const char *also; /* what must hold besides for every entry; NULL: nothing */
+   const char *scratch_bytes; /* of the buffers so far, in the manifest's language; NULL: none */
    const char *functions[RKB_MOST_FUNCTIONS]; /* of launches that share a kernel: those that are written */
    uint32_t function_count;
    char why[256];

@@ -13,6 +13,9 @@
 #define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
 
 static void add_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtype, const char *elements) {
+   const char *bytes = rkb_arena_format(file->arena, "%u * (%s)", rkb_dtype_bytes(dtype), elements);
+   file->scratch_bytes =
+      file->scratch_bytes ? rkb_arena_format(file->arena, "%s + %s", file->scratch_bytes, bytes) : bytes;
    rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
 }
 

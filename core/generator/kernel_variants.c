@@ -13,6 +13,7 @@
 
 #define NARROW_VALUES 4u
 #define MOST_UNROLLED 11 /* places of a window's side */
+#define MOST_BLOCKS 2147483647.0 /* of a launch: what CUDA allows of grid.x */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
@@ -134,6 +135,9 @@ void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *para
    when = rkb_kernel_both(file, file->also, when);
    other |= file->goes_on;
    file->goes_on = false;
+   if (rkb_sizes_pass(&file->graph->sizes, shape->grid, when, file->scratch_bytes, MOST_BLOCKS))
+      snprintf(file->why, sizeof file->why,
+               "%s: a corner of the domain has more blocks than a launch may have", name);
    rkb_text_format(&file->launches, other ? "  - else:\n    kernel: %s<%s>\n" : "  - kernel: %s<%s>\n", name,
                    type);
    if (when)

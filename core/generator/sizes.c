@@ -8,6 +8,7 @@
 #include "base/random.h"
 
 #define DRAWS 4000
+#define MEMORY_BYTES 1.5e11 /* no device at hand has more: larger cases never run */
 #define PROBE_SEED 23
 
 /* What must be equal for two programs to be one program at other sizes. */
@@ -100,6 +101,45 @@ double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text) {
       most = real > most ? real : most;
    }
    return most;
+}
+
+static double number_at(rkb_bound_t *bound, const rkb_expression_t *expression) {
+   rkb_value_t value;
+   return !expression || !evaluate(bound, expression, &value) ? 0
+          : value.is_real                                     ? value.real
+                                                              : (double)value.integer;
+}
+
+/* The corners of the domain are bound when they are first asked for. */
+static void draw_corners(rkb_sizes_t *sizes) {
+   rkb_error_t ended;
+   rkb_case_t *corner = NULL;
+   sizes->has_corners = true;
+   for (uint32_t n = 0;
+        sizes->corner_count < RKB_CORNERS && rkb_task_case_corner(sizes->task, n, &corner, &ended) == RKB_OK;
+        n++)
+      if (corner)
+         sizes->corners[sizes->corner_count++] = (rkb_bound_t *)(uintptr_t)rkb_bound_of(corner);
+}
+
+bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, const char *bytes, double limit) {
+   const rkb_expression_t *expression = parse(sizes, text), *condition, *besides;
+   bool possible = false, found = false;
+   for (uint32_t p = 0; p < sizes->largest_count && !possible; p++)
+      possible = number_at(sizes->largest[p], expression) > limit;
+   if (!possible)
+      return false;
+   condition = when ? parse(sizes, when) : NULL;
+   besides = bytes ? parse(sizes, bytes) : NULL;
+   if (!sizes->has_corners)
+      draw_corners(sizes);
+   for (uint32_t c = 0; (condition || !when) && (besides || !bytes) && c < sizes->corner_count && !found;
+        c++) {
+      rkb_bound_t *corner = sizes->corners[c];
+      found = number_at(corner, expression) > limit && (!condition || number_at(corner, condition) != 0) &&
+              (double)corner->view.bytes + number_at(corner, besides) <= MEMORY_BYTES;
+   }
+   return found;
 }
 
 double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
@@ -243,6 +283,8 @@ void rkb_sizes_close(rkb_sizes_t *sizes) {
       rkb_bound_free(sizes->probes[p]);
    for (uint32_t p = 0; p < sizes->largest_count; p++)
       rkb_bound_free(sizes->largest[p]);
+   for (uint32_t c = 0; c < sizes->corner_count; c++)
+      rkb_bound_free(sizes->corners[c]);
    *sizes = (rkb_sizes_t){0};
 }
 

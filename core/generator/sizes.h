@@ -11,6 +11,7 @@
 #include "task/probe.h"
 
 #define RKB_PROBES 96u
+#define RKB_CORNERS 128u
 #define RKB_LARGEST 8u /* probes of the domain's largest sizes, after the others */
 
 typedef struct rkb_size {
@@ -28,6 +29,9 @@ typedef struct rkb_sizes {
    rkb_bound_t *probes[RKB_PROBES]; /* owned; all programs have one structure */
    rkb_bound_t *largest[RKB_LARGEST];
    uint32_t largest_count;
+   rkb_bound_t *corners[RKB_CORNERS]; /* shapes with a few dims at their most, once they were asked for */
+   uint32_t corner_count;
+   bool has_corners;
    uint32_t vocabulary; /* sizes 0 .. vocabulary-1 are what the task's files say */
 } rkb_sizes_t;
 
@@ -40,6 +44,9 @@ uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]);
 uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
 /* The value of a size's expression in the domain's largest cases: the most of them. */
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
+/* Whether an expression is more than a limit at a corner of the domain that meets the condition (NULL: all do) and that a device's memory
+ * holds, with so many bytes besides (NULL: none).  It is looked for only where the largest cases pass the limit. */
+bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, const char *bytes, double limit);
 /* The logarithm of an expression's geometric mean over the task's bench cases. */
 double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text);
 /* An expression's value in one bench case, at least 1. */
