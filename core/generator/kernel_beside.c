@@ -125,6 +125,7 @@ static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts
    rkb_writer_t *writers = rkb_arena_array(file->arena, count, sizeof *writers);
    rkb_kernel_shape_t *shapes = rkb_arena_array(file->arena, count, sizeof *shapes);
    const char **functions = rkb_arena_array(file->arena, count, sizeof *functions);
+   int64_t fixed = 0;
    bool good = true;
    uint32_t open = 0;
    shared->when = when;
@@ -134,12 +135,16 @@ static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts
       if (!good)
          continue;
       add_shape(file, &shared->shape, &shapes[open]);
+      fixed += rkb_launch_fixed_bytes(parts[open].launch);
       shared->when =
          rkb_kernel_both(file, shared->when, rkb_kernel_when(file, &variants[open], &shapes[open]));
       shared->fits = rkb_kernel_both(file, shared->fits, rkb_kernel_fits(file, &writers[open]));
       shared->names = open ? rkb_arena_format(file->arena, "%s, then %s", shared->names, parts[open].name)
                            : parts[open].name;
    }
+   if (good && shared->shape.shared && shared->shape.shared + fixed > file->shared_bytes)
+      snprintf(file->why, sizeof file->why,
+               "%s: launches beside each other need more shared memory than a block has", parts[0].name);
    shared->calls = "";
    for (uint32_t i = 0; good && i < count; i++) {
       const bool end = i + 1 == count;

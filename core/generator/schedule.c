@@ -248,8 +248,7 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    return NULL;
 }
 
-/* Shared memory that a launch's text asks for by itself, about: sums of rows and columns have a few rooms of so many bytes. */
-static int64_t fixed_bytes(const rkb_launch_t *launch) {
+int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    switch (launch->mapping) {
    case RKB_MAP_TILE:
@@ -269,7 +268,7 @@ const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count) {
       if (!(table[RKB_BESIDE].mappings >> launches[l].mapping & 1) ||
           (launches[l].mapping == RKB_MAP_TENSOR && launches[l].decisions[RKB_COPY] == RKB_COPY_TENSOR))
          return "its kernel has its device to itself";
-      bytes += fixed_bytes(&launches[l]);
+      bytes += rkb_launch_fixed_bytes(&launches[l]);
    }
    return bytes > 48 << 10 ? "launches beside each other need more shared memory than a block has" : NULL;
 }

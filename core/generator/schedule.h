@@ -99,6 +99,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
 
 /* The same of launches that share a kernel. */
 const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count);
+/* Shared memory that a launch's text declares by itself, about: sums of rows and columns have a few rooms of so many bytes. */
+int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch);
 /* Puts a launch beside another that comes before it.  False: their mappings have no such decision. */
 bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t launch, uint32_t into);
 
