@@ -143,6 +143,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;
    if (decision == RKB_CHANNELS && (launch->anchor_count < 2 || !has_windows(graph, launch)))
+      return false;
    if (decision == RKB_STRIP && !rkb_launch_is_channelwise(graph, launch))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
