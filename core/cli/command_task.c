@@ -44,7 +44,7 @@ static int import_task(const rkb_arguments_t *arguments) {
       fprintf(
          stderr,
          "look at %s/task.yaml: its cases and the range of each dim are guesses; 'rkb task filter %s' checks whether it is worth optimising\n"
-         "then put a first kernel into %s/seeds/forward/ (docs/kernel-format.md): rkb-run stock --task %s\n"
+         "then rkb-run stock --task %s: it writes kernels from the task's graph, and tries yours in %s/seeds/forward/ (docs/kernel-format.md) too\n"
          "or let language models write it: rkb-run stock-llm --task %s\n",
          import.directory, import.directory, import.directory, import.directory, import.directory);
    } else {
