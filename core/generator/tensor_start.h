@@ -19,6 +19,9 @@ typedef struct rkb_extents {
    uint32_t count;
    bool computed[2]; /* a factor that is computed wherever it is read */
 } rkb_extents_t;
+
+/* launch_suit.c: what a product's sides and terms are in the bench cases; its launch has an anchor that is one. */
+rkb_extents_t rkb_launch_extents(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* The longest sum of any case: where none is long enough, a sum is not split. */
 double rkb_most_depth(const rkb_extents_t *extents);
 
