@@ -1,0 +1,43 @@
+/* The rows of a launch that reduces them, as its kernel's text sees them: how many there are, which thread has which places, and where
+ * a part of one begins.  Columns are rows whose lanes run along the kept dims.  One thread writes them. */
+#ifndef RKB_GENERATOR_ROWS_H
+#define RKB_GENERATOR_ROWS_H
+
+#include "generator/launch_text.h"
+
+/* What is known of the rows of a launch. */
+typedef struct rkb_rows {
+   const rkb_launch_t *launch;
+   const rkb_index_t *row, *count, *length; /* the row's number, how many, elements of one */
+   uint32_t width;
+   const char *thread, *step; /* the number of a thread in its row, and how many share the row */
+   const char *begin, *end;   /* of its part, in packs */
+   const char *segment;       /* the number of a piece of the row at hand, among those of all rows */
+   uint32_t variance, mean;   /* anchors that are found in one pass; variance is the count of anchors: none */
+   const char *terms;         /* the terms of a pack at hand, of which they are made; NULL: they are not */
+   const char *moments[3];    /* what a thread has of them: mean, squares, count */
+   uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
+} rkb_rows_t;
+
+/* How many rows the launch has, and the elements of one. */
+void rkb_rows_measure(rkb_writer_t *writer, rkb_rows_t *rows);
+/* Where a part of a split row begins and ends, in packs.  The text calls its number `part`. */
+void rkb_rows_open_part(rkb_writer_t *writer, rkb_rows_t *rows, const rkb_index_t *packs, int64_t parts);
+/* What a part gives each anchor (names), stored by the thread of number 0. */
+void rkb_rows_write_parts(rkb_writer_t *writer, const rkb_rows_t *rows, const char *thread,
+                          const char *const *names);
+/* The loop over a row's places; returns the number of an element in it. */
+const rkb_index_t *rkb_rows_open_places(rkb_writer_t *writer, const rkb_rows_t *rows);
+void rkb_rows_close_places(rkb_writer_t *writer, const rkb_rows_t *rows);
+/* The operand's coordinates at a place of a row.  at: RKB_MAX_RANK of them. */
+void rkb_row_at(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_t *row,
+                const rkb_index_t *place, const rkb_index_t **at);
+/* One term of an anchor: what a reduction reads, or a product of factors. */
+const char *rkb_row_term(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row,
+                         const rkb_index_t *place);
+/* A reduction's first value, the word that helpers' names have for it (sum, largest, smallest), and the line that adds a term. */
+const char *rkb_reduction_start(const rkb_node_t *anchor);
+const char *rkb_reduction_word(const rkb_node_t *anchor);
+void rkb_reduction_add(rkb_writer_t *writer, const rkb_node_t *anchor, const char *name, const char *term);
+
+#endif
