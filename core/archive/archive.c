@@ -13,6 +13,8 @@
 #include "archive/schema.h"
 #include "base/shipped_files.h"
 
+#define SHARED_BYTES ((size_t)1 << 30) /* of rows in memory; rows past it are read from the file for each query */
+
 static rkb_archive_t *archive_new(const char *directory, const char *path) {
    rkb_archive_t *archive = rkb_allocate(1, sizeof *archive);
    archive->lock = -1;
@@ -31,6 +33,7 @@ void rkb_archive_close(rkb_archive_t *archive) {
       archive->readers = reader->next;
       rkb_connection_close(reader);
    }
+   rkb_shared_rows_free(archive->shared);
    rkb_connection_close(archive->writer); /* closing the last connection checkpoints and removes the log */
    rkb_lock_give(archive->lock);
    pthread_mutex_destroy(&archive->reader_mutex);
@@ -45,6 +48,7 @@ static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error
    char *path = rkb_run_path_archive(directory);
    char *lock_path = rkb_run_path_lock(directory);
    rkb_archive_t *opened = archive_new(directory, path);
+   opened->shared = rkb_shared_rows_new(SHARED_BYTES);
    int status = rkb_lock_take(lock_path, &opened->lock, &opened->previous_writer, err);
    free(lock_path);
    free(path);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include "archive/archive.h"
 #include "archive/connection.h"
+#include "archive/shared_rows.h"
 
 struct rkb_archive {
    char *directory; /* NULL when the archive was opened by its file's path */
@@ -15,6 +16,7 @@ struct rkb_archive {
    rkb_connection_t *writer; /* NULL when opened for reading; guarded by write_mutex */
    pthread_mutex_t reader_mutex;
    rkb_connection_t *readers; /* idle connections; guarded by reader_mutex */
+   rkb_shared_rows_t *shared; /* NULL when opened for reading: another process may write then */
 };
 
 /* A write transaction.  begin takes the mutex.  end commits when status is RKB_OK and rolls back otherwise, then releases the mutex;

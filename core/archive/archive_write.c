@@ -199,14 +199,22 @@ static int check_open(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
                    state);
 }
 
+/* As rkb_archive_end, of a transaction that wrote to a request: rows in memory that this makes out of date are no longer used. */
+static int end_request(rkb_archive_t *archive, int64_t key, int status, rkb_error_t *err) {
+   const int ended = rkb_archive_end(archive, status, err);
+   rkb_shared_rows_request_changed(archive->shared, key);
+   return ended;
+}
+
 int rkb_archive_put_request(rkb_archive_t *archive, const rkb_request_record_t *request, rkb_error_t *err) {
+   const int64_t key = rkb_request_key(request->section, request->number);
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
-   status = check_open(archive->writer, rkb_request_key(request->section, request->number), err);
+   status = check_open(archive->writer, key, err);
    if (status == RKB_OK)
       status = put_request(archive->writer, request, err);
-   return rkb_archive_end(archive, status, err);
+   return end_request(archive, key, status, err);
 }
 
 int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t *request,
@@ -223,7 +231,7 @@ int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t 
       status = clear_candidates(archive->writer, key, err);
    for (uint32_t i = 0; status == RKB_OK && i < count; i++)
       status = put_candidate(archive->writer, candidates[i], err);
-   return rkb_archive_end(archive, status, err);
+   return end_request(archive, key, status, err);
 }
 
 int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record_t *candidate,
@@ -231,7 +239,7 @@ int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record
    int status = rkb_archive_begin(archive, err);
    if (status != RKB_OK)
       return status;
-   return rkb_archive_end(archive, put_candidate(archive->writer, candidate, err), err);
+   return end_request(archive, rkb_request_key(candidate->section, candidate->request), put_candidate(archive->writer, candidate, err), err);
 }
 
 static int check_changed(rkb_connection_t *writer, const char *what, int64_t number, rkb_error_t *err) {
@@ -256,7 +264,9 @@ int rkb_archive_put_result(rkb_archive_t *archive, const rkb_result_record_t *re
    if (status == RKB_OK)
       status = put_findings(archive->writer, result->candidate, result->verdicts, result->verdict_count,
                             result->measurements, result->measurement_count, err);
-   return rkb_archive_end(archive, status, err);
+   status = rkb_archive_end(archive, status, err);
+   rkb_shared_rows_candidate_changed(archive->shared, result->candidate);
+   return status;
 }
 
 int rkb_archive_set_request_state(rkb_archive_t *archive, uint32_t section, int64_t number, uint32_t state,
@@ -271,7 +281,7 @@ int rkb_archive_set_request_state(rkb_archive_t *archive, uint32_t section, int6
    status = rkb_statement_finish(&statement, err);
    if (status == RKB_OK)
       status = check_changed(archive->writer, "request", number, err);
-   return rkb_archive_end(archive, status, err);
+   return end_request(archive, rkb_request_key(section, number), status, err);
 }
 
 static bool contains(const int64_t *numbers, uint32_t count, int64_t number) {
@@ -335,7 +345,7 @@ int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_strategy_record_recor
       status = put_request(archive->writer, request, err);
    if (status == RKB_OK)
       status = put_dialogue(archive->writer, RKB_DIALOGUE_ASK, key, hash, err);
-   return rkb_archive_end(archive, status, err);
+   return end_request(archive, key, status, err);
 }
 
 int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash,

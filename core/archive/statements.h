@@ -71,10 +71,14 @@
    XX(GET_CANDIDATES, "SELECT id FROM candidate ORDER BY id")                                                               \
    XX(GET_REQUEST_CANDIDATES, "SELECT id FROM candidate WHERE request = ? ORDER BY child")                                  \
    XX(GET_LAST_CANDIDATE, "SELECT coalesce(max(id), 0) FROM candidate")                                                     \
-   XX(GET_ROWS_BY_NUMBER, RKB_ROWS_SQL "ORDER BY c.id LIMIT ?5")                                                            \
-   XX(GET_ROWS_BY_OBJECTIVE, RKB_ROWS_SQL                                                                                   \
+   XX(GET_ROWS_BY_NUMBER, RKB_ROWS_SQL RKB_ROWS_FILTER "ORDER BY c.id LIMIT ?5")                                            \
+   XX(GET_ROWS_BY_OBJECTIVE, RKB_ROWS_SQL RKB_ROWS_FILTER                                                                   \
       "AND c.objective IS NOT NULL AND c.standing <> 'reject' ORDER BY CASE c.standing WHEN 'accept' "                      \
       "THEN 0 WHEN 'suspect' THEN 1 ELSE 2 END, c.objective, c.id LIMIT ?5")                                                \
+   XX(GET_ROWS_BETWEEN, RKB_ROWS_SQL "AND c.request > ?2 ORDER BY c.id")                                                    \
+   XX(GET_LAST_FINISHED,                                                                                                    \
+      "SELECT coalesce((SELECT id - 1 FROM request WHERE id > ? AND state <> 'finished' ORDER BY id LIMIT 1), "              \
+      "(SELECT max(id) FROM request))")                                                                                     \
                                                                                                                             \
    XX(PUT_DOCUMENT, "INSERT INTO document VALUES (?, ?) ON CONFLICT(hash) DO NOTHING")                                      \
    XX(GET_DOCUMENT, "SELECT text FROM document WHERE hash = ?")                                                             \
@@ -136,16 +140,17 @@
       "(SELECT coalesce(sum(worth_usd), 0) FROM call c WHERE c.stage = judged.stage) "                                      \
       "FROM judged GROUP BY stage ORDER BY stage")
 
-/* The query of <rkb/ext/archive.h>: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit.  The deciding verdict is the last
- * one, shadow stages excluded, that has the candidate's standing and reason. */
+/* The query of <rkb/ext/archive.h>: ?1 horizon, ?2 source hash, ?3 operator, ?4 standing, ?5 limit, ?6 parent.  The deciding verdict is
+ * the last one, shadow stages excluded, that has the candidate's standing and reason. */
 #define RKB_ROWS_SQL                                                                                                 \
    "SELECT c.id, s.text, c.source_hash, c.tune, c.operator, c.note, c.standing, c.reason, v.message, v.evidence, "   \
-   "c.objective FROM candidate c JOIN source s ON s.hash = c.source_hash JOIN request r ON r.id = c.request LEFT "   \
-   "JOIN verdict v ON v.candidate = c.id AND v.stage = (SELECT w.stage FROM verdict w WHERE w.candidate = c.id AND " \
-   "NOT w.shadow AND w.standing = c.standing AND w.reason = c.reason ORDER BY w.position DESC LIMIT 1) "             \
-   "WHERE c.request <= ?1 AND r.state = 'finished' AND (?2 IS NULL OR c.source_hash = ?2) AND (?3 IS NULL OR "       \
-   "c.operator = ?3) AND (?4 IS NULL OR c.standing = ?4) AND (?6 = 0 OR EXISTS (SELECT 1 FROM parent p WHERE "         \
-   "p.child = c.id AND p.parent = ?6)) "
+   "c.objective, c.request FROM candidate c JOIN source s ON s.hash = c.source_hash JOIN request r ON r.id = "       \
+   "c.request LEFT JOIN verdict v ON v.candidate = c.id AND v.stage = (SELECT w.stage FROM verdict w WHERE "         \
+   "w.candidate = c.id AND NOT w.shadow AND w.standing = c.standing AND w.reason = c.reason ORDER BY w.position "    \
+   "DESC LIMIT 1) WHERE c.request <= ?1 AND r.state = 'finished' "
+#define RKB_ROWS_FILTER                                                                                              \
+   "AND (?2 IS NULL OR c.source_hash = ?2) AND (?3 IS NULL OR c.operator = ?3) AND (?4 IS NULL OR c.standing = ?4) " \
+   "AND (?6 = 0 OR EXISTS (SELECT 1 FROM parent p WHERE p.child = c.id AND p.parent = ?6)) "
 
 enum rkb_sql {
 #define RKB_X(name, sql) RKB_SQL_##name,

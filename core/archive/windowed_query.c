@@ -10,32 +10,32 @@
 enum { MAX_ROWS = 4096 };
 
 struct rkb_archive_rows {
-   rkb_keeper_t keeper;
-   rkb_archive_row_t *list;
+   const rkb_archive_row_t **list; /* shared with other queries, or own */
    uint32_t count;
+   rkb_keeper_t keeper; /* of what was read for this query alone; without an arena where nothing was */
+   rkb_archive_row_t *own;
 };
 
-static int keep_row(rkb_archive_rows_t *rows, const rkb_statement_t *statement, rkb_error_t *err) {
-   rkb_archive_row_t *row = &rows->list[rows->count];
+/* source: a text that is kept already, or NULL. */
+static int keep_row(rkb_keeper_t *keeper, const rkb_statement_t *statement, const char *source,
+                    rkb_archive_row_t *row, rkb_error_t *err) {
    *row = (rkb_archive_row_t){
       .number = rkb_column_int(statement, 0),
-      .source = rkb_keep_word(&rows->keeper, statement, 1),
-      .source_hash = rkb_keep_word(&rows->keeper, statement, 2),
-      .tune = rkb_keep_word(&rows->keeper, statement, 3),
-      .operator_id = rkb_keep_word(&rows->keeper, statement, 4),
-      .note = rkb_keep_word(&rows->keeper, statement, 5),
-      .standing = rkb_keep_word(&rows->keeper, statement, 6),
-      .reason = rkb_keep_word(&rows->keeper, statement, 7),
-      .message = rkb_keep_word(&rows->keeper, statement, 8),
-      .evidence = rkb_keep_text(&rows->keeper, statement, 9),
+      .source = source ? source : rkb_keep_word(keeper, statement, 1),
+      .source_hash = rkb_keep_word(keeper, statement, 2),
+      .tune = rkb_keep_word(keeper, statement, 3),
+      .operator_id = rkb_keep_word(keeper, statement, 4),
+      .note = rkb_keep_word(keeper, statement, 5),
+      .standing = rkb_keep_word(keeper, statement, 6),
+      .reason = rkb_keep_word(keeper, statement, 7),
+      .message = rkb_keep_word(keeper, statement, 8),
+      .evidence = rkb_keep_text(keeper, statement, 9),
       .has_objective = !rkb_column_null(statement, 10),
       .objective = rkb_column_real(statement, 10),
    };
-   if (rows->keeper.failed)
-      return rkb_fail(err, RKB_ERR_LIMIT, "a query's rows take more than %zu bytes: ask for fewer",
-                      ROWS_LIMIT);
-   rows->count++;
-   return RKB_OK;
+   return keeper->failed ? rkb_fail(err, RKB_ERR_LIMIT,
+                                    "a query's rows take more than %zu bytes: ask for fewer", ROWS_LIMIT)
+                         : RKB_OK;
 }
 
 static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archive_query_t *query,
@@ -44,14 +44,60 @@ static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archiv
    rkb_statement_t statement =
       rkb_statement_begin(reader, query->order == RKB_ARCHIVE_BY_OBJECTIVE ? RKB_SQL_GET_ROWS_BY_OBJECTIVE
                                                                            : RKB_SQL_GET_ROWS_BY_NUMBER);
-   rkb_bind_int(&statement, horizon < -1 ? -1 : horizon);
+   rkb_bind_int(&statement, horizon);
    rkb_bind_text(&statement, query->source_hash);
    rkb_bind_text(&statement, query->operator_id);
    rkb_bind_text(&statement, query->standing);
    rkb_bind_int(&statement, query->limit);
    rkb_bind_int(&statement, query->parent);
    for (row = rkb_statement_row(&statement, err); row == 1; row = rkb_statement_row(&statement, err)) {
-      status = keep_row(rows, &statement, err);
+      status = keep_row(&rows->keeper, &statement, NULL, &rows->own[rows->count], err);
+      if (status != RKB_OK)
+         break;
+      rows->list[rows->count] = &rows->own[rows->count];
+      rows->count++;
+   }
+   rkb_statement_reset(&statement);
+   return row < 0 ? row : status;
+}
+
+/* Reads the rows of a query from the file, for this query alone. */
+static int read_own(rkb_connection_t *reader, int64_t horizon, const rkb_archive_query_t *query,
+                    rkb_archive_rows_t *rows, rkb_error_t *err) {
+   rows->keeper.arena = rkb_arena_new(ROWS_LIMIT);
+   rows->own = rkb_arena_try(rows->keeper.arena, query->limit, sizeof *rows->own);
+   if (!rows->own)
+      return rkb_arena_fail(rows->keeper.arena, "the answer", err);
+   rows->list = rkb_allocate(query->limit, sizeof *rows->list);
+   return read_rows(reader, horizon, query, rows, err);
+}
+
+/* The last request of those after first that are finished without a gap, at most up to horizon. */
+static int last_finished(rkb_connection_t *reader, int64_t first, int64_t horizon, int64_t *last,
+                         rkb_error_t *err) {
+   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_LAST_FINISHED);
+   rkb_bind_int(&statement, first);
+   const int row = rkb_statement_row(&statement, err);
+   *last = row == 1 && !rkb_column_null(&statement, 0) ? rkb_column_int(&statement, 0) : first;
+   rkb_statement_reset(&statement);
+   if (*last > horizon)
+      *last = horizon;
+   return row < 0 ? row : RKB_OK;
+}
+
+static int add_rows(rkb_connection_t *reader, rkb_shared_rows_t *shared, int64_t first, int64_t last,
+                    rkb_error_t *err) {
+   rkb_keeper_t keeper = {.arena = rkb_shared_rows_arena(shared)};
+   rkb_archive_row_t filled;
+   int row, status = RKB_OK;
+   rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_ROWS_BETWEEN);
+   rkb_bind_int(&statement, last);
+   rkb_bind_int(&statement, first);
+   for (row = rkb_statement_row(&statement, err); row == 1; row = rkb_statement_row(&statement, err)) {
+      const char *known = rkb_shared_rows_source(shared, rkb_column_text(&statement, 2));
+      status = keep_row(&keeper, &statement, known, &filled, err);
+      if (status == RKB_OK && !rkb_shared_rows_add(shared, rkb_column_int(&statement, 11), &filled))
+         status = rkb_fail(err, RKB_ERR_LIMIT, "the rows cannot be kept in memory");
       if (status != RKB_OK)
          break;
    }
@@ -59,11 +105,19 @@ static int read_rows(rkb_connection_t *reader, int64_t horizon, const rkb_archiv
    return row < 0 ? row : status;
 }
 
-int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
-                      rkb_archive_rows_t **rows, rkb_error_t *err) {
-   rkb_connection_t *reader;
-   rkb_archive_rows_t *filled;
-   int status;
+/* Adds what is new up to horizon to the rows in memory.  A failure is none of the query's: it reads the file itself. */
+static void share_rows(rkb_connection_t *reader, rkb_shared_rows_t *shared, int64_t horizon) {
+   rkb_error_t ignored;
+   int64_t first, last;
+   if (!rkb_shared_rows_begin(shared, horizon, &first))
+      return;
+   int status = last_finished(reader, first, horizon, &last, &ignored);
+   if (status == RKB_OK && last > first)
+      status = add_rows(reader, shared, first, last, &ignored);
+   rkb_shared_rows_end(shared, status == RKB_OK, last);
+}
+
+static int check_query(const rkb_archive_query_t *query, rkb_error_t *err) {
    if (query->size < sizeof *query)
       return rkb_fail(err, RKB_ERR_CONTRACT, "an archive query must begin with its size");
    if (query->order > RKB_ARCHIVE_BY_OBJECTIVE)
@@ -71,17 +125,30 @@ int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive
    if (query->limit < 1 || query->limit > MAX_ROWS)
       return rkb_fail(err, RKB_ERR_INVALID, "an archive query takes a limit of 1 to %d rows, not %u",
                       MAX_ROWS, query->limit);
-   status = rkb_archive_take_reader(archive, &reader, err);
+   return RKB_OK;
+}
+
+int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
+                      rkb_archive_rows_t **rows, rkb_error_t *err) {
+   rkb_connection_t *reader;
+   const int64_t seen = horizon < -1 ? -1 : horizon;
+   int status = check_query(query, err);
    if (status != RKB_OK)
       return status;
-   filled = rkb_allocate(1, sizeof *filled);
-   filled->keeper.arena = rkb_arena_new(ROWS_LIMIT);
-   filled->list = rkb_arena_try(filled->keeper.arena, query->limit, sizeof *filled->list);
-   if (!filled->list)
-      status = rkb_arena_fail(filled->keeper.arena, "the answer", err);
-   if (status == RKB_OK)
-      status = read_rows(reader, horizon, query, filled, err);
-   rkb_archive_give_reader(archive, reader);
+   rkb_archive_rows_t *filled = rkb_allocate(1, sizeof *filled);
+   if (archive->shared && rkb_shared_rows_find(archive->shared, seen, query, &filled->list, &filled->count)) {
+      *rows = filled;
+      return RKB_OK;
+   }
+   status = rkb_archive_take_reader(archive, &reader, err);
+   if (status == RKB_OK) {
+      if (archive->shared)
+         share_rows(reader, archive->shared, seen);
+      if (!archive->shared ||
+          !rkb_shared_rows_find(archive->shared, seen, query, &filled->list, &filled->count))
+         status = read_own(reader, seen, query, filled, err);
+      rkb_archive_give_reader(archive, reader);
+   }
    if (status != RKB_OK) {
       rkb_archive_rows_free(filled);
       return status;
@@ -95,13 +162,14 @@ uint32_t rkb_archive_rows_count(const rkb_archive_rows_t *rows) {
 }
 
 const rkb_archive_row_t *rkb_archive_rows_at(const rkb_archive_rows_t *rows, uint32_t index) {
-   return index < rows->count ? &rows->list[index] : NULL;
+   return index < rows->count ? rows->list[index] : NULL;
 }
 
 void rkb_archive_rows_free(rkb_archive_rows_t *rows) {
    if (!rows)
       return;
    rkb_arena_free(rows->keeper.arena);
+   free(rows->list);
    free(rows);
 }
 
