@@ -97,17 +97,23 @@ static const rkb_kernel_api_t KERNEL = {.size = sizeof KERNEL,
 
 static int query_rows(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *query,
                       rkb_archive_rows_t **rows, rkb_error_t *err) {
-   (void)job, (void)query, (void)err;
-   *rows = (rkb_archive_rows_t *)fake_of(host);
+   fake_t *fake = fake_of(host);
+   (void)job, (void)err;
+   fake->found_count = 0;
+   for (uint32_t i = 0; i < fake->row_count; i++)
+      if (!query->source_hash || strcmp(fake->rows[i].source_hash, query->source_hash) == 0)
+         fake->found[fake->found_count++] = i;
+   *rows = (rkb_archive_rows_t *)fake;
    return RKB_OK;
 }
 
 static uint32_t rows_count(const rkb_archive_rows_t *rows) {
-   return ((const fake_t *)rows)->row_count;
+   return ((const fake_t *)rows)->found_count;
 }
 
 static const rkb_archive_row_t *rows_at(const rkb_archive_rows_t *rows, uint32_t index) {
-   return &((const fake_t *)rows)->rows[index];
+   const fake_t *fake = (const fake_t *)rows;
+   return &fake->rows[fake->found[index]];
 }
 
 static void rows_free(rkb_archive_rows_t *rows) {

@@ -25,6 +25,7 @@ typedef struct fake {
    rkb_case_t a_case; /* shown as the first check and bench case */
    rkb_archive_row_t rows[FAKE_ROWS];
    uint32_t row_count;
+   uint32_t found[FAKE_ROWS], found_count; /* rows of the last query, which goes by source_hash alone */
    uint64_t seed;
    int64_t number; /* of the running request: keys the streams */
    rkb_item_t *emitted[FAKE_EMITTED];

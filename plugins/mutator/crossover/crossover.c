@@ -2,6 +2,7 @@
  * function.
  *
  * The child is the first parent with something of the second.  Owns nothing between jobs; runs on workers. */
+#include <rkb/ext/archive.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/items.h>
@@ -9,11 +10,15 @@
 #include <string.h>
 #include "gene_exchange.h"
 #include "genes.h"
+#include "shared/known_candidate.h"
+
+enum { TRIES = 8 };
 
 typedef struct crossover {
    const rkb_host_t *host;
    const rkb_kernel_api_t *kernel;
    const rkb_random_api_t *random;
+   const rkb_archive_api_t *archive; /* or NULL */
 } crossover_t;
 
 /* A parent, read. */
@@ -37,8 +42,8 @@ static int crossover_create(const rkb_host_t *host, const void *config, void **s
    crossover_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL),
-                       host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM),
+                       host->get_extension(host, RKB_EXT_ARCHIVE)};
    *self = me;
    return RKB_OK;
 }
@@ -112,16 +117,35 @@ static bool cross(const crossover_t *me, rkb_random_t *stream, const parent_t *f
    return false;
 }
 
-static int emit(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second,
-                const child_t *child, rkb_error_t *err) {
+/* Emits the child, unless the job may see a candidate that it repeats. */
+static int emit_new(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second,
+                    const child_t *child, bool *emitted, rkb_error_t *err) {
    const rkb_item_t *const parents[] = {first->item, second->item};
+   const char *text = child->text ? child->text : first->text;
+   int status = RKB_OK;
    char *tune = assignment_write(first->manifest, &child->assignment);
    if (!tune)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
-   int status = rkb_emit_candidate(me->host, job, child->text ? child->text : first->text, tune, child->note,
-                                   parents, 2);
+   *emitted = !candidate_is_known(me->host, me->archive, job, text, tune);
+   if (*emitted)
+      status = rkb_emit_candidate(me->host, job, text, tune, child->note, parents, 2);
    free(tune);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
+}
+
+/* Draws children until one is new; nothing is emitted when none is. */
+static int try_children(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second, rkb_error_t *err) {
+   rkb_random_t stream = me->random->for_job(me->host, job, 0);
+   bool emitted = false, made = true;
+   int status = RKB_OK;
+   for (int n = 0; n < TRIES && made && !emitted && status == RKB_OK; n++) {
+      child_t child = {0};
+      made = cross(me, &stream, first, second, &child);
+      if (made)
+         status = emit_new(me, job, first, second, &child, &emitted, err);
+      free(child.text);
+   }
+   return status;
 }
 
 static int crossover_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -129,7 +153,6 @@ static int crossover_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_er
    const rkb_item_t *items[] = {me->host->item_reference(me->host, in, "parent", 0),
                                 me->host->item_reference(me->host, in, "parent", 1)};
    parent_t first = {0}, second = {0};
-   child_t child = {0};
    bool usable = false, both = false;
    if (!items[0])
       return rkb_fail(err, RKB_ERR_INVALID, "a crossover needs parents");
@@ -138,12 +161,8 @@ static int crossover_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_er
    int status = parent_open(me, items[0], &first, &usable, err);
    if (status == RKB_OK && usable)
       status = parent_open(me, items[1], &second, &both, err);
-   if (status == RKB_OK && both) {
-      rkb_random_t stream = me->random->for_job(me->host, job, 0);
-      if (cross(me, &stream, &first, &second, &child))
-         status = emit(me, job, &first, &second, &child, err);
-   }
-   free(child.text);
+   if (status == RKB_OK && both)
+      status = try_children(me, job, &first, &second, err);
    parent_close(me, &second);
    parent_close(me, &first);
    return status;

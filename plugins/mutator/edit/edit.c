@@ -1,6 +1,7 @@
 /* rkb.mutator.edit - what a person tries first, done to the text of a parent by tokens.
  *
  * Owns nothing between jobs; runs on workers. */
+#include <rkb/ext/archive.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/items.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "edits.h"
+#include "shared/known_candidate.h"
 
 enum { TRIES = 24 };
 
@@ -20,14 +22,15 @@ typedef struct edit {
    const edit_config_t *config;
    const rkb_kernel_api_t *kernel;
    const rkb_random_api_t *random;
+   const rkb_archive_api_t *archive; /* or NULL */
 } edit_t;
 
 static int edit_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    edit_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (edit_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
-                  host->get_extension(host, RKB_EXT_RANDOM)};
+   *me = (edit_t){host, config, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM),
+                  host->get_extension(host, RKB_EXT_ARCHIVE)};
    *self = me;
    return RKB_OK;
 }
@@ -42,14 +45,18 @@ static char *new_tune(const char *parent_tune, const edit_result_t *result) {
    return text;
 }
 
-static int emit(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const char *text, const char *kind,
-                const edit_result_t *result, rkb_error_t *err) {
+/* Emits the edited text, unless the job may see a candidate that it repeats. */
+static int emit_new(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const char *text, const char *kind,
+                    const edit_result_t *result, bool *emitted, rkb_error_t *err) {
    char note[256];
+   int status = RKB_OK;
    char *tune = new_tune(me->host->item_json(me->host, parent, "tune"), result);
    if (!tune)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
+   *emitted = !candidate_is_known(me->host, me->archive, job, text, tune);
    snprintf(note, sizeof note, "%s: %s", kind, result->note);
-   int status = rkb_emit_candidate(me->host, job, text, tune, note, &parent, 1);
+   if (*emitted)
+      status = rkb_emit_candidate(me->host, job, text, tune, note, &parent, 1);
    free(tune);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
 }
@@ -63,7 +70,7 @@ static const edit_kind_t *draw_kind(const edit_t *me, const edit_subject_t *subj
    return NULL;
 }
 
-/* Draws kinds until one applies and changes the text; nothing is emitted when none does. */
+/* Draws kinds until one applies and gives a text that is new; nothing is emitted when none does. */
 static int try_edits(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const edit_subject_t *subject,
                      rkb_error_t *err) {
    for (uint32_t i = 0; i < TRIES; i++) {
@@ -73,12 +80,12 @@ static int try_edits(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, 
       char *text =
          made ? patches_apply(&result.patches, subject->source->text, subject->source->bytes) : NULL;
       int status = RKB_OK;
-      bool changed = text && (strcmp(text, subject->source->text) != 0);
-      if (changed)
-         status = emit(me, job, parent, text, kind->name, &result, err);
+      bool emitted = false;
+      if (text && strcmp(text, subject->source->text) != 0)
+         status = emit_new(me, job, parent, text, kind->name, &result, &emitted, err);
       patches_free(&result.patches);
       free(text);
-      if (changed)
+      if (emitted || status != RKB_OK)
          return status;
    }
    return RKB_OK;

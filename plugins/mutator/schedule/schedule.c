@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "shared/known_candidate.h"
 
 enum { MOST_DROPPED = 4 };
 
@@ -69,14 +70,14 @@ static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *p
    }
 }
 
-/* The texts of all candidates that the job may see. */
+typedef struct asking {
+   const mutator_t *me;
+   rkb_job_t job;
+} asking_t;
+
 static bool is_known(void *context, const char *text) {
-   const rkb_archive_api_t *archive = ((void **)context)[0];
-   const rkb_archive_rows_t *rows = ((void **)context)[1];
-   for (uint32_t i = 0; i < archive->rows_count(rows); i++)
-      if (strcmp(archive->rows_at(rows, i)->source, text) == 0)
-         return true;
-   return false;
+   const asking_t *asking = context;
+   return candidate_is_known(asking->me->host, asking->me->archive, asking->job, text, NULL);
 }
 
 /* Requests that are in flight at the same time do not see each other's results, so they get different slots. */
@@ -94,16 +95,10 @@ static int query_all(const mutator_t *me, rkb_job_t job, rkb_archive_rows_t **ro
 /* The neighbour that no one tried. */
 static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
                      char *note, size_t note_size, rkb_error_t *err) {
-   rkb_archive_rows_t *rows = NULL;
    int64_t window = 16;
    const uint32_t slot = slot_of(me, job, stream, &window);
-   int status = query_all(me, job, &rows, err);
-   if (status != RKB_OK)
-      return status;
-   void *context[] = {(void *)(uintptr_t)me->archive, rows};
-   status = me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, context, child, note, note_size, err);
-   me->archive->rows_free(rows);
-   return status;
+   asking_t asking = {me, job};
+   return me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, &asking, child, note, note_size, err);
 }
 
 /* What is known of the candidates, for the model; the caller's (free), and lives as long as rows.  NULL: memory is out. */
@@ -151,11 +146,11 @@ static int best_time(const mutator_t *me, rkb_job_t job, double *best, rkb_error
    return RKB_OK;
 }
 
-/* Drops a child that cannot be faster than the best: its schedule alone needs as long. */
-static int drop_hopeless(const mutator_t *me, double best, char **child, rkb_error_t *err) {
+/* Drops a child that cannot be faster than the best, since its schedule alone needs as long, and one that the job knows. */
+static int drop_useless(const mutator_t *me, rkb_job_t job, double best, char **child, rkb_error_t *err) {
    double least = 0;
    int status = *child && isfinite(best) ? me->schedule->least(me->host, *child, &least, err) : RKB_OK;
-   if (status == RKB_OK && least * 1e6 >= best) {
+   if (status == RKB_OK && *child && (least * 1e6 >= best || is_known(&(asking_t){me, job}, *child))) {
       me->schedule->free_text(*child);
       *child = NULL;
    }
@@ -170,7 +165,7 @@ static int change_often(const mutator_t *me, rkb_job_t job, rkb_random_t *stream
       if (status == RKB_OK && !*child)
          break; /* nothing that is legal was found */
       if (status == RKB_OK)
-         status = drop_hopeless(me, best, child, err);
+         status = drop_useless(me, job, best, child, err);
    }
    return status;
 }
@@ -193,7 +188,7 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
          me->schedule->cross(me->host, &stream, source, me->host->item_text(me->host, parents[1], "source"),
                              &child, note, sizeof note, err);
       if (status == RKB_OK)
-         status = drop_hopeless(me, best, &child, err);
+         status = drop_useless(me, job, best, &child, err);
       used = child ? 2 : 1;
    }
    if (status == RKB_OK && !child && me->archive && RKB_HAS(me->schedule, acquire) && me->random->real(&stream) < me->config->forecast) {
@@ -209,7 +204,7 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
    if (status == RKB_OK && !child && me->archive && me->random->real(&stream) < me->config->steps)
       status = take_step(me, job, &stream, parents[0], source, &child, note, sizeof note, err);
    if (status == RKB_OK)
-      status = drop_hopeless(me, best, &child, err);
+      status = drop_useless(me, job, best, &child, err);
    if (status == RKB_OK && !child)
       status = change_often(me, job, &stream, parents[0], source, best, &child, note, sizeof note, err);
    if (status != RKB_OK || !child)
