@@ -46,6 +46,7 @@ typedef struct machine_region {
    bool written;              /* in the launch that runs */
    /* partial_launches.c; a bit for each word of 4 bytes, NULL in other runs */
    uint64_t *stored, *wanted; /* written in the launch that runs; read before it was final */
+   uint64_t *added;           /* changed by atomic operations in the launch that runs */
    bool any_stored;           /* a bit of stored is set */
    uint64_t *wanted_pieces;   /* a bit for each piece that has such a word in wanted */
    /* Of a variable that kernels may write, a bit for each word (kept_values.c): written in this run without regard to what was there;

@@ -50,9 +50,10 @@ bool machine_partial_lay_out(machine_run_t *run) {
       if (region->read_only)
          continue;
       region->stored = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      region->added = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
       region->wanted = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
       region->wanted_pieces = (uint64_t *)(void *)machine_sparse(pieces_bytes(region));
-      if (!region->stored || !region->wanted || !region->wanted_pieces)
+      if (!region->stored || !region->added || !region->wanted || !region->wanted_pieces)
          return false;
    }
    return true;
@@ -63,6 +64,8 @@ void machine_partial_free(machine_run_t *run) {
       const machine_region_t *region = &run->regions[n];
       if (region->stored)
          munmap(region->stored, bitmap_bytes(region));
+      if (region->added)
+         munmap(region->added, bitmap_bytes(region));
       if (region->wanted)
          munmap(region->wanted, bitmap_bytes(region));
       if (region->wanted_pieces)
@@ -117,9 +120,6 @@ static void remember(machine_run_t *run, machine_region_t *region, uint64_t offs
 void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
    const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
    remember(run, region, offset, bytes);
-   for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++)
-      set(region->stored, word);
-   region->any_stored = true;
    if (!run->extents[launch] || place >= run->extent_places[launch])
       return;
    rkb_machine_extent_t *extent =
@@ -153,6 +153,39 @@ static uint64_t bytes_in(const struct machine_stored_bytes *stores, uint32_t cou
    return bytes;
 }
 
+/* Whether the last that changed the word was an atomic operation. */
+static bool was_added(const machine_region_t *region, uint64_t word) {
+   return region->defined && (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
+}
+
+/* Whole words of it that blocks before this one stored.  What atomic operations changed is for many blocks. */
+static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
+   const machine_region_t *region = bytes->region;
+   uint64_t count = 0;
+   for (uint64_t word = (bytes->offset + 3) / 4; word < (bytes->offset + bytes->bytes) / 4; word++)
+      count += is_set(region->stored, word) && !is_set(region->added, word) && !was_added(region, word);
+   return count;
+}
+
+/* All that the block stored at once, when it has ended: so words of others are told from words that it stored twice itself. */
+static void take_stores(machine_run_t *run) {
+   const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
+   rkb_machine_extent_t *extents = run->extents[launch] && place < run->extent_places[launch]
+                                      ? &run->extents[launch][(uint64_t)place * run->plan->buffer_count]
+                                      : NULL;
+   for (uint32_t n = 0; n < run->block_store_count && extents; n++)
+      extents[run->block_stores[n].region->buffer].again += stored_before(&run->block_stores[n]);
+   for (uint32_t n = 0; n < run->block_store_count; n++) {
+      const struct machine_stored_bytes *stores = &run->block_stores[n];
+      for (uint64_t word = stores->offset / 4; word <= (stores->offset + stores->bytes - 1) / 4; word++)
+         set(stores->region->stored, word);
+      for (uint64_t word = (stores->offset + 3) / 4; word < (stores->offset + stores->bytes) / 4; word++)
+         if (was_added(stores->region, word))
+            set(stores->region->added, word);
+      stores->region->any_stored = true;
+   }
+}
+
 /* Of each launch, what the block wrote that wrote most: others mostly write the same elsewhere. */
 static void keep_pattern(machine_run_t *run) {
    machine_pattern_t *pattern = &run->patterns[run->place >> PLACE_BITS];
@@ -170,6 +203,7 @@ static void keep_pattern(machine_run_t *run) {
 }
 
 void machine_partial_block(machine_run_t *run) {
+   take_stores(run);
    if (run->stop && run->unfinished && !run->out_of_memory && only_lacked_values(run)) {
       for (uint32_t n = 0; n < run->block_store_count; n++) {
          const struct machine_stored_bytes *stored = &run->block_stores[n];
@@ -186,7 +220,8 @@ void machine_partial_block(machine_run_t *run) {
 
 static void forget_stored(machine_region_t *region) {
    if (region->any_stored) /* a network has hundreds of buffers, and a launch writes a few */
-      madvise(region->stored, bitmap_bytes(region), MADV_DONTNEED);
+      for (uint32_t n = 0; n < 2; n++)
+         madvise(n ? region->added : region->stored, bitmap_bytes(region), MADV_DONTNEED);
    region->any_stored = false;
 }
 
@@ -196,6 +231,7 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    if (!run->extents)
       return;
    run->unfinished = !whole;
+   run->block_store_count = 0; /* blocks side by side left theirs */
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
       if (run->regions[n].stored)
          forget_stored(&run->regions[n]);

@@ -114,6 +114,12 @@ struct word_runs {
 };
 bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffer,
                          const struct word_runs *words, uint64_t *chosen);
+/* Whether an affine function of its index tells where every executed block begins to write; meeting: two blocks that would begin at one
+ * byte by it, or 0 and 0 where none would. */
+bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t meeting[2]);
+
+/* twin_blocks.c: finds blocks that write what others write in place of words of their own; s: a sample that was executed. */
+int twin_blocks_find(const struct sample *s, rkb_error_t *err);
 
 /* sampled_points.c: moves to the front of s->written elements of every block that wrote some, all of them if they are not too many: one of
  * each before a second of any, drawn blocks first.  Returns how many. */

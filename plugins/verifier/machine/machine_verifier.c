@@ -84,7 +84,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                                  .item = in,
                                  .environment = me->random->next(&environments) >> 1,
                                  .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
-                                 .budget = budget_of(me)};
+                                 .budget = budget_of(me),
+                                 .given = budget_of(me)};
    const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
    struct outcome outcome;
    rkb_manifest_t *manifest = NULL;

@@ -44,7 +44,8 @@ enum {
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 */
    STREAM_FAR,          /* far_ends.c */
-   STREAM_WRAPS         /* far_wraps.c */
+   STREAM_WRAPS,        /* far_wraps.c */
+   STREAM_TWINS         /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
 };
 
 struct verifier {
@@ -139,6 +140,7 @@ struct candidate {
    rkb_machine_module_t *module;
    bool transform;
    rkb_random_t seeds; /* STREAM_SEEDS */
+   unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
    uint64_t environment; /* of its machines: the first of some numbers */
    struct links *links;  /* made by bench_values.c when they are first needed, freed by bench_counts.c */

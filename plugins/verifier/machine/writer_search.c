@@ -220,3 +220,20 @@ bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffe
    free(pattern.runs);
    return true;
 }
+
+bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t meeting[2]) {
+   const uint32_t *grid = s->plan->launches[launch].grid;
+   struct affine affine;
+   struct known known = {.count = 0};
+   gather(s, launch, buffer, &known);
+   meeting[0] = meeting[1] = 0;
+   const uint32_t unknowns = 1u + (grid[0] > 1) + (grid[1] > 1) + (grid[2] > 1); /* without a turn */
+   if (known.count <= unknowns || !fit(grid, &known, &affine))
+      return false;
+   const uint64_t apart[AXES] = {1, grid[0], (uint64_t)grid[0] * grid[1], affine.turn};
+   const uint32_t extent[AXES] = {affine.turn, grid[1], grid[2], grid[0] / affine.turn};
+   for (uint32_t d = 0; d < AXES; d++)
+      if (extent[d] > 1 && affine.step[d] == 0)
+         meeting[1] = apart[d];
+   return true;
+}
