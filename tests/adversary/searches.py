@@ -2,10 +2,10 @@
 """Every cheat of the suite among the seeds of a stock search, beside its honest twin: what wins must be right, and no cheat may be accepted but
 those of which entry.case says that some secrets miss them (least below secrets).
 
-usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--jobs N] [--for SECONDS] [--more CANDIDATES]
+usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--target PROFILE] [--jobs N] [--for SECONDS] [--more CANDIDATES] [--after TASK.DIRECTION]
 
 PREFIX: a build folder or an installation.  All entries of a task and a direction are seeds, at most BATCH of them in one run; --more: candidates
-of the search besides.  The default pipeline is stock.yaml; on a device take stock-gpu.yaml.  A winner is checked again with two other
+of the search besides; --after: those of this task and direction come last.  The default pipeline is stock.yaml; on a device take stock-gpu.yaml.  A winner is checked again with two other
 secrets.  OUT/searches.tsv has a line for each run as it ends; a run whose line is there is not repeated.
 """
 
@@ -64,7 +64,7 @@ def run_one(options, batch, left):
     command = [programs / "rkb-run", options.pipeline, "--task", options.source / "tasks" / task, "--direction", direction, "--quiet", "--out", out,
                "--secret", "30".zfill(64), "--jobs", options.jobs,
                "--set", "propose.seed.with.files=[" + ",".join(map(str, cheats + twins)) + "]",
-               "--set", f"limits.candidates={len(cheats) + len(twins) + options.more}"]
+               "--set", f"limits.candidates={len(cheats) + len(twins) + options.more}"] + (["--target", options.target] if options.target else [])
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left, check=False)
     except subprocess.TimeoutExpired:
@@ -91,12 +91,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--for", dest="seconds", type=float, default=86400)
     parser.add_argument("--more", type=int, default=32)
+    parser.add_argument("--target")
+    parser.add_argument("--after", default="none")
     options = parser.parse_args()
     options.pipeline = options.pipeline or options.source / "pipelines" / "stock.yaml"
     options.out.mkdir(parents=True, exist_ok=True)
     table, end = options.out / "searches.tsv", time.monotonic() + options.seconds
     rows = [line.split("\t") for line in table.read_text().splitlines()] if table.exists() else []
-    for batch in batches_of(options.source):
+    for batch in sorted(batches_of(options.source), key=lambda batch: batch[0].startswith(options.after)):
         if any(row[0] == batch[0] for row in rows) or time.monotonic() > end:
             continue
         row = run_one(options, batch, max(1, end - time.monotonic()))
