@@ -230,6 +230,14 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
 void rkb_machine_unwatch(rkb_machine_t *machine);
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
 
+/* The conditions of a kernel that a launch decides by its parameters and sizes alone: visit is called for each, with its number in the kernel, in the
+ * order of the text.  NULL: the module has no such kernel, or memory is out.  module must outlive the list, which one thread uses at a time. */
+typedef struct rkb_machine_conditions rkb_machine_conditions_t;
+rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry);
+void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
+void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
+                                   void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
+
 /* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
  * the opcode or feature; a function that several kernels call is visited for each. */
 int rkb_machine_unsupported(const rkb_machine_module_t *module,

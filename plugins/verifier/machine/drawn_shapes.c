@@ -8,7 +8,7 @@
  * by its condition, and many blocks at the bench shapes.  A grid one block short, or a block's index left out of an address,
  * shows only where there are several blocks.  So shapes are drawn until each launch has been executed, with several blocks along
  * each axis and many along the first, on some shape, or until enough draws have failed: an axis may have one block always. One thread. */
-#include "shape_features.h"
+#include "shape_conditions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **bes
 }
 
 /* Of some drawn shapes the one with the most new features; of equal ones the smallest.  NULL when none is in the domain. */
-static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct shape_features *features,
+static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct shape_conditions *conditions,
                         double work, rkb_case_t **best, rkb_error_t *err) {
    uint32_t most = 0;
    int status = RKB_OK;
@@ -169,7 +169,10 @@ static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct 
    for (uint32_t n = 0; n < TELLING_ATTEMPTS && status == RKB_OK; n++) {
       rkb_case_t *drawn = NULL;
       status = me->task->case_draw(me->host, stream, work, &drawn, err);
-      const uint32_t news = status == RKB_OK && drawn ? shape_features_new(features, drawn, false) : 0;
+      uint32_t news = 0;
+      if (status == RKB_OK && drawn)
+         status = shape_conditions_new(conditions, drawn, false, &news, err);
+      news += drawn ? shape_features_new(conditions->features, drawn, false) : 0;
       const bool better =
          drawn && (!*best || news > most || (news == most && drawn->operations < (*best)->operations));
       if (better) {
@@ -182,17 +185,19 @@ static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct 
          me->task->case_free(drawn);
    }
    if (*best)
-      (void)shape_features_new(features, *best, true);
+      (void)shape_features_new(conditions->features, *best, true);
+   if (*best && status == RKB_OK)
+      status = shape_conditions_new(conditions, *best, true, &most, err);
    return status == RKB_ERR_LIMIT && *best ? RKB_OK : status;
 }
 
 /* Until there are so many; every other one may be larger. */
-static int draw_until(const struct verifier *me, rkb_random_t *stream, struct shape_features *features,
+static int draw_until(const struct verifier *me, rkb_random_t *stream, struct shape_conditions *conditions,
                       uint32_t asked, rkb_case_t **drawn, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = *count; n < asked && status == RKB_OK; n++) {
       const double work = (n % 4 == 3 ? LARGER : 1) * shapes_most_work(me);
-      status = draw_telling(me, stream, features, work, &drawn[*count], err);
+      status = draw_telling(me, stream, conditions, work, &drawn[*count], err);
       *count += drawn[*count] != NULL;
    }
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* the check cases are then all there is; the certificate counts shapes */
@@ -212,7 +217,10 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
    if (!features)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the features of shapes");
    shape_features_open(features, me);
-   int status = draw_until(me, &stream, features, any, drawn, count, err);
+   struct shape_conditions conditions;
+   int status = shape_conditions_open(&conditions, me, candidate, features, err);
+   if (status == RKB_OK)
+      status = draw_until(me, &stream, &conditions, any, drawn, count, err);
    if (status != RKB_OK)
       goto out;
    status = see_all(&s, RKB_CASE_BENCH, at_bench, err);
@@ -225,8 +233,9 @@ int shapes_draw(const struct verifier *me, const struct candidate *candidate, rk
       *count += drawn[*count] != NULL;
    }
    if (status == RKB_OK)
-      status = draw_until(me, &stream, features, asked, drawn, count, err);
+      status = draw_until(me, &stream, &conditions, asked, drawn, count, err);
 out:
+   shape_conditions_close(&conditions);
    free(features);
    return status;
 }

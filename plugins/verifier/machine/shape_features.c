@@ -13,8 +13,7 @@
 #define WEIGHT_OF_OCTAVE 16
 #define MOST_DIMS 64
 
-/* Whether the feature is new. */
-static bool take(struct shape_features *features, uint64_t feature, bool note) {
+bool shape_features_take(struct shape_features *features, uint64_t feature, bool note) {
    feature = (feature + 1) * 0x9E3779B97F4A7C15u;
    uint32_t place = (uint32_t)(feature >> 32) % FEATURE_PLACES;
    while (features->seen[place] && features->seen[place] != feature)
@@ -41,14 +40,14 @@ uint32_t shape_features_new(struct shape_features *features, const rkb_case_t *t
             if (features->modes >> e & 1)
                found +=
                   WEIGHT_OF_MODES *
-                  take(features, feature_of(1, d, value << 6 | e, (uint64_t)the_case->dims[e].value), note);
+                  shape_features_take(features, feature_of(1, d, value << 6 | e, (uint64_t)the_case->dims[e].value), note);
          continue;
       }
       found += WEIGHT_OF_OCTAVE *
-               take(features, feature_of(2, d, 63 - (uint64_t)__builtin_clzll(value | 1), 0), note);
+               shape_features_take(features, feature_of(2, d, 63 - (uint64_t)__builtin_clzll(value | 1), 0), note);
       for (uint64_t modulus = 2; modulus <= LARGEST_MODULUS && value > modulus; modulus *= 2)
          found += (uint32_t)(LARGEST_MODULUS / modulus) *
-                  take(features, feature_of(value >= LARGE_DIM ? 4 : 3, d, modulus, value % modulus), note);
+                  shape_features_take(features, feature_of(value >= LARGE_DIM ? 4 : 3, d, modulus, value % modulus), note);
    }
    return found;
 }

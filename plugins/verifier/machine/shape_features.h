@@ -5,7 +5,7 @@
 
 #include "verifier.h"
 
-#define FEATURE_PLACES 4096u
+#define FEATURE_PLACES 16384u
 
 struct shape_features {
    uint64_t seen[FEATURE_PLACES]; /* a hash table; 0: free */
@@ -17,5 +17,7 @@ struct shape_features {
 void shape_features_open(struct shape_features *features, const struct verifier *verifier);
 /* How much a case shows that was not seen before; note: it is seen now. */
 uint32_t shape_features_new(struct shape_features *features, const rkb_case_t *the_case, bool note);
+/* Whether this feature of another kind is new; the number says what it is. */
+bool shape_features_take(struct shape_features *features, uint64_t feature, bool note);
 
 #endif

@@ -1,0 +1,336 @@
+/* The conditions in a kernel that all threads of a launch decide alike, from its parameters and the sizes of its grid and blocks alone: D % 8 == 4, rows > 300.  What a
+ * kernel does at some shapes only is behind one of them.  Followed through registers that one instruction without a guard gives a value, in integers; what
+ * comes from memory, from pointers or from a thread's index is not followed.  A list belongs to one thread. */
+#include "machine/machine.h"
+#include "machine/ptx/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum operation {
+   COPY,
+   ADD,
+   SUBTRACT,
+   MULTIPLY,
+   MULTIPLY_ADD,
+   AND,
+   OR,
+   XOR,
+   NOT,
+   LEFT,
+   RIGHT,
+   REMAINDER,
+   QUOTIENT,
+   LEAST,
+   MOST,
+   MINUS,
+   SIZE,
+   ONES,
+   COMPARE,
+   CHOOSE,
+   PARAMETER
+};
+
+struct step {
+   const ptx_statement_t *statement;
+   uint32_t number, type, from; /* type: of the result; from: of what a conversion or a wide product takes */
+   enum operation operation;
+   char comparison[3];
+   bool condition;
+};
+
+struct rkb_machine_conditions {
+   const ptx_module_t *module;
+   const ptx_function_t *function;
+   struct step *steps;
+   uint32_t count;
+   uint64_t *values; /* by register */
+   bool *known;
+};
+
+/* Reading -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the opcode's n-th word is this one. */
+static bool word_is(const char *opcode, uint32_t n, const char *word) {
+   for (; n && opcode; n--)
+      opcode = strchr(opcode, '.') ? strchr(opcode, '.') + 1 : NULL;
+   const size_t length = strlen(word);
+   return opcode && strncmp(opcode, word, length) == 0 && (opcode[length] == '.' || opcode[length] == '\0');
+}
+
+static uint32_t type_at_end(const char *opcode, uint32_t from_end) {
+   const char *end = opcode + strlen(opcode), *dot = end;
+   for (uint32_t n = 0; n <= from_end && dot; n++) {
+      end = dot;
+      for (dot = end - 1; dot > opcode && *dot != '.'; dot--)
+         ;
+      if (dot <= opcode)
+         dot = NULL;
+   }
+   return dot ? ptx_type_named(dot + 1, (size_t)(end - dot - 1)) : PTX_NO_TYPE;
+}
+
+static bool read_operation(const char *opcode, struct step *step) {
+   static const struct {
+      const char *word;
+      enum operation operation;
+   } names[] = {{"mov", COPY},      {"cvt", COPY},         {"add", ADD},   {"sub", SUBTRACT},
+                {"mul", MULTIPLY},  {"mad", MULTIPLY_ADD}, {"and", AND},   {"or", OR},
+                {"xor", XOR},       {"not", NOT},          {"shl", LEFT},  {"shr", RIGHT},
+                {"rem", REMAINDER}, {"div", QUOTIENT},     {"min", LEAST}, {"max", MOST},
+                {"neg", MINUS},     {"abs", SIZE},         {"popc", ONES}, {"setp", COMPARE},
+                {"selp", CHOOSE},   {"ld", PARAMETER}};
+   uint32_t n = 0;
+   while (n < sizeof names / sizeof *names && !word_is(opcode, 0, names[n].word))
+      n++;
+   if (n == sizeof names / sizeof *names)
+      return false;
+   step->operation = names[n].operation;
+   step->type = step->from = type_at_end(opcode, 0);
+   const bool wide = word_is(opcode, 1, "wide");
+   if ((step->operation == MULTIPLY || step->operation == MULTIPLY_ADD) && !wide && !word_is(opcode, 1, "lo"))
+      return false;
+   if (wide && step->from != PTX_U32 && step->from != PTX_S32)
+      return false;
+   if (wide)
+      step->type = step->from == PTX_S32 ? PTX_S64 : PTX_U64;
+   if (word_is(opcode, 0, "cvt"))
+      step->type = type_at_end(opcode, 1);
+   if (step->operation == PARAMETER && !word_is(opcode, 1, "param"))
+      return false;
+   if (step->operation == COMPARE) {
+      const char *comparison = strchr(opcode, '.') + 1;
+      if (strchr(comparison, '.') != comparison + 2 ||
+          strchr(comparison + 3, '.')) /* joined with another predicate */
+         return false;
+      memcpy(step->comparison, comparison, 2);
+   }
+   step->condition = step->operation == COMPARE ||
+                     (step->type == PTX_PRED && (step->operation == AND || step->operation == OR));
+   return step->type != PTX_NO_TYPE && step->from != PTX_NO_TYPE && !ptx_type_is_float(step->type) &&
+          !ptx_type_is_float(step->from) && ptx_type_bytes(step->type) <= 8;
+}
+
+static bool is_size(uint64_t special) {
+   return (special >= PTX_SPECIAL_NTID_X && special <= PTX_SPECIAL_NTID_Z) ||
+          (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
+}
+
+/* How many statements give each register a value. */
+static void count_writers(const ptx_function_t *function, uint32_t *writers) {
+   for (uint32_t n = 0; n < function->statement_count; n++) {
+      const ptx_statement_t *s = &function->statements[n];
+      for (uint32_t k = 0; k < s->operand_count; k++) {
+         const ptx_operand_t *o = &function->operands[s->operand + k];
+         if (k && !o->paired)
+            break;
+         for (uint32_t e = 0; o->kind == PTX_OPERAND_LIST && e < o->count; e++)
+            if (function->operands[o->first + e].kind == PTX_OPERAND_REGISTER)
+               writers[function->operands[o->first + e].index]++;
+         if (o->kind == PTX_OPERAND_REGISTER)
+            writers[o->index] += 1 + (s->guard != PTX_NONE);
+      }
+   }
+}
+
+/* Whether the statement gives its register a value that the launch decides. */
+static bool follows(const rkb_machine_conditions_t *c, const struct step *step, const uint32_t *writers) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   const uint32_t count = step->statement->operand_count;
+   if (step->statement->guard != PTX_NONE || count < 2 || count > 4 ||
+       operands[0].kind != PTX_OPERAND_REGISTER || writers[operands[0].index] != 1)
+      return false;
+   if (step->operation == PARAMETER)
+      return operands[1].kind == PTX_OPERAND_ADDRESS &&
+             c->function->operands[operands[1].first].kind == PTX_OPERAND_SYMBOL;
+   for (uint32_t k = 1; k < count; k++)
+      if (operands[k].paired || !(operands[k].kind == PTX_OPERAND_INTEGER ||
+                                  (operands[k].kind == PTX_OPERAND_SPECIAL && is_size(operands[k].value)) ||
+                                  (operands[k].kind == PTX_OPERAND_REGISTER && c->known[operands[k].index])))
+         return false;
+   return true;
+}
+
+rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry) {
+   rkb_machine_conditions_t *c = calloc(1, sizeof *c);
+   uint32_t *writers = NULL;
+   for (uint32_t n = 0; c && n < module->function_count; n++)
+      if (module->functions[n].entry && strcmp(module->functions[n].name, entry) == 0)
+         c->function = &module->functions[n];
+   if (!c || !c->function || module->error_line)
+      goto none;
+   c->module = module;
+   c->steps = calloc(c->function->statement_count + 1, sizeof *c->steps);
+   c->values = calloc(c->function->register_count + 1, sizeof *c->values);
+   c->known = calloc(c->function->register_count + 1, sizeof *c->known);
+   writers = calloc(c->function->register_count + 1, sizeof *writers);
+   if (!c->steps || !c->values || !c->known || !writers)
+      goto none;
+   count_writers(c->function, writers);
+   for (uint32_t n = 0; n < c->function->statement_count; n++) {
+      struct step step = {.statement = &c->function->statements[n], .number = n};
+      if (!read_operation(step.statement->opcode, &step) || !follows(c, &step, writers))
+         continue;
+      c->known[c->function->operands[step.statement->operand].index] = true;
+      c->steps[c->count++] = step;
+   }
+   free(writers);
+   return c;
+none:
+   free(writers);
+   rkb_machine_conditions_free(c);
+   return NULL;
+}
+
+void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
+   if (!c)
+      return;
+   free(c->steps);
+   free(c->values);
+   free(c->known);
+   free(c);
+}
+
+/* Deciding ------------------------------------------------------------------------------------------------------------- */
+
+/* As the type has it: cut off, and the sign carried on. */
+static uint64_t as_type(uint64_t value, uint32_t type) {
+   const uint32_t bits = 8 * ptx_type_bytes(type);
+   if (type == PTX_PRED)
+      return value & 1;
+   if (bits >= 64)
+      return value;
+   value &= (UINT64_C(1) << bits) - 1;
+   return ptx_type_is_signed(type) && value >> (bits - 1) ? value | ~UINT64_C(0) << bits : value;
+}
+
+static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
+   const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b, equal = a == b;
+   return strcmp(how, "eq") == 0                             ? equal
+          : strcmp(how, "ne") == 0                           ? !equal
+          : strcmp(how, "lt") == 0 || strcmp(how, "lo") == 0 ? less
+          : strcmp(how, "le") == 0 || strcmp(how, "ls") == 0 ? less || equal
+          : strcmp(how, "gt") == 0 || strcmp(how, "hi") == 0 ? !less && !equal
+                                                             : !less;
+}
+
+/* false: it has none, as where it divides by zero. */
+static bool apply(const struct step *step, uint64_t a, uint64_t b, uint64_t c, uint64_t *result) {
+   const bool is_signed = ptx_type_is_signed(step->from);
+   const uint32_t bits = 8 * ptx_type_bytes(step->type);
+   switch (step->operation) {
+   case ADD:
+      *result = a + b;
+      break;
+   case SUBTRACT:
+      *result = a - b;
+      break;
+   case MULTIPLY:
+      *result = a * b;
+      break;
+   case MULTIPLY_ADD:
+      *result = a * b + c;
+      break;
+   case AND:
+      *result = a & b;
+      break;
+   case OR:
+      *result = a | b;
+      break;
+   case XOR:
+      *result = a ^ b;
+      break;
+   case NOT:
+      *result = ~a;
+      break;
+   case LEFT:
+      *result = b < bits ? a << b : 0;
+      break;
+   case RIGHT:
+      *result = b < bits                      ? (is_signed ? (uint64_t)((int64_t)a >> b) : a >> b)
+                : is_signed && (int64_t)a < 0 ? ~UINT64_C(0)
+                                              : 0;
+      break;
+   case REMAINDER:
+   case QUOTIENT:
+      if (b == 0 || (is_signed && b == ~UINT64_C(0)))
+         return false;
+      *result = step->operation == REMAINDER ? (is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b)
+                                             : (is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b);
+      break;
+   case LEAST:
+      *result = compare("lt", a, b, is_signed) ? a : b;
+      break;
+   case MOST:
+      *result = compare("lt", a, b, is_signed) ? b : a;
+      break;
+   case MINUS:
+      *result = 0 - a;
+      break;
+   case SIZE:
+      *result = (int64_t)a < 0 ? 0 - a : a;
+      break;
+   case ONES:
+      *result = (uint64_t)__builtin_popcountll(step->from == PTX_B32 ? a & UINT32_MAX : a);
+      break;
+   case COMPARE:
+      *result = compare(step->comparison, a, b, is_signed);
+      break;
+   case CHOOSE:
+      *result = c & 1 ? a : b;
+      break;
+   default:
+      *result = a;
+      break;
+   }
+   return true;
+}
+
+static bool parameter_of(const rkb_machine_conditions_t *c, const struct step *step,
+                         const rkb_plan_launch_t *launch, uint64_t *value) {
+   const ptx_operand_t *address = &c->function->operands[step->statement->operand + 1],
+                       *symbol = &c->function->operands[address->first];
+   const uint64_t offset = c->module->variables[symbol->index].offset + symbol->value + address->value;
+   for (uint32_t n = 0; n < launch->argument_count; n++) {
+      const rkb_plan_argument_t *argument = &launch->arguments[n];
+      if (argument->offset == offset && argument->buffer == UINT32_MAX && !argument->map &&
+          argument->bytes >= ptx_type_bytes(step->type)) {
+         *value = argument->value;
+         return true;
+      }
+   }
+   return false;
+}
+
+static bool value_of(const rkb_machine_conditions_t *c, const struct step *step, const ptx_operand_t *operand,
+                     const rkb_plan_launch_t *launch, uint64_t *value) {
+   const uint64_t special = operand->value;
+   if (operand->kind == PTX_OPERAND_REGISTER && !c->known[operand->index])
+      return false;
+   *value = operand->kind == PTX_OPERAND_REGISTER  ? c->values[operand->index] ^ operand->negated
+            : operand->kind == PTX_OPERAND_INTEGER ? operand->value
+            : special >= PTX_SPECIAL_NCTAID_X      ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
+                                                   : launch->block[special - PTX_SPECIAL_NTID_X];
+   return step->operation == CHOOSE || (*value = as_type(*value, step->from), true);
+}
+
+void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                                   void (*visit)(void *argument, uint32_t number, bool outcome),
+                                   void *argument) {
+   for (uint32_t n = 0; n < c->count; n++) {
+      const struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      uint64_t values[3] = {0}, result = 0;
+      bool known = true;
+      if (step->operation == PARAMETER)
+         known = parameter_of(c, step, launch, &result);
+      for (uint32_t k = 1; k < step->statement->operand_count && known && step->operation != PARAMETER; k++)
+         known = value_of(c, step, &operands[k], launch, &values[k - 1]);
+      if (known && step->operation != PARAMETER)
+         known = apply(step, values[0], values[1], values[2], &result);
+      c->known[operands[0].index] = known;
+      c->values[operands[0].index] = step->operation == COMPARE ? result : as_type(result, step->type);
+      if (known && step->condition)
+         visit(argument, step->number, result & 1);
+   }
+}

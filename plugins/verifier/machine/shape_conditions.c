@@ -1,0 +1,72 @@
+/* Conditions of kernels that shapes decide, as features of the shapes (shape_conditions.h). */
+#include "shape_conditions.h"
+
+#include <string.h>
+
+/* Against shape_features.c's: what the kernel itself tells apart comes before what kernels may tell apart. */
+#define WEIGHT_OF_CONDITION 256u
+#define WEIGHT_OF_TWO 16u /* decided one after the other */
+
+static uint64_t mixed(uint64_t value) {
+   value = (value ^ value >> 31) * 0x7fb5d329728ea185u;
+   return value ^ value >> 27;
+}
+
+static void take_condition(void *argument, uint32_t number, bool outcome) {
+   struct shape_conditions *c = argument;
+   const uint64_t decided = (uint64_t)c->kernel << 40 | (uint64_t)number << 1 | outcome;
+   c->found +=
+      WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(5) << 56 | decided), c->note);
+   if (c->before)
+      c->found +=
+         WEIGHT_OF_TWO *
+         shape_features_take(c->features, mixed(mixed(UINT64_C(6) << 56 | decided) ^ c->before), c->note);
+   c->before = mixed(UINT64_C(7) << 56 | decided);
+}
+
+int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case, bool note, uint32_t *news,
+                         rkb_error_t *err) {
+   const struct verifier *me = c->verifier;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   int status = me->kernel->plan(me->host, c->candidate->job, c->candidate->item, c->candidate->build,
+                                 the_case, &plan, &finding, err);
+   *news = 0;
+   if (status != RKB_OK || !plan)
+      return status;
+   c->found = 0;
+   c->note = note;
+   for (uint32_t n = 0; n < plan->launch_count; n++) {
+      const rkb_plan_launch_t *launch = &plan->launches[n];
+      if (launch->kernel >= MOST_KERNELS)
+         continue;
+      if (!c->kernels[launch->kernel])
+         c->kernels[launch->kernel] = rkb_machine_conditions_new(c->candidate->module, launch->entry);
+      c->kernel = launch->kernel;
+      c->before = 0;
+      if (c->kernels[launch->kernel])
+         rkb_machine_conditions_decide(c->kernels[launch->kernel], launch, take_condition, c);
+   }
+   me->kernel->plan_free(plan);
+   *news = c->found;
+   return RKB_OK;
+}
+
+int shape_conditions_open(struct shape_conditions *c, const struct verifier *verifier,
+                          const struct candidate *candidate, struct shape_features *features,
+                          rkb_error_t *err) {
+   const rkb_case_t *the_case;
+   uint32_t news;
+   int status = RKB_OK;
+   *c = (struct shape_conditions){.verifier = verifier, .candidate = candidate, .features = features};
+   for (uint32_t n = 0;
+        status == RKB_OK && (the_case = verifier->task->case_at(verifier->host, RKB_CASE_CHECK, n)) != NULL;
+        n++)
+      status = shape_conditions_new(c, the_case, true, &news, err);
+   return status;
+}
+
+void shape_conditions_close(struct shape_conditions *c) {
+   for (uint32_t n = 0; n < MOST_KERNELS; n++)
+      rkb_machine_conditions_free(c->kernels[n]);
+}

@@ -1,0 +1,26 @@
+/* What a shape makes a candidate's kernels decide by their parameters and sizes alone (D % 8 == 4), that no shape before made them decide.  One thread. */
+#ifndef MACHINE_SHAPE_CONDITIONS_H
+#define MACHINE_SHAPE_CONDITIONS_H
+
+#include "shape_features.h"
+
+#define MOST_KERNELS 64u
+
+struct shape_conditions {
+   const struct verifier *verifier;
+   const struct candidate *candidate;
+   rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build; NULL: not asked for yet, or it has none */
+   struct shape_features *features;
+   uint32_t kernel, found;
+   uint64_t before; /* the condition decided last, and how */
+   bool note;
+};
+
+/* Takes what the check cases decide. */
+int shape_conditions_open(struct shape_conditions *conditions, const struct verifier *verifier, const struct candidate *candidate,
+                          struct shape_features *features, rkb_error_t *err);
+void shape_conditions_close(struct shape_conditions *conditions);
+/* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
+int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* What a launch decides in a kernel by its parameters and its sizes alone, and what it does not. */
+#include <stdio.h>
+#include <string.h>
+#include "machine/machine.h"
+#include "check.h"
+
+/* Five conditions: n % 8 == 4, n >= 100 as a 64-bit product, both, the grid's size, and one of a value that is negative; then two that a launch does not decide: of a thread's index,
+ * and of a register that two instructions give values to. */
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                          ".visible .entry decide(.param .u64 x, .param .u32 n, .param .u32 m)\n{\n"
+                          ".reg .pred %p<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<9>;\n"
+                          "ld.param.u64 %rd1, [x];\n"
+                          "ld.param.u32 %r1, [n];\n"
+                          "ld.param.u32 %r2, [m];\n"
+                          "and.b32 %r3, %r1, 7;\n"
+                          "setp.eq.s32 %p1, %r3, 4;\n"
+                          "mul.wide.s32 %rd2, %r1, 4;\n"
+                          "setp.gt.s64 %p2, %rd2, 399;\n"
+                          "and.pred %p3, %p1, %p2;\n"
+                          "mov.u32 %r4, %nctaid.x;\n"
+                          "setp.lt.u32 %p4, %r4, 3;\n"
+                          "neg.s32 %r5, %r2;\n"
+                          "setp.lt.s32 %p5, %r5, -9;\n"
+                          "mov.u32 %r6, %tid.x;\n"
+                          "setp.lt.u32 %p6, %r6, %r1;\n"
+                          "mov.u32 %r7, 0;\n"
+                          "@%p1 mov.u32 %r7, 5;\n"
+                          "setp.eq.s32 %p7, %r7, 5;\n"
+                          "setp.eq.s64 %p8, %rd1, 0;\n"
+                          "ret;\n}\n";
+
+#define DECIDED 5
+
+struct decided {
+   bool outcomes[2 * DECIDED];
+   uint32_t count;
+};
+
+static void note(void *argument, uint32_t number, bool outcome) {
+   struct decided *decided = argument;
+   (void)number;
+   assert_true(decided->count < 2 * DECIDED);
+   decided->outcomes[decided->count++] = outcome;
+}
+
+static void expect(rkb_machine_conditions_t *conditions, uint32_t n, uint32_t m, uint32_t grid,
+                   const bool outcomes[DECIDED]) {
+   const rkb_plan_argument_t arguments[] = {{.buffer = 0, .offset = 0, .bytes = 8},
+                                            {.buffer = UINT32_MAX, .offset = 8, .bytes = 4, .value = n},
+                                            {.buffer = UINT32_MAX, .offset = 12, .bytes = 4, .value = m}};
+   const rkb_plan_launch_t launch = {.entry = "decide",
+                                     .grid = {grid, 1, 1},
+                                     .block = {32, 1, 1},
+                                     .arguments = arguments,
+                                     .argument_count = 3};
+   struct decided decided = {.count = 0};
+   rkb_machine_conditions_decide(conditions, &launch, note, &decided);
+   assert_int_equal(decided.count, DECIDED);
+   assert_memory_equal(decided.outcomes, outcomes, DECIDED * sizeof *outcomes);
+}
+
+static void a_launch_decides_by_its_parameters_and_sizes(void **state) {
+   (void)state;
+   uint32_t line;
+   rkb_machine_module_t *module = rkb_machine_module_read(ptx, strlen(ptx));
+   assert_non_null(module);
+   assert_null(rkb_machine_module_error(module, &line));
+   rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(module, "decide");
+   assert_non_null(conditions);
+   expect(conditions, 12, 10, 2, (bool[]){true, false, false, true, true});
+   expect(conditions, 100, 9, 3, (bool[]){true, true, true, false, false});
+   expect(conditions, 101, 9, 1, (bool[]){false, true, false, true, false});
+   expect(conditions, (uint32_t)-4, (uint32_t)-10, 3, (bool[]){true, false, false, false, false});
+   rkb_machine_conditions_free(conditions);
+   assert_null(rkb_machine_conditions_new(module, "another"));
+   rkb_machine_module_free(module);
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_launch_decides_by_its_parameters_and_sizes),
+   };
+   return RUN_TESTS(tests);
+}
