@@ -17,6 +17,7 @@
 #define KEPT 24u        /* the most promising; what cannot be written gives way to the next */
 #define WORST 1.4       /* logarithm: times past four times the best are all as bad */
 #define GROUPS 4u      /* requests in flight do not know of each other: they look at different schedules, four parts of them in turn */
+#define GROUPED 16u    /* so many of them take the most promising of their part; the next so many the second, and so on */
 #define CURIOSITY 1.5   /* most deviations that count in a schedule's favour */
 
 typedef struct promising {
@@ -36,7 +37,7 @@ typedef struct acquisition {
    double weights[ELITES + 1][RKB_MAX_SCHEDULE_LAUNCHES]; /* of a base's launches: roots of their estimated times */
    uint32_t base_count;
    double best, curiosity;
-   promising_t *kept; /* ascending scores */
+   promising_t *places, *kept[KEPT]; /* kept: by ascending score, each in a place of its own */
    uint32_t kept_count;
 } acquisition_t;
 
@@ -72,6 +73,12 @@ static uint64_t key_of(const rkb_graph_t *graph, const rkb_schedule_t *schedule)
       key = rkb_hash64(values, sizeof values, key);
    }
    return key;
+}
+
+/* What lies past the launches of a schedule is left as it is: a schedule is large, and most have few launches. */
+static void copy_schedule(rkb_schedule_t *to, const rkb_schedule_t *from) {
+   to->count = from->count;
+   memcpy(to->launches, from->launches, from->count * sizeof *from->launches);
 }
 
 static void add_base(acquisition_t *own, const rkb_schedule_t *schedule, int64_t number) {
@@ -145,7 +152,7 @@ static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *
    char note[320] = ""; /* several changes of one decision are one in the end */
    const uint32_t others = own->base_count - 1;
    *base = others && rkb_random_below(own->stream, 2) ? 1 + (uint32_t)rkb_random_below(own->stream, others) : 0;
-   *drawn = own->bases[*base];
+   copy_schedule(drawn, &own->bases[*base]);
    if (others && rkb_random_below(own->stream, 4) == 0)
       take_launches(own, &own->bases[(*base + 1 + (uint32_t)rkb_random_below(own->stream, others)) % own->base_count], drawn);
    for (uint32_t changes = 1; changes < 6; changes++) {
@@ -161,21 +168,22 @@ static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *
 
 static void keep(acquisition_t *own, const rkb_schedule_t *schedule, uint32_t base, double mean, double score) {
    uint32_t at = own->kept_count;
-   while (at > 0 && score < own->kept[at - 1].score)
+   while (at > 0 && score < own->kept[at - 1]->score)
       at--;
    if (at == KEPT)
       return;
-   own->kept_count += own->kept_count < KEPT;
+   promising_t *place = own->kept_count < KEPT ? &own->places[own->kept_count++] : own->kept[KEPT - 1];
    memmove(&own->kept[at + 1], &own->kept[at], (own->kept_count - at - 1) * sizeof *own->kept);
-   own->kept[at].schedule = *schedule;
-   own->kept[at].base = base;
-   own->kept[at].mean = mean;
-   own->kept[at].score = score;
+   own->kept[at] = place;
+   copy_schedule(&place->schedule, schedule);
+   place->base = base;
+   place->mean = mean;
+   place->score = score;
 }
 
 static bool is_kept(const acquisition_t *own, const rkb_schedule_t *schedule, double score) {
    for (uint32_t i = 0; i < own->kept_count; i++)
-      if (own->kept[i].score == score && key_of(own->graph, &own->kept[i].schedule) == key_of(own->graph, schedule))
+      if (own->kept[i]->score == score && key_of(own->graph, &own->kept[i]->schedule) == key_of(own->graph, schedule))
          return true;
    return false;
 }
@@ -195,9 +203,20 @@ static void look_around(acquisition_t *own, uint32_t slot, rkb_schedule_t *drawn
    }
 }
 
-static bool is_known(const rkb_experience_t *experience, const char *text) {
+static uint64_t text_key(const char *text) {
+   return rkb_hash64(text, strlen(text), 0);
+}
+
+/* keys: of the tried texts, filled when the first is asked for; most texts begin alike, so that comparing them whole takes long. */
+static bool is_known(const rkb_experience_t *experience, uint64_t **keys, const char *text) {
+   if (!*keys) {
+      *keys = rkb_allocate(experience->count + 1, sizeof **keys);
+      for (uint32_t i = 0; i < experience->count; i++)
+         (*keys)[i] = text_key(experience->tried[i].source);
+   }
+   const uint64_t key = text_key(text);
    for (uint32_t i = 0; i < experience->count; i++)
-      if (strcmp(experience->tried[i].source, text) == 0)
+      if ((*keys)[i] == key && strcmp(experience->tried[i].source, text) == 0)
          return true;
    return false;
 }
@@ -222,28 +241,31 @@ bool rkb_schedule_acquire(rkb_graph_t *graph, const rkb_target_t *target, rkb_ra
                           size_t note_size) {
    acquisition_t own = {.graph = graph, .target = target, .stream = stream, .focus = focus, .curiosity = CURIOSITY * rkb_random_real(stream)};
    rkb_schedule_t *scratch = rkb_allocate(1, sizeof *scratch);
+   uint64_t *keys = NULL;
    rkb_error_t ignored;
    *text = NULL;
-   own.kept = rkb_allocate(KEPT, sizeof *own.kept);
+   own.places = rkb_allocate(KEPT, sizeof *own.places);
    own.bases = rkb_allocate(ELITES + 1, sizeof *own.bases);
    if (parent)
       add_base(&own, parent, 0);
    if (learn(&own, experience, scratch) && own.base_count)
       look_around(&own, slot, scratch);
    for (uint32_t i = 0; i < own.kept_count && !*text; i++) {
-      if (rkb_kernel_write(graph, &own.kept[i].schedule, target->shared_bytes, text, &ignored) != RKB_OK)
+      const promising_t *found = own.kept[(i + slot / GROUPED) % own.kept_count];
+      if (rkb_kernel_write(graph, &found->schedule, target->shared_bytes, text, &ignored) != RKB_OK)
          *text = NULL;
-      else if (is_known(experience, *text)) {
+      else if (is_known(experience, &keys, *text)) {
          free(*text);
          *text = NULL;
       } else {
-         *base = own.numbers[own.kept[i].base];
-         describe(&own, &own.kept[i], note, note_size);
+         *base = own.numbers[found->base];
+         describe(&own, found, note, note_size);
       }
    }
    rkb_forecast_free(own.forecast);
+   free(keys);
    free(own.bases);
-   free(own.kept);
+   free(own.places);
    free(scratch);
    return *text != NULL;
 }
