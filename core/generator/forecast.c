@@ -39,6 +39,7 @@ struct rkb_forecast {
    double values[RKB_FORECAST_MOST], weights[RKB_FORECAST_MOST], mean, variance;
    double inverse[RKB_DECISIONS]; /* of lengths */
    double factor[RKB_FORECAST_MOST][RKB_FORECAST_MOST]; /* lower triangle of the correlation's Cholesky factor */
+   double columns[RKB_FORECAST_MOST][RKB_FORECAST_MOST]; /* the same transposed, so that a guess runs along memory */
 };
 
 static uint64_t work_of(const rkb_launch_t *launch) {
@@ -203,6 +204,9 @@ bool rkb_forecast_fit(rkb_forecast_t *forecast) {
    fit_lengths(forecast, n < FIT_MOST ? n : FIT_MOST);
    if (!n || !factorise(forecast, n))
       return false;
+   for (uint32_t i = 0; i < n; i++)
+      for (uint32_t k = 0; k <= i; k++)
+         forecast->columns[k][i] = forecast->factor[i][k];
    forecast->variance = fmax(solve_forward(forecast, n) / n, 1e-6);
    for (uint32_t i = n; i-- > 0;) { /* the transposed factor, from the last row up */
       forecast->weights[i] /= forecast->factor[i][i];
@@ -222,10 +226,12 @@ void rkb_forecast_guess(rkb_forecast_t *forecast, const rkb_schedule_t *schedule
       known |= same > 1 - 1e-9;
       *mean += forecast->weights[i] * same;
       solved[i] = same;
-      for (uint32_t k = 0; k < i; k++)
-         solved[i] -= forecast->factor[i][k] * solved[k];
-      solved[i] /= forecast->factor[i][i];
-      explained += solved[i] * solved[i];
+   }
+   for (uint32_t k = 0; k < forecast->count; k++) { /* each entry gets the same sums in the same order as row by row */
+      const double *column = forecast->columns[k], entry = solved[k] / column[k];
+      explained += entry * entry;
+      for (uint32_t i = k + 1; i < forecast->count; i++)
+         solved[i] -= column[i] * entry;
    }
    *deviation = known ? 0 : sqrt(fmax(1 - explained, 1e-6) * forecast->variance);
    free(point.places);
