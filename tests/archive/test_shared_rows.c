@@ -3,6 +3,8 @@
 #include "check.h"
 #include "sample_records.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "archive/shared_rows.h"
@@ -165,6 +167,62 @@ static void rows_are_not_copied(void **state) {
    sample_remove(directory);
 }
 
+typedef struct reading {
+   rkb_archive_t *archive;
+   _Atomic int64_t told; /* the last request whose results may be seen */
+   atomic_int wrong;
+} reading_t;
+
+/* Asks as workers do, until the last request was told: for all rows, the best, and those of one source. */
+static void *read_on(void *argument) {
+   reading_t *reading = argument;
+   int64_t told;
+   do {
+      rkb_error_t err;
+      told = atomic_load(&reading->told);
+      for (uint32_t i = 0; i < 3; i++) {
+         const rkb_archive_query_t query = {.size = sizeof query,
+                                            .order = i == 1,
+                                            .limit = 4096,
+                                            .source_hash = i == 2 ? "hash of source 4" : NULL};
+         rkb_archive_rows_t *rows = NULL;
+         if (rkb_archive_query(reading->archive, told, &query, &rows, &err) != RKB_OK) {
+            atomic_fetch_add(&reading->wrong, 1);
+            continue;
+         }
+         const int64_t count = rkb_archive_rows_count(rows), all = 2 + 2 * (told + 1);
+         for (uint32_t row = 0; row < count; row++)
+            if (strncmp(rkb_archive_rows_at(rows, row)->source, "source ", 7) != 0 ||
+                rkb_archive_rows_at(rows, row)->number > all)
+               atomic_fetch_add(&reading->wrong, 1);
+         if (i == 0 && count != all)
+            atomic_fetch_add(&reading->wrong, 1);
+         rkb_archive_rows_free(rows);
+      }
+   } while (told < REQUESTS - 1);
+   return NULL;
+}
+
+static void threads_share_rows_while_others_are_written(void **state) {
+   rkb_archive_t *file = NULL;
+   char *directory = sample_directory("threads");
+   reading_t reading = {.archive = new_archive(directory, &file), .told = -1};
+   pthread_t threads[4];
+   (void)state;
+   for (int i = 0; i < 4; i++)
+      assert_int_equal(pthread_create(&threads[i], NULL, read_on, &reading), 0);
+   for (int64_t n = 0; n < REQUESTS; n++) {
+      put_two(reading.archive, RKB_SECTION_SEARCH, n, first_of(n), RKB_REQUEST_FINISHED);
+      atomic_store(&reading.told, n);
+   }
+   for (int i = 0; i < 4; i++)
+      pthread_join(threads[i], NULL);
+   assert_int_equal(atomic_load(&reading.wrong), 0);
+   rkb_archive_close(file);
+   rkb_archive_close(reading.archive);
+   sample_remove(directory);
+}
+
 /* No run writes to a finished request; one that does is seen all the same. */
 static void a_late_result_is_seen(void **state) {
    rkb_error_t err;
@@ -214,6 +272,7 @@ static void memory_is_bounded(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_same_as_the_file), cmocka_unit_test(rows_are_not_copied),
-      cmocka_unit_test(a_late_result_is_seen), cmocka_unit_test(memory_is_bounded)};
+      cmocka_unit_test(threads_share_rows_while_others_are_written), cmocka_unit_test(a_late_result_is_seen),
+      cmocka_unit_test(memory_is_bounded)};
    return RUN_TESTS(tests);
 }
