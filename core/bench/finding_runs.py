@@ -61,20 +61,22 @@ def figures(path, count):
     messages = dict(base.execute("select candidate, message from verdict where standing <> 'accept' and shadow = 0 order by position desc").fetchall())
     notes = dict(base.execute("select id, note from candidate").fetchall())
     base.close()
-    best, after, defects, written, operators = None, {}, [], 0, {}
-    for number, (candidate, standing, reason, objective, operator, _) in enumerate(rows, 1):
+    best, after, defects, written, operators, built, course = None, {}, [], 0, {}, 0, []
+    for number, (candidate, standing, reason, objective, operator, ptx) in enumerate(rows, 1):
         credit = operators.setdefault(operator, [0, 0])  # candidates, and how often one of them was the best so far
         credit[0] += 1
+        built += 1 if ptx else 0
         if standing == "accept" and objective is not None and (best is None or objective < best):
             best = objective
             credit[1] += 1
+            course.append([built, best])  # the best so far, from so many builds on
         if number in MARKS or number == count:
             after[number] = best
         if operator in WRITERS:
             written += 1
             if standing != "accept":
                 defects.append([standing, reason, (notes.get(candidate) or "")[:160], (messages.get(candidate) or "")[:240]])
-    return {"us": best, "candidates": len(rows), "built": sum(1 for row in rows if row[5]), "accepted": sum(1 for row in rows if row[1] == "accept"),
+    return {"us": best, "candidates": len(rows), "built": built, "course": course, "accepted": sum(1 for row in rows if row[1] == "accept"),
             "after": after, "written": written, "defects": defects, "operators": operators}
 
 

@@ -49,6 +49,21 @@ def best_after(row, count):
     return row["us"] if row["ended"] or row["candidates"] >= count else None
 
 
+def best_of_builds(row, builds):
+    """The best of the first so many builds."""
+    found = [best for built, best in row.get("course", []) if built <= builds]
+    return found[-1] if found else None
+
+
+def at_equal_builds(arm, best):
+    """The arm's best over the search's, both after as many builds as the one with fewer had, and that number; None where one found nothing."""
+    if not arm or not best:
+        return None
+    builds = min(arm.get("built", 0), best.get("built", 0))
+    values = best_of_builds(arm, builds), best_of_builds(best, builds)
+    return (values[0] / values[1], builds) if all(values) else None
+
+
 class Direction:
     """The figures of one task and direction; `best` and `random` are geometric means over seeds that both arms have ended."""
 
@@ -76,6 +91,10 @@ class Direction:
         return [min(self.arms["random"][seed], first) / self.arms["best"][seed] for seed in self.arms["best"]
                 if first and self.arms["best"][seed] and self.arms["random"][seed]]
 
+    def equal(self, seed):
+        """Random choice beside the search at equal builds, of runs of any length that both made of this seed."""
+        return at_equal_builds(self.reached["random"].get(seed), self.reached["best"].get(seed))
+
     def after(self, count):
         values = [best_after(row, count) for row in self.reached["best"].values()]
         values = [value for value in values if value]
@@ -96,12 +115,29 @@ def print_table(table):
                          number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired("random")))]))
 
 
-def print_mean(what, values):
+def print_mean(what, values, over="directions"):
     values = [value for value in values if value]
     if values:
         width = interval(values)
-        print(f"{what}: {mean(values):.3f} over {len(values)} directions" + (f", 95 % {mean(values) / width:.3f} to {mean(values) * width:.3f}" if width else "") +
+        print(f"{what}: {mean(values):.3f} over {len(values)} {over}" + (f", 95 % {mean(values) / width:.3f} to {mean(values) * width:.3f}" if width else "") +
               f", least {min(values):.3f}")
+
+
+def print_equal(table, seeds):
+    """Random over search at equal builds: the mean of each seed over directions, then over seeds, and that of each direction over directions."""
+    pairs = [(row, seed, found) for row in table for seed in seeds for found in [row.equal(seed)] if found]
+    if not pairs:
+        return
+    for row in table:
+        found = [(seed, value) for of, seed, value in pairs if of is row]
+        if found:
+            print(f"{row.name} {row.direction}: random / search {mean([value for _, (value, _) in found]):.3f} at equal builds, seeds "
+                  + ", ".join(f"{seed}: {value:.3f} at {builds}" for seed, (value, builds) in found))
+    whole = [seed for seed in seeds if sum(1 for _, of, _ in pairs if of == seed) == len(table)]
+    print_mean(f"random / search at equal builds ({min(b for *_, (_, b) in pairs)} to {max(b for *_, (_, b) in pairs)})",
+               [mean([value for of, _, (value, _) in pairs if of is row]) for row in table])
+    print_mean(f"the same, a mean over all {len(table)} directions for each seed that has them,",
+               [mean([value for _, of, (value, _) in pairs if of == seed]) for seed in whole], "seeds")
 
 
 def print_defects(rows):
@@ -141,6 +177,7 @@ def show(known, pairs, count, seeds):
     print_mean(f"niches / best after {count}, both", [mean(row.paired("niches")) for row in table])
     print_mean(f"steps / best after {count}, both", [mean(row.paired("steps")) for row in table])
     print_mean(f"the better of first and random / best after {count}", [mean(row.started()) for row in table])
+    print_equal(table, seeds)
     print_defects(known.values())
     print_operators([row for row in known.values() if row["what"] == "best"])
     rows = list(known.values())

@@ -7,7 +7,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export XDG_CACHE_HOME="$out/cache"
 finding() {
-   python3 "$script" "$build" "$tasks" "$out" --only adamw_step:forward --candidates 2 --what first,hand,best "$@" > "$out/table" 2> "$out/errors" || {
+   python3 "$script" "$build" "$tasks" "$out" --only adamw_step:forward --candidates 2 --what first,hand,best,random "$@" > "$out/table" 2> "$out/errors" || {
       cat "$out/errors"
       exit 1
    }
@@ -21,14 +21,22 @@ fail() {
 finding --for 0
 test ! -e "$out/finding.jsonl" || fail "a sitting without time made runs"
 finding --keep "$out/kept"
-test "$(wc -l < "$out/finding.jsonl")" = 3 || fail "three runs leave three lines"
+test "$(wc -l < "$out/finding.jsonl")" = 4 || fail "four runs leave four lines"
 test -e "$out/kept/adamw_step.forward.best1.cu" || fail "no best kernel was kept"
-grep -q '^3 runs, .* 0 runs interrupted$' "$out/table" || fail "the cost is not printed"
+grep -q '^4 runs, .* 0 runs interrupted$' "$out/table" || fail "the cost is not printed"
 grep -q '^by hand / best after' "$out/table" && fail "a mark that no run reached has a mean"
 awk -F '\t' '$1 == "adamw_step" && $3 > 0 && $7 > 0 && $9 > 0 && $11 > 0 { good = 1 } END { exit !good }' "$out/table" || fail "the table lacks a figure"
 finding
-test "$(wc -l < "$out/finding.jsonl")" = 3 || fail "runs that had ended were made again"
+test "$(wc -l < "$out/finding.jsonl")" = 4 || fail "runs that had ended were made again"
 sed -i '/"best"/s/"ended": true/"ended": false/' "$out/finding.jsonl"
 finding
-test "$(wc -l < "$out/finding.jsonl")" = 4 || fail "a run that had been interrupted was not made again"
-grep -q '^3 runs, ' "$out/table" || fail "two lines of one run count twice"
+test "$(wc -l < "$out/finding.jsonl")" = 5 || fail "a run that had been interrupted was not made again"
+grep -q '^4 runs, ' "$out/table" || fail "two lines of one run count twice"
+
+# Of runs of unequal length the shorter one's builds decide: after one build chance has 30 and the search 20; that 20 more builds give chance 10 does not count.
+cat > "$out/finding.jsonl" << END
+{"task": "adamw_step", "direction": "forward", "what": "random", "count": 2, "seed": 1, "ended": false, "us": 10, "candidates": 21, "cpu": 1, "built": 21, "course": [[1, 30], [21, 10]]}
+{"task": "adamw_step", "direction": "forward", "what": "best", "count": 2, "seed": 1, "ended": true, "us": 20, "candidates": 1, "cpu": 1, "built": 1, "course": [[1, 20]]}
+END
+finding --for 0
+grep -q '^adamw_step forward: random / search 1.500 at equal builds, seeds 1: 1.500 at 1$' "$out/table" || fail "the arms are not compared at equal builds"
