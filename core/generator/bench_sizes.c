@@ -15,3 +15,11 @@ double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node) {
       elements *= rkb_bench_size(graph, graph->nodes[node].shape[d]);
    return elements;
 }
+
+double rkb_bench_row(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   double longest = 0;
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      longest = fmax(longest, rkb_bench_elements(graph, graph->nodes[launch->anchors[a]].inputs[0]) /
+                                 rkb_bench_elements(graph, launch->anchors[a]));
+   return longest;
+}

@@ -10,6 +10,7 @@
 #include "generator/online_nodes.h"
 #include "generator/pool_window.h"
 #include "generator/product.h"
+#include "generator/starts.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 #include "generator/window_text.h"
@@ -229,6 +230,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    }
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_THREADS] != 32 * d[RKB_ROWS])
       return "rows of a warp each need 32 threads each";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] == 1 && d[RKB_THREADS] > 256 &&
+       (double)d[RKB_THREADS] > 16 * rkb_bench_row(graph, launch))
+      return "a row is so short that most of its threads would have nothing";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_SPLIT] > 1)
       return "a split row has a block for each part";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_MOMENTS] && !rkb_decision_applies(graph, launch, RKB_MOMENTS))
