@@ -1,14 +1,15 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
     kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
-                             [--durations TSV] [--table FILE [--beside TSV]...]
+                             [--durations TSV] [--within SECONDS] [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision, forward and backward (the share of what is allowed, 1 is the limit), at up to three sizes drawn from
 its dims' ranges (drawn_sizes.py; `drawn` says how many, and without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
 writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.  --durations takes the table of an
-earlier run: what took longest there comes first, so that the last files do not keep one core busy.
+earlier run: what took longest there comes first, so that the last files do not keep one core busy.  --within ends the run after so many
+seconds, with the rows that there are.
 """
 
 import argparse
@@ -184,9 +185,11 @@ def main():
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
     parser.add_argument("--durations")
+    parser.add_argument("--within", type=float, default=math.inf)
     parser.add_argument("--table", help="needs --out")
     parser.add_argument("--beside", action="append", default=[])
     options = parser.parse_args()
+    began = time.monotonic()
     import torch
 
     rows = rows_before(options.out)
@@ -197,7 +200,12 @@ def main():
         print("# PyTorch %s" % torch.__version__, file=out)
         print("\t".join(COLUMNS), file=out, flush=True)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
-        for row in pool.imap_unordered(row_of, jobs):
+        found = pool.imap_unordered(row_of, jobs)
+        for _ in jobs:
+            try:
+                row = found.next(max(0, options.within + began - time.monotonic()) if options.within < math.inf else None)
+            except multiprocessing.TimeoutError:
+                break  # leaving the pool ends its processes
             rows.append(row)
             print("\t".join(row[column].replace("\t", " ") for column in COLUMNS), file=out, flush=True)
     for line in summary(rows):

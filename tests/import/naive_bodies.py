@@ -275,6 +275,28 @@ def row_statistics(node):
     put(node, "m")
 
 
+def row_exponentials(node):
+    """The largest of a row, and the sum of the exponentials of what it is more than the others."""
+    length, element = node.size(0, -1), node.at(0, node.coordinates() + ["k"])
+    node.add("float m = -CUDART_INF_F, s = 0.0f;")
+    node.add("for (long long k = 0; k < %s; k++) m = fmaxf(m, %s);" % (length, element))
+    node.add("for (long long k = 0; k < %s; k++) s += expf(%s - m);" % (length, element))
+    node.add("q1[i] = s;")
+    put(node, "m")
+
+
+def by_rows(node):
+    """Elements of a softmax or a layer norm, from what operands 1 and 2 say of their row."""
+    op, c = node.attributes["of"], node.coordinates()
+    own, m, s = node.at(0, c), node.at(1, c[:-1]), node.at(2, c[:-1])
+    if op != "layer_norm":
+        return put(node, "expf(%s - %s) / %s" % (own, m, s) if op == "softmax" else "%s - %s - logf(%s)" % (own, m, s))
+    weights = [node.at(k, c[-1:]) for k in range(3, len(node.operands))]
+    value = "(%s - %s) / sqrtf(%s / (float)%s + %s)" % (own, m, s, node.size(0, -1), node.real("eps", "1e-5"))
+    value += " * %s" % weights[0] if weights else ""
+    put(node, value + (" + %s" % weights[1] if len(weights) > 1 else ""))
+
+
 def joined_statistics(node):
     """Mean and variance of what a norm takes together, from those of its rows, one after the other (Chan, Golub, LeVeque 1983)."""
     norm, rank, length = node.attributes["norm"], node.rank(0), node.integer("length")
@@ -650,6 +672,8 @@ BODIES = [
     (("rows_total",), rows_total),
     (("row_sums",), row_sums),
     (("row_statistics",), row_statistics),
+    (("row_exponentials",), row_exponentials),
+    (("by_rows",), by_rows),
     (("joined_statistics",), joined_statistics),
     (("normalised",), normalised_by),
     (("pad",), padded),

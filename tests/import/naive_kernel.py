@@ -91,10 +91,15 @@ class Node:
 
     def spread(self, which, coordinates=None):
         """Element of operand `which` that broadcasting puts at the output's coordinates."""
-        coordinates = coordinates or ["c%d" % d for d in range(self.out_rank)]
+        whole, shape = self.outputs[0].shape, self.operands[which].shape
+        if not coordinates and shape == whole and not self.threads:
+            return "p%d[i]" % which
         rank = self.rank(which)
+        made = whole[len(whole) - rank :] if not coordinates and rank else [None] * rank
+        coordinates = coordinates or self.coordinates()
         own = coordinates[len(coordinates) - rank :] if rank else []
-        return self.at(which, ["d%d_%d == 1 ? 0 : %s" % (which, d, c) for d, c in enumerate(own)])
+        return self.at(which, ["0" if size == "1" else c if size == wanted else "d%d_%d == 1 ? 0 : %s" % (which, d, c)
+                               for d, (c, size, wanted) in enumerate(zip(own, shape, made))])  # fmt: skip
 
     def coordinates(self):
         return ["c%d" % d for d in range(self.out_rank)]
@@ -247,6 +252,8 @@ class Graph:
             return self.in_sums(entry, operands, outputs)
         if entry["op"] in naive_bodies.NORMS and len(operands[0].shape) > 2 and not self.given_statistics(entry, operands):
             return self.in_statistics(entry, operands, outputs)
+        if entry["op"] in ("softmax", "log_softmax", "layer_norm") and self.by_rows(entry, operands):
+            return self.in_row_statistics(entry, operands, outputs)
         if entry["op"] == "cat" and len(operands) > MOST_JOINED:
             return self.joined(entry, operands, outputs)
         return [Node(len(self.values), entry, operands, outputs)]
@@ -297,6 +304,20 @@ class Graph:
         return [Node("%d_rows" % len(self.values), {"op": "row_statistics"}, [x], values[:2]),
                 Node("%d_joined" % len(self.values), joined, values[:2], values[2:]),
                 Node(len(self.values), {"op": "normalised", "attr": dict(attributes, norm=entry["op"])}, [x] + values[2:] + operands[1:], outputs)]  # fmt: skip
+
+    def by_rows(self, entry, operands):
+        shape = operands[0].shape
+        return len(shape) > 1 and operands[0].dtype == "float32" and (
+            len(parts_of(entry["attr"]["normalized_shape"])) == 1 if entry["op"] == "layer_norm" else int(str(entry["attr"]["dim"])) in (-1, len(shape) - 1))
+
+    def in_row_statistics(self, entry, operands, outputs):
+        """Two numbers of each row by a thread of its own, then the elements: every element for itself would go through its row again."""
+        x, out, op = operands[0], entry["out"][0]["name"], entry["op"]
+        values = [Value(letter + out, "float32", x.shape[:-1]) for letter in ("m_", "w_")]
+        self.scratch += values
+        rows = {"op": "row_statistics" if op == "layer_norm" else "row_exponentials"}
+        return [Node("%d_rows" % len(self.values), rows, [x], values),
+                Node(len(self.values), {"op": "by_rows", "attr": dict(entry.get("attr") or {}, of=op)}, [x] + values + operands[1:], outputs)]  # fmt: skip
 
     def joined(self, entry, operands, outputs):
         """A launch for some operands, for one takes only so many arguments."""

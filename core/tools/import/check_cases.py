@@ -227,15 +227,24 @@ def elements_of(lowering):
 
 
 def longer(probe, cases):
-    """One more case in which dims that have the same size in all others are larger: of one block of a sequence nothing is carried on."""
-    least = dict(cases[0][1]) if cases else {}
+    """One more case in which dims that have the same size in all others are larger: of one block of a sequence nothing is carried on.
+    The other dims are not 1 there if that costs little, for the order of dims does not show where all but one of them are 1."""
+    for before in list({id(case): case for _, case in cases[-1:] + cases[:1]}.values()):
+        found = longer_than(probe, cases, before)
+        if found:
+            return [("longer", found)]
+    return []
+
+
+def longer_than(probe, cases, before):
+    least = dict(before)
     for name, value in list(least.items()):
         larger = [other for other in sorted({*probe.domains[name][0], probe.subject.base[name]}) if value < other <= highest(probe.domains[name][0], probe.subject.base[name])]
         if larger and all(case[name] == value for _, case in cases) and probe.attempt(dict(least, **{name: larger[0]})) is None:
             least[name] = larger[0]
-    if not cases or least == cases[0][1] or probe.attempt(least) is not None or work_at(probe, least) > LONGER_WORK:
-        return []
-    return [("longer", least)]
+    if least == before or probe.attempt(least) is not None or work_at(probe, least) > LONGER_WORK:
+        return None
+    return least
 
 
 def choose(probe):

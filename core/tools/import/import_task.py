@@ -69,6 +69,7 @@ def describe_inputs(probe, nodes, shapes, data):
     state = dict(model.named_parameters())
     state.update(model.named_buffers())
     by_name = {names[key]: shape for key, shape in shapes.items()}
+    rectified = recipes.rectified_weights(nodes) if check_cases.deep(nodes) else ()
     for key, name in names.items():
         if key not in shapes:
             continue
@@ -83,7 +84,7 @@ def describe_inputs(probe, nodes, shapes, data):
         elif key in inputs:
             init = recipes.from_data(tensor[tensor != 0] if kept and kept != "symmetric" else tensor)
         else:
-            init = recipes.of_parameter(model, key, tensor, shape)
+            init = recipes.of_parameter(model, key, tensor, shape, name in rectified)
         origin = key if key in inputs else "model." + key
         tensors.append({"name": name, "role": "in", "dtype": DTYPES.get(tensor.dtype, "uint8"), "shape": shape, "init": init,
                         "structure": kept, "origin": origin, "differentiable": tensor.dtype.is_floating_point and key not in subject.buffers})  # fmt: skip

@@ -22,6 +22,8 @@ MOST_MULTIPLES = 16  # that are tried of one dim
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 MOST_RESTRICTED = 16  # what a dim is made a multiple of, so that expressions cover what follows it
 SETTLED = 4  # values of a dim beside the published one
+SETTLED_LARGE = 2  # of a graph of LARGE nodes, where each value costs a second trace of it; what is then in doubt is traced again (import_task.py)
+LARGE = 250
 BUDGET = 11000  # nodes that are traced to look for dims; those not looked at by then stay as they are
 MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
 
@@ -336,7 +338,7 @@ class Probe:
             for value in small:
                 if self.works(name, value):
                     values.append(value)
-                if len(values) > SETTLED:
+                if len(values) > (SETTLED if len(self.outline) < LARGE else SETTLED_LARGE):
                     break
             for value in (base + 2 * multiple, base + 3 * multiple):
                 if len(values) < 3 and self.works(name, value):

@@ -8,6 +8,8 @@ import torch
 import torch.nn as nn
 
 SAMPLE = 1 << 16
+RECTIFIERS = ("relu", "relu6", "leaky_relu", "elu", "gelu", "silu", "mish", "hardswish")
+PASSING = ("reshape", "permute", "transpose", "cat", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d")
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
 
@@ -49,8 +51,22 @@ def of_integers(tensor, bound):
     return "{kind: integers, low: %d, high: %s}" % (0 if bound else min(low, 0), bound or int(data.max()) + 1 if data.numel() else 1)
 
 
-def of_parameter(model, key, tensor, sizes):
-    """sizes: the expression text of each dim, as written in its shape."""
+def rectified_weights(nodes):
+    """The weights of products whose results go to a relu or the like before anything else is made of them."""
+    readers = {}
+    for node in nodes:
+        for name in node["in"]:
+            readers.setdefault(name, []).append(node)
+
+    def rectified(value):
+        return any(node["op"] in RECTIFIERS or node["op"] in PASSING and rectified(node["out"]) for node in readers.get(value, ()))
+
+    return {node["in"][1] for node in nodes if (node["op"] == "linear" or node["op"].startswith("conv")) and rectified(node["out"])}
+
+
+def of_parameter(model, key, tensor, sizes, kept=False):
+    """sizes: the expression text of each dim, as written in its shape.  kept: of a deep network's layer before a relu, which takes half of
+    the squares; PyTorch's own weights make them a sixth, so that of a fault in the first of twenty layers no output shows anything."""
     owner, _, name = key.rpartition(".")
     module = model
     for part in owner.split(".") if owner else []:
@@ -61,7 +77,8 @@ def of_parameter(model, key, tensor, sizes):
             return normal(0, 0.1)
         kernel = weight[2:]
         transposed = isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d))
-        return "{kind: kaiming, fan_in: %s}" % " * ".join([weight[0 if transposed else 1]] + list(kernel))
+        fan_in = " * ".join([weight[0 if transposed else 1]] + list(kernel))
+        return "{kind: %s, fan_in: %s}" % ("kaiming_normal" if kept else "kaiming", fan_in)
     if isinstance(module, nn.RNNBase):  # all of its tensors are drawn by the hidden size
         gates = tensor.shape[0] // module.hidden_size
         return "{kind: kaiming, fan_in: %s}" % (sizes[0] if gates == 1 else "(%s) / %d" % (sizes[0], gates))

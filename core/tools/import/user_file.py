@@ -133,6 +133,28 @@ def written_in(function):
     return found
 
 
+def shaped_inputs(module):
+    """Inputs without data, which cost nothing; with it where get_inputs asks for numbers."""
+    try:
+        with MetaTensors():
+            return module.get_inputs()
+    except Exception:
+        return module.get_inputs()
+
+
+def holders_of(tree):
+    """Of each node by its id: the list or the attributes that hold it, and where there."""
+    found = {}
+    for parent in ast.walk(tree):
+        attributes = vars(parent)
+        for name, value in attributes.items():
+            if isinstance(value, ast.AST):
+                found[id(value)] = (attributes, name)
+            elif isinstance(value, list):
+                found.update((id(part), (value, i)) for i, part in enumerate(value) if isinstance(part, ast.AST))
+    return found
+
+
 class UserFile:
     """The file at path; run() executes it with other numbers."""
 
@@ -151,6 +173,7 @@ class UserFile:
             self.tree = ast.parse(self.text, self.path)
         self.model_name = self.find_model_name()
         self.literals = self.find_literals()
+        self.holders = holders_of(self.tree)
 
     def source(self, path):
         if path.endswith(".pt2"):
@@ -231,7 +254,7 @@ class UserFile:
         folder = os.path.dirname(self.path)
         if folder not in sys.path:
             sys.path.insert(0, folder)
-        code = compile(self.replaced(changed), self.path, "exec")
+        code = self.compiled(changed)
         spec = importlib.util.spec_from_loader("imported_model", loader=None)
         module = importlib.util.module_from_spec(spec)
         module.__file__ = self.path
@@ -244,25 +267,23 @@ class UserFile:
                     return self.call(module, code)
             if device == "shapes":
                 with NoNumbers():
-                    return self.call(module, code)
+                    return self.call(module, code, shaped_inputs)
             return self.call(module, code)
 
-    def replaced(self, values):
-        class Replace(ast.NodeTransformer):
-            def visit(self, node):
-                if id(node) in values:
-                    return ast.copy_location(ast.Constant(values[id(node)]), node)
-                return self.generic_visit(node)
+    def compiled(self, values):
+        """The file's code with numbers in place of expressions (id of a node -> number).  The tree is as it was afterwards."""
+        put_back = []
+        try:
+            for node, value in values.items():
+                holder, key = self.holders[node]
+                put_back.append((holder, key, holder[key]))
+                holder[key] = ast.copy_location(ast.Constant(value), holder[key])
+            return compile(self.tree, self.path, "exec")
+        finally:
+            for holder, key, node in put_back:
+                holder[key] = node
 
-        if not values:
-            return self.tree
-        # NodeTransformer changes in place: parse again, and find the same nodes by their order.
-        fresh = ast.parse(self.text, self.path)
-        twins = {id(old): new for old, new in zip(ast.walk(self.tree), ast.walk(fresh))}
-        values = {id(twins[old]): value for old, value in values.items()}
-        return ast.fix_missing_locations(Replace().visit(fresh))
-
-    def call(self, module, code):
+    def call(self, module, code, inputs_of=lambda module: module.get_inputs()):
         try:
             exec(code, module.__dict__)
         except ModuleNotFoundError as error:
@@ -276,7 +297,7 @@ class UserFile:
         try:
             given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
             model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)
-            inputs = module.get_inputs()
+            inputs = inputs_of(module)
         except Exception as error:
             raise Refused("%s: its Model or get_inputs fails: %s: %s" % (self.shown, type(error).__name__, first_line(error)))
         if not isinstance(model, nn.Module):
