@@ -142,7 +142,7 @@ typedef struct rkb_machine_report {
    /* module variables hold something else than before the run, or something that an input reached: the next run may take
     * another path */
    bool leaves_state;
-   /* the module has variables that kernels may write, or the plan has scratch that nothing fills before a run */
+   /* the module has variables that kernels may write */
    bool may_keep_state;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;

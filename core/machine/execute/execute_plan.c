@@ -186,10 +186,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    return RKB_OK;
 }
 
+/* Variables alone: what a run leaves in scratch or in an output is undefined to the next one (machine_begin_buffers). */
 static bool may_keep_state(const machine_run_t *run) {
    bool may = false;
-   for (uint32_t n = 0; n < run->plan->buffer_count; n++)
-      may |= run->plan->buffers[n].role == 0 && run->plan->buffers[n].fill != RKB_FILL_VALUE;
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
       may |= !run->regions[n].constant;
    return may;

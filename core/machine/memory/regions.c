@@ -250,19 +250,16 @@ bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffe
       region->undefined_store = 0;
       if (!region->defined)
          continue;
-      bool keeps = buffer->role == 0 && !buffers[n].defined && run->runs;
-      if (!keeps && (buffers[n].defined || !run->options.fetch))
+      if (buffers[n].defined || !run->options.fetch)
          memset(region->defined, buffers[n].defined, region->bytes);
-      if (!keeps)
-         region->taint = buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;
+      region->taint = buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;
       size_t words = region->bytes / 4 + 1;
       if (run->shadow && !region->shadow) {
          region->shadow = machine_alloc(run, words * sizeof *region->shadow);
          if (!region->shadow)
             return false;
-         keeps = false;
       }
-      for (size_t w = 0; region->shadow && !keeps && w < words; w++)
+      for (size_t w = 0; region->shadow && w < words; w++)
          region->shadow[w] = machine_no_shadow();
    }
    for (uint32_t n = run->plan->buffer_count; run->shadow && n < run->region_count; n++)
