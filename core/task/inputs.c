@@ -200,8 +200,8 @@ static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
 }
 
 /* Draws at most FILL_PIECE neighbours and rounds them to the tensor's type.  A stream is faster in a row. */
-static void draw_numbers(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
-                         double *out) {
+static void draw_numbers(const void *argument, uint32_t tensor, uint64_t first, uint64_t count, double *out) {
+   const rkb_inputs_t *inputs = argument;
    const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
    const rkb_draw_t *draw = &inputs->family->draws[tensor];
    const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
@@ -247,7 +247,7 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
       if (index[i] < 0)
          out[i] = 0;
       else
-         draw_numbers(inputs, tensor, (uint64_t)index[i], run, out + i);
+         rkb_drawn_pieces_read(inputs->pieces, draw_numbers, inputs, tensor, (uint64_t)index[i], run, out + i);
    }
 }
 
@@ -297,6 +297,7 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
    made->saved = rkb_allocate(the_case->tensor_count + 1, sizeof *made->saved);
    made->kept = rkb_allocate(the_case->tensor_count + 1, sizeof *made->kept);
+   made->pieces = rkb_drawn_pieces_new();
    made->bound = bound;
    made->family = rkb_family_entry(family);
    made->seed = seed;
@@ -323,6 +324,7 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
       free(inputs->saved[i]);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
       free(atomic_load(&inputs->kept[i]));
+   rkb_drawn_pieces_free(inputs->pieces);
    free(inputs->kept);
    free(inputs->saved);
    free(inputs->streams);
@@ -391,7 +393,10 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {
       double numbers[FILL_PIECE];
       uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
-      draw_numbers(inputs, tensor, first + done, piece, numbers);
+      if (count == info->elements) /* nobody reads so much of it in pieces */
+         draw_numbers(inputs, tensor, first + done, piece, numbers);
+      else
+         rkb_drawn_pieces_read(inputs->pieces, draw_numbers, inputs, tensor, first + done, piece, numbers);
       rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
    }
    if (first == 0 && count == info->elements)

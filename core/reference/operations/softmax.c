@@ -69,7 +69,7 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
          row->sum += share;
          squares += share * share;
          terms++;
-         row->carried += share * expm1(fmin(block->hard[i], 100));
+         row->carried += block->hard[i] > 0 ? share * expm1(fmin(block->hard[i], 100)) : 0;
          row->carried_variance += share * share * block->variance[i];
          row->arguments += share * argument(block->value[i], row->largest);
       }
