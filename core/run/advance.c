@@ -8,9 +8,9 @@
 #include "run/requests.h"
 #include "run/run_state.h"
 
-/* Does one thing; false when nothing can be done before another report comes in.  What gives the workers work comes first,
- * what the strategy has to hear comes last.  An ask comes before the next tell: request n must not see more than request
- * n - window. */
+/* Takes one step; false when nothing can be done before another report comes in.  Steps that give the workers work come first;
+ * the steps that tell the strategy come last.  An ask comes before the next tell: request n must not see more than request n -
+ * window. */
 static bool step(rkb_run_t *run) {
    return rkb_groups_next(run) || rkb_duplicate_builds_next(run) || rkb_numbering_next(run) ||
           rkb_requests_ask_next(run) || rkb_telling_next(run);
@@ -18,7 +18,7 @@ static bool step(rkb_run_t *run) {
 
 void rkb_run_advance(rkb_run_t *run) {
    if (run->advancing)
-      return; /* a step reported something before it returned; the loop below does what follows from it */
+      return; /* a step called back before it returned; the loop below, further out, does what follows */
    run->advancing = true;
    while (!run->ending.status && step(run))
       ;
@@ -46,7 +46,7 @@ static void section_over(void *owner, rkb_candidate_t *candidate, uint64_t entri
 
 static void build_arrived(void *owner, rkb_candidate_t *candidate) {
    (void)
-      candidate; /* its result says that it is there; duplicate_builds.c takes builds in the order of numbers */
+      candidate; /* duplicate_builds.c finds the build in the candidate's result */
    rkb_run_advance(owner);
 }
 

@@ -60,7 +60,7 @@ static void drop(step_t *step) {
    step->build = NULL;
 }
 
-/* Plans of all cases of a kind, and into the identity; stops at the first finding. */
+/* Plans every case of a kind and hashes each plan into the identity; stops at the first finding. */
 static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kind, rkb_hasher_t *hasher) {
    const rkb_pipeline_t *pipeline = step->runtime->pipeline;
    const rkb_case_t *the_case;
@@ -89,7 +89,7 @@ static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
    return status;
 }
 
-/* On a screening worker or here.  A worker that is lost by it costs nothing but its time. */
+/* Compiles on a screening worker or on this machine.  When a worker is lost during the compile, another one is tried. */
 static int compile(step_t *step) {
    rkb_runtime_t *runtime = step->runtime;
    const rkb_source_t *source = rkb_candidate_read(step->candidate);
@@ -114,7 +114,7 @@ static void make(step_t *step) {
    if (step->status == RKB_OK && step->build) {
       rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
       step->status =
-         make_plans(step, rkb_candidate_read(step->candidate)->manifest); /* it has one, or no build */
+         make_plans(step, rkb_candidate_read(step->candidate)->manifest); /* a build exists only for a candidate with a manifest */
    }
 }
 
@@ -146,7 +146,8 @@ static void measure(rkb_stage_result_t *result, const rkb_build_t *build) {
 }
 
 static rkb_item_t *finding_verdict(const rkb_finding_t *finding) {
-   /* What the toolkit here cannot do is not the candidate's fault; everything else found is. */
+   /* A finding that begins with "unsupported" or "tool" is a limit of this toolkit or machine, so the candidate gets unknown.
+    * Every other finding is the candidate's fault. */
    bool undecided =
       strncmp(finding->reason, "unsupported", 11) == 0 || strncmp(finding->reason, "tool", 4) == 0;
    rkb_item_t *verdict =
@@ -189,7 +190,7 @@ static void finish(step_t *step) {
    }
    if (step->status != RKB_OK) {
       result->verdict = rkb_verdict_new(RKB_UNKNOWN, rkb_tool_reason(step->status), step->error.message);
-      rkb_candidate_settle(candidate); /* what has no plan has nothing to run */
+      rkb_candidate_settle(candidate); /* without a plan there is nothing to run */
    } else if (step->finding.reason[0]) {
       result->verdict = finding_verdict(&step->finding);
    } else {

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "run/run_state.h"
 
-/* So many, and no answer before them, are no matter of a few unusual candidates. */
+/* A stage fails the run after this many broken contracts if it kept the contract on no candidate before.  That many cannot be
+ * blamed on a few unusual candidates. */
 enum { MOST_BROKEN = 8 };
 
 void rkb_contracts_note(rkb_run_t *run, const rkb_entry_t *entry, const char *reason, const char *message) {

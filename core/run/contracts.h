@@ -1,5 +1,5 @@
-/* Stages that break the plugin interface's contract on every candidate: nothing they say can be used, so the run fails and names them, instead
- * of going on without a verdict.  Loop thread. */
+/* Finds stages that break the plugin interface's contract on every candidate.  Such a stage gives no usable answer, so the run
+ * fails and names the stage, instead of going on without a verdict.  Loop thread. */
 #ifndef RKB_RUN_CONTRACTS_H
 #define RKB_RUN_CONTRACTS_H
 
@@ -9,7 +9,7 @@
 struct rkb_run;
 
 typedef struct rkb_contracts {
-   uint32_t broken[RKB_MAX_ENTRIES]; /* candidates, until one was answered as the contract says */
+   uint32_t broken[RKB_MAX_ENTRIES]; /* candidates before the entry first kept the contract */
    bool kept[RKB_MAX_ENTRIES];
 } rkb_contracts_t;
 

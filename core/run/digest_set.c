@@ -1,4 +1,4 @@
-/* Open addressing over the hash of each pair. */
+/* A hash table with open addressing.  The key is the hash of a pair of hashes. */
 #include "run/digest_set.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@ typedef struct rkb_digest_set rkb_digest_set_t;
 
 rkb_digest_set_t *rkb_digest_set_new(void);
 void rkb_digest_set_free(rkb_digest_set_t *identity);
-/* The number stored under these, or 0 after storing number. */
+/* Returns the number stored under this pair of hashes.  When there is none, stores number and returns 0. */
 int64_t rkb_identity_claim(rkb_digest_set_t *identity, const char *first, const char *second, int64_t number);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "run/run_state.h"
 
-/* Its stages have stopped at the build step, which has its result. */
+/* Whether the candidate's stages have stopped at the build step and the build step has its result. */
 static bool waits_at_build(const rkb_run_t *run, const rkb_candidate_t *candidate) {
    if (!candidate->results)
       return false;
@@ -12,13 +12,13 @@ static bool waits_at_build(const rkb_run_t *run, const rkb_candidate_t *candidat
    return result->state == RKB_RUNNING && result->verdict;
 }
 
-/* There will be no other build than it has now, if any. */
+/* Whether the candidate's build is final: it is made, or it will never be made. */
 static bool is_decided(const rkb_run_t *run, const rkb_candidate_t *candidate) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    uint32_t state = candidate->results ? candidate->results[pipeline->build].state : RKB_RAN;
    if (candidate->duplicate_of || state == RKB_RAN || state == RKB_SKIPPED || state == RKB_BLOCKED)
       return true;
-   /* A build step among the evaluation's stages is not reached by a candidate that is not promoted. */
+   /* A candidate that is not promoted never reaches a build step that is one of the evaluation's stages. */
    bool in_evaluate = pipeline->evaluate & (1ull << pipeline->build);
    bool screened = (candidate->settled & pipeline->screen) == pipeline->screen;
    return in_evaluate && screened &&

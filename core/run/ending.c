@@ -28,7 +28,7 @@ static void stop_now(rkb_run_t *run) {
 void rkb_run_cut(rkb_run_t *run, uint32_t kind, const char *text) {
    if (run->ending.status || run->runtime.stopping)
       return;
-   /* A limit, or the strategy, may have been about to end the run; that is not what ends it now. */
+   /* A limit or the strategy may have recorded another ending before; the cut replaces it. */
    run->ending.kind = 0;
    rkb_run_end(run, kind, "%s", text);
    stop_now(run);

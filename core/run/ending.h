@@ -9,7 +9,7 @@
 struct rkb_run;
 
 typedef struct rkb_run_ending {
-   bool asking_over;  /* no request is added to the row any more */
+   bool asking_over;  /* no more requests are added to the row */
    uint32_t kind;     /* enum rkb_ending; 0 while the run goes on */
    char text[128];    /* the reason in words */
    int status;        /* RKB_OK until something breaks the run */

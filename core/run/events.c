@@ -64,7 +64,7 @@ void rkb_event_operator_ended(rkb_run_t *run, const rkb_run_request_t *request, 
    if (request->work.attempts)
       progress->running--;
    else
-      progress->waiting--; /* it ended before it was given to its stage */
+      progress->waiting--; /* the job ended before it was given to its stage */
    progress->done++;
    progress->passed += request->count;
    rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_STAGE_END,
@@ -100,7 +100,7 @@ static void ended(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *en
    const rkb_stage_result_t *result = &candidate->results[entry->index];
    const char *standing = result->verdict ? rkb_item_text(result->verdict, "standing") : "";
    if (result->work.done && !result->work.attempts)
-      progress->waiting--; /* it ended before it was given to its stage */
+      progress->waiting--; /* the job ended before it was given to its stage */
    else
       progress->running--;
    progress->done++;

@@ -7,7 +7,7 @@
 
 struct rkb_run;
 
-/* One an entry of the pipeline. */
+/* What one entry of the pipeline has done. */
 typedef struct rkb_progress_counts {
    rkb_stage_progress_t entries[RKB_MAX_ENTRIES];
 } rkb_progress_counts_t;
@@ -17,9 +17,9 @@ void rkb_event_hooks(struct rkb_run *run);
 /* Tells the observer; fills in what every event has. */
 void rkb_event_send(struct rkb_run *run, rkb_event_t *event);
 void rkb_event_candidate_end(struct rkb_run *run, const rkb_candidate_t *candidate);
-/* A request of this kind, section, number and operator: the events that say no more. */
+/* Sends an event that says only the kind, section, number and operator of a request. */
 void rkb_event_request(struct rkb_run *run, uint32_t kind, const rkb_run_request_t *request);
-/* Its operator's job waits, began, and ended. */
+/* A request's operator job waits, began, or ended. */
 void rkb_event_operator_waits(struct rkb_run *run, const rkb_run_request_t *request);
 void rkb_event_operator_began(struct rkb_run *run, const rkb_run_request_t *request);
 void rkb_event_operator_ended(struct rkb_run *run, const rkb_run_request_t *request, double seconds);

@@ -21,7 +21,7 @@ static void say(void *argument, const char *text) {
    rkb_log_printf(run->options.log, RKB_LOG_WARN, "library", "%s", text);
 }
 
-/* A run's directory in place of a folder of entries. */
+/* Whether directory is a run's directory rather than a library folder. */
 static bool is_run(const char *directory) {
    char *path = rkb_run_path_archive(directory);
    const bool is = rkb_path_exists(path);
@@ -29,7 +29,7 @@ static bool is_run(const char *directory) {
    return is;
 }
 
-/* What the archive says that its run read; nothing when it read none. */
+/* Reads from the archive which entries its run read; *was_read is false when it read none. */
 static int read_archived(rkb_archive_t *archive, bool *was_read, rkb_library_t *library, rkb_error_t *err) {
    char *hash = rkb_archive_get_fact(archive, "library"), *text = NULL;
    int status = RKB_OK;
@@ -91,7 +91,7 @@ int rkb_library_record_open(rkb_run_t *run, rkb_error_t *err) {
       status = rkb_archive_count(run->archive, &counts, err);
    if (status == RKB_OK && counts.requests) {
       status = read_archived(run->archive, &was_read, &run->library, err);
-   } else if (status == RKB_OK && run->options.library) { /* new, or killed before its first request */
+   } else if (status == RKB_OK && run->options.library) { /* a new run, or one that was killed before its first request */
       status = read_fresh(run, err);
       if (status == RKB_OK)
          status = keep(run, err);
@@ -102,7 +102,7 @@ int rkb_library_record_open(rkb_run_t *run, rkb_error_t *err) {
    return status;
 }
 
-/* One accepted candidate as an entry, under the folder. */
+/* Adds one accepted candidate to the library folder as an entry. */
 static int add(rkb_run_t *run, int64_t number, rkb_error_t *err) {
    rkb_candidate_record_t *record = NULL;
    rkb_limiter_t limiter = {0};

@@ -67,7 +67,8 @@ static void identify(rkb_run_t *run, rkb_run_request_t *request) {
    run->changed(run);
 }
 
-/* Notes the parents' numbers, which the archive and the strategy go by.  The item refers to the request's own items. */
+/* Notes the numbers of the candidate's parents, which the archive and the strategy use.  The item itself refers to the request's
+ * items. */
 static void name_parents(rkb_candidate_t *candidate) {
    uint32_t count = rkb_item_reference_count(candidate->made, "parent");
    candidate->parents = rkb_allocate(count + 1, sizeof *candidate->parents);
@@ -92,7 +93,7 @@ static void take_candidates(rkb_run_t *run, rkb_run_request_t *request, const rk
    }
 }
 
-/* A broken operator costs its request, not the run. */
+/* A broken operator fails its request, not the run. */
 static void note_failure(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
    const char *reason = request->work.hung ? "tool.hang" : rkb_tool_reason(ended->status);
    request->failure = rkb_format("%s: %s", reason, ended->error.message);
@@ -122,7 +123,7 @@ static void operator_began(rkb_work_t *work) {
 
 void rkb_operator_jobs_serve(rkb_run_t *run, rkb_run_request_t *request) {
    rkb_event_request(run, RKB_EVENT_REQUEST, request);
-   /* One without an operator (the strategy waited, or was done) is in the archive too, and must not be stored twice. */
+   /* A request without an operator (the strategy waited, or was done) is in the archive too, and must not be stored twice. */
    const bool restored = rkb_resume_restore(run, request);
    if (restored || !request->operator_entry) {
       request->state = RKB_GENERATED;

@@ -13,7 +13,7 @@ enum rkb_run_request_state {
    RKB_GENERATED, /* it has its candidates; they have no numbers yet */
    RKB_SCREENING, /* its candidates have numbers and go through the screen */
    RKB_SCREENED,  /* waits for its promote group, or is being evaluated */
-   RKB_FINISHED,  /* nothing is left to do but to tell the strategy */
+   RKB_FINISHED,  /* only the tell to the strategy is left */
    RKB_TOLD
 };
 

@@ -23,8 +23,7 @@ void rkb_requests_propose(rkb_run_t *run) {
          rkb_operator_jobs_serve(run, row->requests[i]);
 }
 
-/* No money is left and every operator asks models.  With an operator that is free, the search goes on: this is no limit
- * then. */
+/* Whether no money is left and every operator asks models.  If one operator is free of cost the search goes on. */
 static bool only_paid_operators_left(const rkb_run_t *run) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    if (!run->runtime.llm || !rkb_llm_is_over_budget(run->runtime.llm))
@@ -39,7 +38,7 @@ static bool group_open(const rkb_run_t *run, int64_t number) {
    return run->pipeline->promotes && number % run->pipeline->promote_of != 0;
 }
 
-/* Answers that told requests got.  The archive knows them, also those of an earlier process. */
+/* The number of answered model calls of all told requests.  The archive counts them, those of earlier processes included. */
 static bool calls_used_up(rkb_run_t *run) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    const int64_t told = (int64_t)run->row.next_tell - (int64_t)run->row.propose_count;

@@ -1,5 +1,5 @@
-/* What an earlier process left (resume.h).  Screened requests come back with their candidates and verdicts, generated ones
- * with their candidates; all others begin again under their old number.  The rest of the run is the same as a fresh one. */
+/* Restores what an earlier process left (resume.h).  Screened requests come back with their candidates and verdicts, generated
+ * ones with their candidates; all others begin again under their old number.  The rest equals that of a fresh run. */
 #include "run/resume.h"
 
 #include <rkb/items.h>

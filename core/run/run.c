@@ -22,7 +22,7 @@ static int keep_pipeline(const rkb_run_t *run, rkb_error_t *err) {
    return status;
 }
 
-/* The secret that was given, or a fresh one where the archive has none yet. */
+/* Uses the secret that the options give, or draws a fresh one. */
 static int choose_secret(rkb_run_t *run, rkb_error_t *err) {
    if (!run->options.secret)
       return rkb_secret_draw(&run->runtime.secret, err);
@@ -30,7 +30,7 @@ static int choose_secret(rkb_run_t *run, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* A run goes on with its own. */
+/* A resumed run uses the secret that its archive holds. */
 static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
    char *text = rkb_archive_get_fact(run->archive, "secret");
    int status =
@@ -78,7 +78,7 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
                                   .plugin_count = used,
                                   .plugins = plugins};
    identity.secret = secret;
-   /* A process that was killed before it made the archive leaves nothing to go on from: the run begins. */
+   /* If a process was killed before it made the archive, there is nothing to resume, so the run begins anew. */
    char *path = rkb_run_path_archive(run->options.directory);
    bool there = rkb_path_exists(path);
    int status;
@@ -159,7 +159,7 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
       if (status == RKB_OK && run->options.resume)
          status = archived_secret(run, err);
       if (status == RKB_OK && run->options.resume)
-         status = keep_pipeline(run, err); /* limits may differ */
+         status = keep_pipeline(run, err); /* limits may differ from those of the earlier process */
       if (status == RKB_OK && run->options.resume)
          status = rkb_resume_load(run, err);
       if (status == RKB_OK && run->options.resume)
@@ -227,7 +227,7 @@ static bool is_over(const rkb_run_t *run) {
           (run->ending.asking_over && run->row.next_tell == run->row.count);
 }
 
-/* From the first request to the last tell; the status of what broke the run, or RKB_OK. */
+/* Runs from the first request to the last tell.  Returns the status of the failure that broke the run, or RKB_OK. */
 static int work(rkb_run_t *run, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    rkb_log_printf(run->options.log, RKB_LOG_INFO, "engine", "run %s: pipeline %s (%s), seed %llu",

@@ -85,7 +85,8 @@ static void build_done(void *argument, rkb_candidate_t *candidate) {
    screening->built(screening->owner, candidate);
 }
 
-/* A verifier that a person left out has said nothing, and the candidate's standing says so; a profiler has nothing to say of it. */
+/* Records that the user left an entry out.  For a verifier the result says so, which the candidate's standing then shows; a
+ * profiler has no verdict. */
 static void skip(rkb_screening_t *screening, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    const bool verifies = entry->stage && entry->stage->kind == RKB_VERIFIER;
    if (verifies)
@@ -124,7 +125,7 @@ static void run_entry(rkb_screening_t *screening, rkb_candidate_t *candidate, co
    rkb_runtime_add(runtime, entry->index, &result->work);
 }
 
-/* Of the candidates that only: leaves out, the share sample: runs in shadow. */
+/* Of the candidates that `only:` leaves out, whether this one is in the share `sample:` that runs in shadow. */
 static bool sampled(const rkb_runtime_t *runtime, rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    rkb_random_t stream = rkb_random_stream(runtime->pipeline->seed, entry->node.id,
                                            rkb_request_key(candidate->section, candidate->request),
@@ -155,7 +156,7 @@ static bool wanted(const rkb_runtime_t *runtime, rkb_candidate_t *candidate, con
    return sampled(runtime, candidate, entry);
 }
 
-/* There is no build to run on; the build step has given its verdict on that already. */
+/* Whether the entry needs a build and there is none.  The build step has given its verdict on that already. */
 static bool lacks_build(const rkb_candidate_t *candidate, const rkb_entry_t *entry) {
    return (entry->node.flags & RKB_STAGE_NEEDS_BUILD) && !candidate->build;
 }

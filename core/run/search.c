@@ -45,7 +45,7 @@ void rkb_search_close(rkb_run_t *run) {
       entry_of(run)->strategy->destroy(run->search.self);
 }
 
-/* A strategy may name only candidates that it was told of: the others depend on which worker was faster. */
+/* A strategy may name only candidates that it was told of: which others exist depends on which worker was faster. */
 static bool were_told(const rkb_run_t *run, const int64_t *numbers, uint32_t count) {
    for (uint32_t i = 0; i < count; i++) {
       const rkb_candidate_t *candidate = rkb_numbered_get(&run->numbered, numbers[i]);

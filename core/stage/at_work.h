@@ -12,7 +12,8 @@ typedef struct rkb_at_work {
    const char *doing;             /* "at work on a candidate" */
 } rkb_at_work_t;
 
-/* Call it before a plugin is called, and again after it has returned with what the first call returned: the stage before. */
+/* Call it before a plugin is called.  After the plugin has returned, call it again with the first call's return value, which is
+ * the stage before. */
 rkb_at_work_t rkb_at_work_set(rkb_at_work_t now);
 rkb_at_work_t rkb_at_work(void);
 

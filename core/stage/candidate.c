@@ -128,7 +128,7 @@ void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *can
    rkb_hash_text(candidate->source, bytes, candidate->source_hash);
    if (read && rkb_source_is_text(read, NULL))
       rkb_source_hash(read, tokens);
-   else /* the compiler may refuse a text for bytes in a comment, so such a text is no duplicate of one without them */
+   else /* the compiler may refuse a text for bytes in a comment, so such a text is no duplicate of one without those bytes */
       memcpy(tokens, candidate->source_hash, sizeof tokens);
    hash_pair(candidate->source_hash, candidate->tune, candidate->hash);
    hash_pair(tokens, candidate->tune, candidate->token_hash);

@@ -14,9 +14,9 @@ enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, 
 /* What one entry of the pipeline found. */
 typedef struct rkb_stage_result {
    uint32_t state; /* enum rkb_result_state */
-   bool shadow;    /* by the entry, or by sample */
+   bool shadow;    /* the entry runs in shadow, or `sample` put this candidate in shadow */
    uint32_t attempts;
-   bool near_limit;     /* a limit of this machine decided it, or almost did: another machine may differ */
+   bool near_limit;     /* a limit of this machine decided it, or almost did, so another machine may differ */
    double seconds;      /* negative: not known */
    rkb_item_t *verdict; /* owned; NULL when it gave none */
    rkb_item_t **measurements; /* owned */
@@ -53,7 +53,7 @@ typedef struct rkb_candidate {
    uint32_t child;
    const rkb_entry_t *operator_entry; /* of the request that it came from; NULL in a check */
    rkb_item_t *made;                  /* as its stage emitted it; [worker] */
-   rkb_item_t *item;                  /* made, with what the core adds; replaced when the standing changes */
+   rkb_item_t *item;                  /* `made` plus what the core adds; replaced when the standing changes */
    const char *source;                /* lives in made; [worker] */
    char *tune; /* whole assignment, canonical; as given when the manifest does not parse; [worker] */
    char *tune_space; /* name -> choices, JSON; [worker] */

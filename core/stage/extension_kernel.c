@@ -44,7 +44,7 @@ static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t *
    return RKB_OK;
 }
 
-/* What a stage gets.  Its members point into whole, or into the candidate's build when whole is NULL. */
+/* A build lent to a stage.  Its members point into `whole`, or into the candidate's build when `whole` is NULL. */
 typedef struct lent {
    rkb_build_t build; /* first */
    rkb_build_t *whole;

@@ -13,7 +13,7 @@ static rkb_generator_t generator_of(const rkb_host_t *host) {
    const double whole = 1 / (2e9 * (double)device->multiprocessors), share = device->tensor_mma_share * whole;
    const double of_warpgroups = strcmp(device->architecture, "sm_90a") == 0 ? whole : 0;
    const rkb_peaks_t peaks = rkb_peaks_of(device);
-   /* tf32x3 makes three products of one. */
+   /* tf32x3 computes each product as three TF32 products. */
    return (rkb_generator_t){pipeline->task,
                             {.multiprocessors = device->multiprocessors,
                              .shared_bytes = device->shared_per_block_optin,

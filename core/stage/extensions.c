@@ -81,7 +81,7 @@ const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id) {
    return offer && (!offer->offered || offer->offered(runtime)) ? offer->api : NULL;
 }
 
-/* The row for a name that this program does not know. */
+/* The message for a name that this program does not know. */
 static const char *unknown(const char *id) {
    return strncmp(id, "rkb.draft.", 10) == 0
              ? "this program has no such draft; a draft's number rises when it changes, so compile the plugin with "

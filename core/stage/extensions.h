@@ -43,7 +43,8 @@ extern const rkb_asynchronous_api_t RKB_ASYNCHRONOUS_API;
 /* The extension's table, or NULL where it is not offered.  [any] */
 const void *rkb_extension_find(const rkb_runtime_t *runtime, const char *id);
 
-/* RKB_ERR_UNAVAILABLE, with the one message, when an extension in needs is not offered to use, a stage's or strategy's id. */
+/* Returns RKB_ERR_UNAVAILABLE when an extension in `needs` is not offered; the message names the extension and `use`, the id of
+ * the stage or strategy. */
 int rkb_extensions_check(const rkb_runtime_t *runtime, const char *use, const char *const *needs, rkb_error_t *err);
 
 /* Kills the child processes that a job started asynchronously.  Blocking calls notice the cancellation themselves.   [loop] */

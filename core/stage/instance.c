@@ -1,4 +1,4 @@
-/* A stage at work (instance.h). */
+/* One instance of a stage and its jobs (instance.h). */
 #include "stage/instance.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int rkb_instance_start(rkb_instance_t *instance, rkb_error_t *err) {
       return RKB_OK;
    }
    instance->running++;
-   instance->start_status = RKB_ERR_TIMEOUT; /* until it has ended */
+   instance->start_status = RKB_ERR_TIMEOUT; /* holds until start() has ended */
    return rkb_workers_submit(instance->owner.runtime->workers, start_on_worker, instance, NULL) == RKB_OK
              ? RKB_OK
              : rkb_fail(err, RKB_ERR_LIMIT, "%s could not be started: the workers' queue is full",

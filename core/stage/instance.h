@@ -34,7 +34,7 @@ typedef struct rkb_owner {
    rkb_runtime_t *runtime;
    const rkb_entry_t *entry;
    rkb_instance_t *instance; /* NULL for the strategy */
-   atomic_uint posted;       /* calls that host->post still owes */
+   atomic_uint posted;       /* calls that host->post has queued and that have not run yet */
 } rkb_owner_t;
 
 struct rkb_instance {
@@ -43,7 +43,7 @@ struct rkb_instance {
    rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve; if zero, jobs go to run */
    void *self;
    rkb_instance_t *next;     /* of core->instances */
-   rkb_work_t *first, *last; /* waiting */
+   rkb_work_t *first, *last; /* the queue of waiting work */
    uint32_t waiting, running, limit;
    bool confined; /* its jobs run in processes of their own: confined/ */
    bool creating, started, written_off, stop_called, stopped;
@@ -61,9 +61,9 @@ void rkb_instance_pump(rkb_instance_t *instance);
 void rkb_instance_ended(rkb_ended_t *ended); /* frees ended */
 /* Ends work that was never handed to a stage.   done is called from the loop's queue, after this call has returned. */
 void rkb_work_end(rkb_runtime_t *runtime, rkb_work_t *work, int status, const char *why);
-/* Ends all that waits with RKB_ERR_CANCELLED. */
+/* Ends all waiting work with the status. */
 void rkb_instance_flush(rkb_instance_t *instance, int status, const char *why);
-/* One of its jobs does not end.  The instance gets no more jobs and is never destroyed; a new instance takes its queue. */
+/* Gives up on a job that does not end.  The instance gets no more jobs and is never destroyed; a new instance takes its queue. */
 void rkb_instance_write_off(rkb_instance_t *instance, const rkb_job_view_t *view);
 void rkb_instance_stop(rkb_instance_t *instance);
 void rkb_instance_free(rkb_instance_t *instance); /* destroys; NULL is accepted */

@@ -26,8 +26,8 @@ typedef struct reference {
 struct rkb_item {
    atomic_uint references;
    uint32_t field_count, reference_count;
-   rkb_item_t *base;      /* of an overlay */
-   rkb_item_t *next_dead; /* while it is being released */
+   rkb_item_t *base;      /* the item below, for an overlay */
+   rkb_item_t *next_dead; /* links the worklist of rkb_item_unref */
    field_t *fields;
    reference_t *first_reference, *last_reference;
    char type[];
@@ -110,7 +110,8 @@ static const field_t *find(const rkb_item_t *item, const char *key, enum rkb_val
    return NULL;
 }
 
-/* Puts a value of bytes bytes (copied from data, zeroed when data is NULL) under key, in place of an older one. */
+/* Stores a value of `bytes` bytes under key and replaces an older one.  The value is copied from data, or zeroed when data is
+ * NULL. */
 static int put(rkb_item_t *item, const char *key, enum rkb_value_kind kind, const void *data, size_t bytes,
                field_t **out) {
    size_t key_bytes = strlen(key) + 1;

@@ -10,7 +10,7 @@
 #define RKB_ITEM_FIELDS 256             /* values, and references, of one item */
 
 rkb_item_t *rkb_item_new(const char *type);
-/* An item that answers with its own values first and with base's otherwise; it has base's references and type. */
+/* Makes an item that answers with its own values first and with base's values otherwise.  Its references and type are base's. */
 rkb_item_t *rkb_item_overlay(const rkb_item_t *base);
 rkb_item_t *rkb_item_ref(const rkb_item_t *item);
 void rkb_item_unref(rkb_item_t *item); /* NULL is accepted */
@@ -45,7 +45,7 @@ typedef struct rkb_item_value {
 } rkb_item_value_t;
 void rkb_item_each(const rkb_item_t *item, void (*visit)(void *argument, const rkb_item_value_t *value), void *argument);
 
-/* The item below all overlays, as a stage made it.  Two overlays of one item have the same. */
+/* The item below all overlays, as a stage made it.  Two overlays of one item share it. */
 const rkb_item_t *rkb_item_bottom(const rkb_item_t *item);
 
 #endif

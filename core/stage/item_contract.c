@@ -25,7 +25,7 @@ static bool is_code(const char *reason) {
    return !reason[length] && length <= MAX_REASON;
 }
 
-/* said: MAX_FAULT bytes for a fault that quotes what the stage gave. */
+/* said has room for MAX_FAULT bytes, for a message that quotes what the stage gave. */
 static const char *verdict_fault(const rkb_item_t *item, char *said) {
    static const char *const standings[] = {RKB_ACCEPT, RKB_SUSPECT, RKB_REJECT, RKB_UNKNOWN, NULL};
    const char *standing = rkb_item_text(item, "standing"), *reason = rkb_item_text(item, "reason");

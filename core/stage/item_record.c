@@ -8,7 +8,7 @@
 enum { MOST_KEY = 255, LEAST_VALUE = 12 };
 
 typedef struct writing {
-   rkb_text_t *out; /* NULL: only counts */
+   rkb_text_t *out; /* NULL: values are only counted */
    uint32_t count;
 } writing_t;
 

@@ -7,8 +7,8 @@
 
 /* Its type and all its values; its references are left out. */
 void rkb_item_write(const rkb_item_t *item, rkb_text_t *out);
-/* The same again; NULL, and in is bad, when the bytes are no item.  They may come from anywhere: texts are UTF-8, JSON parses, and no value
- * is larger than an item takes. */
+/* Reads an item back.  NULL, with `in` marked bad, when the bytes are no valid item.  The bytes are hostile input: texts must be
+ * UTF-8, JSON must parse, and no value may be larger than an item takes. */
 rkb_item_t *rkb_item_read(record_reader_t *in);
 
 #endif

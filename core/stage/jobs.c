@@ -22,9 +22,9 @@ typedef struct slot {
    uint64_t cancelled_ns, started_ns, limit_ns;
    struct rkb_instance *instance;
    rkb_scope_t scope;
-   rkb_ended_t *ended; /* the record of its end, which collects the items */
+   rkb_ended_t *ended; /* the record of the job's end, which collects the items */
    uint32_t room;
-   char fault[200]; /* how it broke the contract, or "" */
+   char fault[200]; /* how the job broke the contract, or "" */
    struct slot *next_free;
 } slot_t;
 

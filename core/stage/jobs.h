@@ -59,7 +59,7 @@ bool rkb_jobs_scope(rkb_jobs_t *jobs, rkb_job_t job, rkb_scope_t *scope);
 /* The candidate of the open job whose source text is at this address, or NULL.  Valid while that job runs.   [any] */
 struct rkb_candidate *rkb_jobs_candidate_of(rkb_jobs_t *jobs, const char *source);
 
-/* Asks a job to end; true the first time.  [loop] */
+/* Asks a job to end; true only for the first request. [loop] */
 bool rkb_jobs_cancel(rkb_jobs_t *jobs, rkb_job_t job);
 /* Ends a job that its stage does not end.  Its handle is invalid from now on.   [loop] */
 void rkb_jobs_write_off(rkb_jobs_t *jobs, rkb_job_t job, const char *why);
@@ -72,7 +72,7 @@ typedef struct rkb_job_view {
    rkb_job_t job;
    struct rkb_work *work;
    struct rkb_instance *instance;
-   uint64_t started_ns, limit_ns; /* started 0: not yet */
+   uint64_t started_ns, limit_ns; /* started_ns 0: not started yet */
    bool cancelled;
    uint64_t cancelled_ns;
 } rkb_job_view_t;

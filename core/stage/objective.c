@@ -1,4 +1,4 @@
-/* Numbers that rank candidates: measurements combined over the cases the objective names. */
+/* Objective values, which rank candidates: measurements combined over the cases that the objective names. */
 #include <math.h>
 #include <string.h>
 #include "stage/candidate.h"

@@ -13,9 +13,9 @@
 #include "llm/llm.h"
 
 #define QUEUE_LIMIT (1u << 17)
-#define STOP_LIMIT_NS 5000000000ull /* for stages to stop */
+#define STOP_LIMIT_NS 5000000000ull /* time that all stages together have for stop() */
 
-/* On the loop: everything that ended since the bell rang. */
+/* On the loop: handles every job that ended since the last call. */
 static void collect(void *argument) {
    rkb_runtime_t *runtime = argument;
    rkb_ended_t *ended = rkb_jobs_take(runtime->jobs);
@@ -74,7 +74,7 @@ static void note_screening(void *argument, int level, const char *text) {
    rkb_log_printf(runtime->log, level, "workers", "%s", text);
 }
 
-/* The workers' machines that measure, or this machine. */
+/* Opens the GPUs of the pipeline's workers, or those of this machine. */
 static int open_workers(rkb_runtime_t *runtime, rkb_error_t *err) {
    const rkb_pipeline_t *pipeline = runtime->pipeline;
    rkb_worker_address_t addresses[RKB_MAX_WORKER_ADDRESSES] = {{.command = NULL}};
@@ -180,7 +180,7 @@ int rkb_runtime_start(rkb_runtime_t *runtime, uint64_t entries, rkb_error_t *err
    }
    for (rkb_instance_t *instance = runtime->instances; instance; instance = instance->next) {
       while (!instance->started && instance->running)
-         rkb_loop_run(runtime->loop); /* start's end stops the loop */
+         rkb_loop_run(runtime->loop); /* the loop stops when start() has ended */
       if (!instance->started)
          return rkb_fail(
             err, instance->start_status, "%s could not be started: %.300s", instance->owner.entry->node.id,
@@ -201,7 +201,7 @@ void rkb_runtime_add(rkb_runtime_t *runtime, uint32_t entry, rkb_work_t *work) {
    }
    for (instance = runtime->instances; instance->owner.entry->index != entry;)
       instance = instance->next;
-   rkb_instance_add(instance, work); /* a written-off one starts nothing */
+   rkb_instance_add(instance, work); /* an instance that was written off starts no job */
    rkb_instance_flush(instance, RKB_ERR_UNAVAILABLE, "its stage hangs");
 }
 
@@ -301,7 +301,7 @@ static bool busy(const rkb_runtime_t *runtime, bool stopping) {
    return false;
 }
 
-/* Runs the loop until no completion is outstanding or the time is over.  True when none is outstanding. */
+/* Runs the loop until no completion is outstanding or the time is up.  True when none is outstanding. */
 static bool settle(rkb_runtime_t *runtime, bool stopping, uint64_t limit_ns) {
    uint64_t end = rkb_now_ns() + limit_ns;
    while (busy(runtime, stopping) && rkb_now_ns() < end) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_GIVEN = 4096 }; /* bytes; more is a size that was never set */
+enum { MOST_GIVEN = 4096 }; /* bytes; a larger size was never set */
 
 int rkb_versioned_read(void *own, size_t own_bytes, const void *given, size_t least, const char *name,
                    rkb_error_t *err) {

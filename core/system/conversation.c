@@ -1,5 +1,5 @@
-/* A program that is talked to in lines (conversation.h).  The mutex guards the list of free processes; a process that is asked belongs to
- * the thread that asks. */
+/* Questions and answers in lines, over child processes (conversation.h).  The mutex guards the list of free processes; a process
+ * that is being asked belongs to the thread that asks. */
 #include "system/conversation.h"
 
 #include <pthread.h>

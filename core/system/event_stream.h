@@ -20,8 +20,8 @@ void rkb_event_stream_init(rkb_event_stream_t *stream, size_t limit,
                            void (*event)(void *arg, const rkb_http_event_t *event), void *arg);
 void rkb_event_stream_free(rkb_event_stream_t *stream);
 
-/* Calls event for each one that is now complete.  RKB_ERR_LIMIT when a line or an event is over the limit;
- * the stream is of no use then.  Bytes that are no UTF-8 become U+FFFD. */
+/* Calls event for each event that is now complete.  Returns RKB_ERR_LIMIT when a line or an event is over the limit; the stream
+ * cannot be used after that.  Bytes that are not UTF-8 become U+FFFD. */
 int rkb_event_stream_feed(rkb_event_stream_t *stream, const char *bytes, size_t length);
 
 /* True when the stream is inside an event.  If the connection ends now, that event is dropped, as the standard says. */

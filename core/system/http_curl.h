@@ -25,7 +25,7 @@ struct rkb_http {
    uv_timer_t curl_timer;  /* the timer that curl asks for */
    uv_timer_t start_timer; /* 0 ms: start_waiting in the next turn */
    uv_timer_cb start_waiting;
-   unsigned handles;       /* not yet closed, transfers' timers included */
+   unsigned handles;       /* handles that are not yet closed, those of the transfers' timers included */
    bool freeing;
 };
 

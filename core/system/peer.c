@@ -101,7 +101,8 @@ int rkb_peer_kill(rkb_peer_t *peer, struct rusage *used) {
    return status;
 }
 
-/* A socket's reader may be gone without a signal.  Who speaks over a pipe that it was given, as a worker does, ignores SIGPIPE. */
+/* send takes MSG_NOSIGNAL, so a closed socket raises no SIGPIPE.  A pipe takes write, which may raise SIGPIPE; a worker, whose
+ * standard output is a pipe, ignores that signal. */
 static ssize_t put(int fd, const char *at, size_t bytes) {
    const ssize_t moved = send(fd, at, bytes, MSG_NOSIGNAL);
    return moved < 0 && errno == ENOTSOCK ? write(fd, at, bytes) : moved;

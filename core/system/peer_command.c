@@ -1,4 +1,4 @@
-/* How a worker is started (peer_command.h).  Owns its texts. */
+/* The command that starts a worker (peer_command.h).  Owns its texts. */
 #include "system/peer_command.h"
 
 #include <stdlib.h>
@@ -42,11 +42,11 @@ void rkb_peer_command_clear(rkb_peer_command_t *command) {
    *command = (rkb_peer_command_t){.word_count = 0};
 }
 
-/* A connection that is cut without a word stays open for ever on the side that waits, unless ssh itself asks (ssh_config(5)). */
+/* Without these options a client waits for ever when its connection is cut silently (ssh_config(5)). */
 static const char *const alive[] = {"-oServerAliveInterval=15", "-oServerAliveCountMax=4"};
 enum { ALIVE_WORDS = sizeof alive / sizeof *alive };
 
-/* Whether it is ssh, and says nothing about that itself. */
+/* Whether the command is ssh without ServerAlive options of its own. */
 static bool may_wait_for_ever(const rkb_peer_command_t *command) {
    const char *name = command->word_count ? strrchr(command->words[0], '/') : NULL;
    if (!command->word_count || strcmp(name ? name + 1 : command->words[0], "ssh") != 0)

@@ -1,5 +1,5 @@
-/* How a worker of this machine or of another is started: words, and the environment that they get.  A value: filled once, then read by any
- * thread. */
+/* The command that starts a worker of this machine or of another: its words and its environment.  A value: filled once, then read
+ * by any thread. */
 #ifndef RKB_SYSTEM_PEER_COMMAND_H
 #define RKB_SYSTEM_PEER_COMMAND_H
 
@@ -14,16 +14,16 @@ typedef struct rkb_peer_command {
    uint32_t variable_count;
 } rkb_peer_command_t;
 
-/* Each appends; false when there is no room, or nothing to append.  NULL lists are empty. */
+/* Each function appends; false when there is no room or nothing to append.  A NULL list is empty. */
 bool rkb_peer_command_add_words(rkb_peer_command_t *command, const char *const *words);
-bool rkb_peer_command_add_split(rkb_peer_command_t *command, const char *text); /* at its spaces */
+bool rkb_peer_command_add_split(rkb_peer_command_t *command, const char *text); /* split at spaces */
 bool rkb_peer_command_add_setting(rkb_peer_command_t *command, const char *setting); /* "NAME=value" */
-/* Variables of this process by name; those that are not set are left out. */
+/* Passes variables of this process on by name; variables that are not set are left out. */
 bool rkb_peer_command_pass(rkb_peer_command_t *command, const char *const *names);
 void rkb_peer_command_clear(rkb_peer_command_t *command);
 
-/* Starts it, with one word more unless that is NULL.  As rkb_peer_start.  ssh is told to notice within a minute that the other side is gone,
- * unless the words say something about that themselves. */
+/* Starts the command as rkb_peer_start does, with `last` as an additional word unless it is NULL. ssh gets options that make it
+ * notice within a minute that the other side is gone, unless the command has such options. */
 int rkb_peer_command_start(const rkb_peer_command_t *command, const char *last, rkb_peer_t *peer, rkb_error_t *err);
 
 #endif

@@ -36,7 +36,7 @@ void rkb_child_kill(const rkb_child_t *child);
 /* Call it once the pidfd is readable: kills the rest of the group and collects the child's status. */
 void rkb_child_reap(rkb_child_t *child);
 
-/* What it was, with the texts moved into it.  Owned: rkb_process_result_free. */
+/* The result of the child, with its texts moved into it.  The caller frees it with rkb_process_result_free. */
 rkb_process_result_t *rkb_child_result(rkb_child_t *child);
 
 void rkb_child_close(rkb_child_t *child);

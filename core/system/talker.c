@@ -20,13 +20,13 @@ enum { POLL_MS = 50, ENDING_MS = 2000, CHUNK = 65536, LAST_WORDS = 2048, MOST_QU
 
 struct talker {
    rkb_peer_t peer;
-   int errors;                /* its standard error, non-blocking; -1 once it closed it */
-   char words[LAST_WORDS];    /* the end of what it wrote there */
+   int errors;                /* the process's standard error, non-blocking; -1 once it is closed */
+   char words[LAST_WORDS];    /* the last bytes of standard error */
    size_t word_bytes;
    char *question;            /* with its newline */
    size_t question_bytes, sent;
    rkb_text_t answer;
-   size_t looked;             /* bytes of the answer that hold no newline */
+   size_t looked;             /* bytes of the answer already searched for a newline */
    const char *name;
    size_t line_limit;
 };
@@ -90,7 +90,7 @@ static void read_errors(talker_t *talker) {
       }
       keep_words(talker, chunk, (size_t)bytes);
       if ((size_t)bytes < sizeof chunk)
-         return; /* who writes without end is read again after the next poll */
+         return; /* a process that writes without end is read again after the next poll */
    }
 }
 
@@ -121,7 +121,7 @@ static enum moved read_some(talker_t *talker) {
    return newline + 1 == talker->answer.data + talker->answer.length ? ANSWERED : TOO_MUCH;
 }
 
-/* One look at all three pipes. */
+/* Moves what the three pipes can take or give now, without waiting. */
 static enum moved move(talker_t *talker) {
    struct pollfd fds[] = {{talker->peer.out, POLLIN, 0},
                           {talker->errors, POLLIN, 0},
@@ -138,7 +138,7 @@ static enum moved move(talker_t *talker) {
    return moved;
 }
 
-/* The last line that says something: of a Python traceback, the exception. */
+/* Quotes the last line of standard error that is not blank; of a Python traceback that is the exception. */
 static void quote_last_words(talker_t *talker, char quoted[MOST_QUOTED + 3]) {
    size_t end, start;
    read_errors(talker);
@@ -156,7 +156,8 @@ static void quote_last_words(talker_t *talker, char quoted[MOST_QUOTED + 3]) {
 
 static int tell_end(talker_t *talker, rkb_error_t *err) {
    char quoted[MOST_QUOTED + 3];
-   /* It closed its output, so it is ending by itself: how, is worth a moment.  Otherwise it is killed. */
+   /* The process closed its output, so it is probably ending by itself.  Wait a moment for its exit status; after that it is
+    * killed. */
    const int watched = (int)syscall(SYS_pidfd_open, talker->peer.pid, 0);
    if (watched >= 0) {
       struct pollfd ended = {watched, POLLIN, 0};

@@ -1,4 +1,5 @@
-/* One process that answers lines with lines.  Owns the process, its pipes and its last words; one thread at a time. */
+/* One process that answers lines with lines.  Owns the process, its pipes and the end of its standard error; one thread at a
+ * time. */
 #ifndef RKB_SYSTEM_TALKER_H
 #define RKB_SYSTEM_TALKER_H
 
@@ -8,7 +9,7 @@
 typedef struct talker_program {
    const char *const *command, *const *environment; /* NULL-terminated */
    const char *directory;                           /* or NULL */
-   const char *name;                                /* in messages; lives as long as the talker */
+   const char *name;                                /* for messages; lives as long as the talker */
    size_t line_limit;
 } talker_program_t;
 
@@ -22,7 +23,7 @@ typedef struct talker_wait {
 
 /* On failure *talker is NULL. */
 int talker_start(const talker_program_t *program, talker_t **talker, rkb_error_t *err);
-/* After any other return value than RKB_OK the process is of no use: end it. */
+/* After any other return value than RKB_OK the process cannot be used any more: call talker_end. */
 int talker_ask(talker_t *talker, const char *line, const talker_wait_t *wait, rkb_conversation_read_t read, void *argument,
                rkb_error_t *err);
 void talker_end(talker_t *talker); /* kills the process group; NULL is accepted */

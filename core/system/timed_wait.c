@@ -1,4 +1,4 @@
-/* A wait that ends by itself (timed_wait.h).  Owns nothing. */
+/* A wait on a condition with a time limit (timed_wait.h).  Owns nothing. */
 #include "system/timed_wait.h"
 
 #include <time.h>

@@ -105,14 +105,15 @@ static void *work(void *argument) {
    return NULL;
 }
 
-/* Lock held.  Blocks all signals in the new thread but those of its own faults, so the loop's thread gets them. */
+/* Lock held.  Blocks all signals in the new thread except the fault signals of the thread itself, so that the loop's thread gets
+ * the others. */
 static int start_thread(rkb_workers_t *pool) {
    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
    sigset_t all, before;
    worker_t *worker = rkb_allocate(1, sizeof *worker);
    worker->pool = pool;
    sigfillset(&all);
-   /* The program can say then what the thread was doing (cli/crash_report.h). */
+   /* With these unblocked, the program can report what the thread was doing when it crashed (cli/crash_report.h). */
    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
       sigdelset(&all, faults[i]);
    pthread_sigmask(SIG_SETMASK, &all, &before);

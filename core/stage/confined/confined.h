@@ -25,7 +25,7 @@ bool rkb_confined_wanted(const rkb_stage_t *stage);
 /* Forks the keeper if a stage of the pipeline wants it; otherwise *confined is NULL.   runtime: opened, but still without threads. 
  * [loop, before there is another thread] */
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err);
-/* Ends all of them.  NULL is accepted.  [loop] */
+/* Ends the keeper, the server and their forks.  NULL is accepted. [loop] */
 void rkb_confined_close(rkb_confined_t *confined);
 
 /* The layers that confine a job's process on this machine, as "capabilities landlock seccomp", with "no-" before a layer that the

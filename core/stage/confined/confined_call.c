@@ -26,7 +26,7 @@ typedef struct call {
    const rkb_item_t *in;
    rkb_peer_t *peer; /* the other end: the fork's channel, or a screening worker */
    bool (*over)(void *);
-   void *argument; /* of over */
+   void *argument; /* passed to `over` */
 } call_t;
 
 static bool nobody_waits(void *argument) {
@@ -132,7 +132,7 @@ static bool read_answer(call_t *call, record_reader_t *in, int *status, rkb_erro
    return good;
 }
 
-/* Serves the fork until its job is done.  When nothing more comes: RKB_ERR_UNAVAILABLE, and *broken. */
+/* Serves the fork until its job is done.  If the channel breaks first, returns RKB_ERR_UNAVAILABLE and sets *broken. */
 static int converse(call_t *call, bool *broken, rkb_error_t *err) {
    bool more = send_job(call), done = false;
    int status = RKB_OK;
@@ -179,7 +179,7 @@ static int run_here(call_t *call, rkb_error_t *err) {
    return status;
 }
 
-/* *lost: the worker was lost, so the job must be run again. */
+/* *lost becomes true when the worker was lost, so that the job must run again elsewhere. */
 static int run_there(call_t *call, rkb_screen_slot_t *slot, bool *lost, rkb_error_t *err) {
    call->peer = rkb_screen_peer(slot);
    call->over = nobody_waits;

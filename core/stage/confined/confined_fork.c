@@ -63,7 +63,7 @@ int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *st
                              strerror(errno));
 }
 
-/* What the server has said since. */
+/* Reads what the server has reported about the fork since the last call. */
 static void listen_to_watch(confined_fork_t *fork) {
    confined_told_t told;
    while (recv(fork->watch, &told, sizeof told, MSG_DONTWAIT) == (ssize_t)sizeof told) {
@@ -82,7 +82,7 @@ bool confined_fork_over(void *argument) {
    return fork->cancelled || fork->over_memory;
 }
 
-/* The fork closed the channel without an answer. */
+/* Explains why the fork closed the channel without an answer: waits a moment for the server's report of how the process ended. */
 static int explain_end(confined_fork_t *fork, rkb_error_t *err) {
    struct pollfd last = {.fd = fork->watch, .events = POLLIN};
    listen_to_watch(fork);

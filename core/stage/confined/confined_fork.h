@@ -8,20 +8,20 @@
 #include "system/peer.h"
 
 typedef struct confined_fork {
-   rkb_peer_t channel; /* to the fork; the pid is not of a child of ours, so it is 0 */
+   rkb_peer_t channel; /* to the fork; its pid stays 0, because the fork is not a child of this process */
    int watch;
    pid_t pid;     /* 0: not known */
-   uint64_t most; /* bytes it may have */
+   uint64_t most; /* bytes of memory that the fork may use */
    bool ended, over_memory, cancelled;
-   int wait_status; /* once ended */
-   bool (*nobody_waits)(void *); /* asked at least every 50 ms */
+   int wait_status; /* valid once `ended` is true */
+   bool (*nobody_waits)(void *); /* whether the answer is no longer wanted; called at least every 50 ms */
    void *argument;
 } confined_fork_t;
 
 /* The request that starts a job of the entry with this number of threads. */
 confined_start_t confined_fork_plan(const rkb_runtime_t *runtime, uint32_t entry, uint32_t threads);
-/* fork: with nobody_waits and argument set, and nothing else.  RKB_ERR_UNAVAILABLE when the server cannot be reached; call confined_fork_leave in
- * any case. */
+/* On entry only nobody_waits and argument of fork are set.  Returns RKB_ERR_UNAVAILABLE when the server cannot be reached; call
+ * confined_fork_leave in any case. */
 int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err);
 /* Whether to give the fork up: its job was cancelled, or it uses too much memory.  A callback for rkb_peer_send and
  * rkb_peer_receive; argument: the confined_fork_t. */
@@ -31,10 +31,10 @@ int confined_fork_explain(confined_fork_t *fork, rkb_error_t *err);
 /* Closes the sockets.  The server then ends the fork if it still runs. */
 void confined_fork_leave(confined_fork_t *fork);
 
-/* Send and receive one frame of kernel/byte_record.h over a peer's two descriptors.  False when it did not pass whole or is
- * malformed. */
+/* Send and receive one frame of kernel/byte_record.h over a peer's two descriptors.  False when the frame did not pass whole or
+ * is malformed. */
 bool confined_send(rkb_peer_t *peer, const void *payload, size_t bytes, bool (*over)(void *), void *argument);
-/* *payload is malloc'd, or NULL; in reads it. */
+/* Sets *payload to a malloc'd frame, or to NULL; in reads from it. */
 bool confined_receive(rkb_peer_t *peer, size_t most, char **payload, record_reader_t *in, bool (*over)(void *), void *argument);
 
 #endif

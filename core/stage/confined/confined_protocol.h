@@ -21,23 +21,23 @@
 #include "kernel/byte_record.h"
 
 typedef struct confined_start {
-   uint32_t entry; /* of the pipeline */
+   uint32_t entry; /* index in the pipeline */
    uint32_t threads;
-   uint64_t processor_s; /* after which the kernel ends it */
+   uint64_t processor_s; /* the kernel ends the fork after this much processor time */
 } confined_start_t;
 
 enum confined_told_kind { TOLD_STARTED = 1, TOLD_ENDED };
 
 typedef struct confined_told {
    uint32_t kind; /* enum confined_told_kind */
-   int32_t number; /* of the process, or its wait status */
+   int32_t number; /* TOLD_STARTED: the process id; TOLD_ENDED: the wait status */
 } confined_told_t;
 
 enum confined_kind { CONFINED_JOB = 1, CONFINED_BUILD, CONFINED_BUILT, CONFINED_DONE, CONFINED_STREAM, CONFINED_STREAMED, CONFINED_FAILED };
 
 enum {
-   CONFINED_MAX_REQUEST = 128 << 20, /* a build of the most that a compiler gives */
-   CONFINED_MAX_ANSWER = 96 << 20,   /* a note of the most that a candidate keeps */
+   CONFINED_MAX_REQUEST = 128 << 20, /* room for the largest build that a compiler may give */
+   CONFINED_MAX_ANSWER = 96 << 20,   /* room for the largest note that a candidate keeps */
    CONFINED_MAX_NOTES = 64,
    CONFINED_MAX_NOTE = 64 << 20
 };

@@ -1,5 +1,5 @@
-/* What a job in a process of its own asks the program: random streams and builds, over the channel of confined_job.h.  One question at a time;
- * any thread of the process. */
+/* Questions that a job's process asks the program: for random streams and for builds, over the channel of confined_job.h.  One
+ * question at a time; any thread of the process. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/memory.h"
@@ -29,7 +29,7 @@ struct rkb_build *confined_build_read(record_reader_t *in) {
    return record_u32(in) ? rkb_build_read(in) : NULL;
 }
 
-/* Asks the program for something by a number; false when it gives something else. */
+/* Asks the program a question that has one number as its argument.  False when the answer is of another kind. */
 static bool ask(rkb_confined_job_t *own, uint32_t question, uint32_t number, uint32_t answer,
                 record_reader_t *in) {
    rkb_text_t asked;
@@ -48,7 +48,7 @@ rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child) {
    record_reader_t in;
    rkb_random_t stream = {.position = 0};
    if (!ask(own, CONFINED_STREAM, child, CONFINED_STREAMED, &in))
-      _exit(1); /* without the program's stream no verdict would be reproducible */
+      _exit(1); /* without the program's random stream no verdict would be reproducible */
    for (int i = 0; i < 2; i++)
       stream.key[i] = record_u32(&in);
    for (int i = 0; i < 2; i++)

@@ -1,5 +1,5 @@
-/* The confinement of jobs' processes (confined_sandbox.h).  Each layer is used where the kernel has it, as for the compiler; `rkb doctor` tells
- * which those are.  Owns nothing. */
+/* The confinement of jobs' processes (confined_sandbox.h).  Each layer is used if this kernel has it, as for the compiler; `rkb
+ * doctor` lists the layers that this kernel has.  Owns nothing. */
 #include "stage/confined/confined_sandbox.h"
 
 #include <sys/mman.h>
@@ -15,12 +15,13 @@ void confined_sandbox_enter(confined_layers_t *layers) {
    prctl(PR_SET_DUMPABLE, 0);
    setrlimit(RLIMIT_CORE, &none);
    const int rules = rkb_landlock_begin(&held);
-   layers->landlock = rules >= 0 && rkb_landlock_enter(rules); /* no path is allowed again */
+   layers->landlock = rules >= 0 && rkb_landlock_enter(rules); /* no path is allowed */
 }
 
 #if defined(AUDIT_ARCHITECTURE) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* Reading and writing what is open, memory that is never executable, threads, time: no file is opened, no process made, no signal sent but
- * to itself.  memfd_create is for memory that is mapped more than once.  A sanitizer opens files of its own. */
+/* Allows what a computation needs: reading and writing open descriptors, memory that is never executable, threads, and the time.
+ * The process can open no file, start no process, and signal only itself. memfd_create is for memory that is mapped more than
+ * once.  With a sanitizer there is no filter, because a sanitizer opens files of its own. */
 static bool allow_computing(void) {
    const uint32_t own = (uint32_t)getpid();
    struct sock_filter code[] = {
@@ -45,7 +46,7 @@ static bool allow_computing(void) {
 #endif
 
 void confined_sandbox_close(uint64_t processor_s, confined_layers_t *layers) {
-   /* SIGXCPU first, whose meaning is clear, and SIGKILL for a process that does not heed it. */
+   /* SIGXCPU comes first, because its wait status names the cause.  SIGKILL ends a process that ignores SIGXCPU 2 s later. */
    const struct rlimit processor = {processor_s, processor_s + 2};
    setrlimit(RLIMIT_CPU, &processor);
    layers->seccomp = allow_computing();

@@ -28,7 +28,7 @@ typedef struct fork_of {
 typedef struct server {
    rkb_runtime_t *runtime;
    fork_of_t *forks;
-   struct pollfd *waits; /* one more than forks: the control first */
+   struct pollfd *waits; /* one more than forks: the first is the control socket */
    uint32_t count, room;
 } server_t;
 
@@ -37,7 +37,7 @@ static void tell(int watch, uint32_t kind, int32_t number) {
    send(watch, &told, sizeof told, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A message with its two sockets; false at the end, or when it is none. */
+/* Receives a request with its two sockets; false at the end of the stream, or when the message is malformed. */
 static bool receive_start(confined_start_t *start, int sockets[2]) {
    _Alignas(struct cmsghdr) char room[CMSG_SPACE(2 * sizeof(int))];
    struct iovec bytes = {start, sizeof *start};
@@ -53,7 +53,7 @@ static bool receive_start(confined_start_t *start, int sockets[2]) {
    return true;
 }
 
-/* In the fork: its channel is all that stays open. */
+/* In the fork: closes every descriptor but the channel, enters the sandbox, and executes the job. */
 static _Noreturn void become_job(const server_t *server, const confined_start_t *start, int channel, pid_t parent) {
    sigset_t none;
    sigemptyset(&none);
@@ -67,7 +67,7 @@ static _Noreturn void become_job(const server_t *server, const confined_start_t 
    signal(SIGCHLD, SIG_DFL);
    sigprocmask(SIG_SETMASK, &none, NULL);
    confined_layers_t ignored;
-   confined_sandbox_close(start->processor_s, &ignored); /* `rkb doctor` tells of them */
+   confined_sandbox_close(start->processor_s, &ignored); /* `rkb doctor` reports the layers */
    _exit(confined_job_serve(server->runtime, start->entry, start->threads, CHANNEL) ? 0 : 1);
 }
 
@@ -92,7 +92,7 @@ static bool take_start(server_t *server) {
       become_job(server, &start, sockets[0], parent);
    close(sockets[0]);
    if (pid < 0) {
-      close(sockets[1]); /* which tells the program enough */
+      close(sockets[1]); /* the program sees the closed socket and reports that the fork ended */
       return true;
    }
    tell(sockets[1], TOLD_STARTED, (int32_t)pid);
@@ -114,7 +114,7 @@ static void reap(server_t *server) {
          }
 }
 
-/* The program has closed its end of a watch: nobody waits for that fork. */
+/* Kills every fork whose watch the program has closed, because nobody waits for its answer. */
 static void end_unwatched(const server_t *server) {
    for (uint32_t i = 0; i < server->count; i++)
       if (server->waits[i + 1].revents) {
@@ -125,7 +125,7 @@ static void end_unwatched(const server_t *server) {
 }
 
 static void child_ended(int number) {
-   (void)number; /* it only ends the wait */
+   (void)number; /* the handler exists only so that SIGCHLD interrupts ppoll */
 }
 
 static _Noreturn void serve(rkb_runtime_t *runtime) {
@@ -154,14 +154,15 @@ static _Noreturn void serve(rkb_runtime_t *runtime) {
    }
    for (uint32_t i = 0; i < server.count; i++)
       kill(server.forks[i].pid, SIGKILL);
-   while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) /* their processor time is told to who waits for this process */
+   /* reaps the forks, so that their processor time is added to this process's */
+   while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
       continue;
    _exit(0);
 }
 
-/* Of what the program had, only the control stays open. */
+/* Detaches from the program: of its descriptors only the control socket stays open. */
 static void leave_program(int control) {
-   setpgid(0, 0); /* ^C is the program's */
+   setpgid(0, 0); /* ^C must reach the program alone */
    for (int number = 1; number < NSIG; number++)
       signal(number, SIG_DFL);
    sigset_t none;

@@ -1,10 +1,11 @@
-/* The process that forks jobs' processes, and the one that starts it again (confined.h). */
+/* The keeper forks the server and starts it again; the server forks jobs' processes (confined.h). */
 #ifndef RKB_STAGE_CONFINED_KEEPER_H
 #define RKB_STAGE_CONFINED_KEEPER_H
 
 #include "stage/runtime.h"
 
-/* In the keeper, right after its fork: never returns.  control: its end of the socket that jobs come over. */
+/* The keeper's main function, called right after its fork; never returns. control: the keeper's end of the socket over which job
+ * requests come. */
 _Noreturn void confined_keep(rkb_runtime_t *runtime, int control);
 
 #endif

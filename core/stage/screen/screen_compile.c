@@ -1,4 +1,4 @@
-/* A compile on a screening worker (screen_slot.h).  The thread that has the slot. */
+/* Compiles on a screening worker (screen_slot.h).  Only the thread that has taken the slot calls this. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/utf8.h"
@@ -9,7 +9,7 @@
 #include "stage/screen/screen_protocol.h"
 #include "stage/screen/screen_slot.h"
 
-/* Whether it is text that can be shown and stored. */
+/* Whether the bytes are valid UTF-8 without NUL, which can be shown and stored. */
 static bool is_text(const char *text, size_t length) {
    for (size_t at = 0, bytes; at < length; at += bytes)
       if ((bytes = rkb_utf8_character(text + at, length - at)) == 0 || !text[at])
@@ -17,7 +17,7 @@ static bool is_text(const char *text, size_t length) {
    return true;
 }
 
-/* A worker is another machine's: what it says a compiler found must be something that one can find. */
+/* Checks the answer of another machine: it must be a finding and an output that a compiler of this program can give. */
 static bool can_be(const compile_output_t *output, const rkb_finding_t *finding, const compile_input_t *input) {
    static const char *const reasons[] = {"", "build.error", "tool.compile_time", "tool.compile_memory"};
    bool known = false;
@@ -30,7 +30,7 @@ static bool can_be(const compile_output_t *output, const rkb_finding_t *finding,
    return known && (finding->reason[0] || (output->ptx_bytes && (output->cubin_bytes || !input->want_cubin)));
 }
 
-/* Takes over payload.  False when it is no answer to the slot's last request. */
+/* Takes over payload.  False when the frame does not answer the slot's last request. */
 static bool read_answer(const rkb_screen_slot_t *slot, char *payload, record_reader_t *in, const compile_input_t *input, int *status,
                         compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
    const bool ours = record_u32(in) == SCREEN_COMPILED && record_u64(in) == slot->number;

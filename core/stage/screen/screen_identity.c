@@ -1,8 +1,8 @@
-/* What the program and its screening workers must have alike (screen_protocol.h). */
+/* Lists what the program and its screening workers must have in common (screen_protocol.h). */
 #include "pipeline/pipeline_subject.h"
 #include "stage/screen/screen_protocol.h"
 
-/* The plugin that an entry of the pipeline comes from; NULL for a build. */
+/* The plugin that provides an entry of the pipeline; NULL for the build entry. */
 static const rkb_registry_object_t *plugin_of(const rkb_pipeline_t *pipeline, uint32_t entry) {
    const rkb_registry_object_t *object = NULL;
    const char *use = pipeline->entries[entry].node.use;

@@ -24,7 +24,7 @@ enum {
    SCREEN_MAX_TEXT = 4096
 };
 
-/* What both sides must have alike, one thing a line: pipeline, task, plugins. */
+/* Writes what both sides must have in common, one item a line: pipeline, task, plugins. */
 void screen_identity_write(const rkb_pipeline_t *pipeline, rkb_text_t *out);
 
 #endif

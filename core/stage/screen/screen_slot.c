@@ -1,4 +1,4 @@
-/* One screening worker's slot, as every file of stage/screen uses it (screen_slot.h): what is said about it, and its loss. */
+/* The slot of a screening worker (screen_slot.h): notes about its machine, and what happens when the worker is lost. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

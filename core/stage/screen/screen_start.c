@@ -1,5 +1,5 @@
-/* Starts screening workers and finds out whether they are of this run (screen_slot.h).  Everything here is one machine's thread; the slots that it
- * starts are its own meanwhile. */
+/* Starts screening workers and checks that they fit this run (screen_slot.h).  Each machine has one thread, which runs everything
+ * here; the slots that it starts belong to it until they are free. */
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 #include "system/loop.h"
 #include "system/timed_wait.h"
 
-/* ssh takes ten logins at a time, and lets no more than that wait. */
+/* sshd by default accepts ten logins at a time (MaxStartups), so fewer are started together. */
 enum { AT_ONCE = 8, LOOK_MS = 1000 };
 
-/* Opening the pipeline takes well below a second, the start of the compiler's process too.  A loaded machine gets a minute. */
+/* Opening the pipeline and starting the compiler's process each take well below a second.  The limit of a minute allows for a
+ * loaded machine. */
 #define START_NS (60ull * 1000000000ull)
 
 static void put_plugins(const rkb_pipeline_t *pipeline, rkb_text_t *out) {
@@ -36,7 +37,7 @@ void screen_setup_write(rkb_screen_workers_t *workers) {
    record_put_text(&workers->setup, rkb_pipeline_text(pipeline));
 }
 
-/* Nobody waits longer than a minute, nor once the run is over. */
+/* The end of a wait: a deadline, or the end of the run. */
 typedef struct patience {
    rkb_screen_workers_t *workers;
    uint64_t until_ns;
@@ -61,7 +62,7 @@ static int refuse(screen_machine_t *machine, rkb_error_t *err) {
    return err->status;
 }
 
-/* The first line in which the worker differs. */
+/* Reports the first line in which the worker's identity differs from this program's. */
 static int tell_difference(const char *ours, const char *theirs, rkb_error_t *err) {
    size_t line = 0, at = 0;
    for (; ours[at] && ours[at] == theirs[at]; at++)
@@ -91,7 +92,8 @@ static int read_ready(screen_machine_t *machine, record_reader_t *in, rkb_error_
    return status == RKB_OK ? RKB_OK : refuse(machine, err);
 }
 
-/* A text whose compiler's output tells toolkits of one number apart: the same text must give the same bytes everywhere. */
+/* Compiles a fixed source.  Toolkits with the same version number may still differ, so equal PTX and cubin for the same source
+ * are required everywhere. */
 static int compile_probe(rkb_compilers_t *compilers, const rkb_device_t *device, patience_t *patience,
                          compile_output_t *output, rkb_error_t *err) {
    char architecture[64];
@@ -114,7 +116,7 @@ static int compile_probe(rkb_compilers_t *compilers, const rkb_device_t *device,
    return status;
 }
 
-/* This machine's answer, once. */
+/* Compiles the probe on this machine, once. */
 static int know_probe(rkb_screen_workers_t *workers, patience_t *patience, rkb_error_t *err) {
    pthread_mutex_lock(&workers->probing);
    int status = workers->probed ? RKB_OK
@@ -149,7 +151,8 @@ static int greet(rkb_screen_slot_t *slot, rkb_error_t *err) {
    char *payload = NULL;
    record_reader_t in;
    int status;
-   /* What is no worker may end without reading, and still say what it is. */
+   /* A program that is no screening worker may end without reading the setup and still write an answer, so a failure to send is
+    * ignored. */
    confined_send(&slot->peer, workers->setup.data, workers->setup.length, is_over, &patience);
    if (!confined_receive(&slot->peer, SCREEN_MAX_READY, &payload, &in, is_over, &patience))
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "%s", is_over(&patience) ? "nothing answered within a minute"
@@ -173,13 +176,13 @@ static void settle(rkb_screen_slot_t *slot, int status, const rkb_error_t *err) 
    pthread_mutex_lock(&workers->mutex);
    slot->lost = false;
    slot->state = status == RKB_OK ? SCREEN_FREE : SCREEN_DOWN;
-   for (uint32_t i = 0; status != RKB_OK && i < machine->slot_count; i++) /* what keeps one from starting keeps all */
+   for (uint32_t i = 0; status != RKB_OK && i < machine->slot_count; i++) /* a failure to start one slot delays all slots of the machine */
       machine->slots[i].again_ns = rkb_now_ns() + SCREEN_LOST_NS;
    pthread_cond_broadcast(&workers->changed);
    pthread_mutex_unlock(&workers->mutex);
 }
 
-/* Slots that are due, at most so many. */
+/* Lists up to `most` slots that are down and may be started now. */
 static uint32_t find_due(screen_machine_t *machine, rkb_screen_slot_t **due, uint32_t most) {
    rkb_screen_workers_t *workers = machine->workers;
    const uint64_t now = rkb_now_ns();
@@ -192,7 +195,8 @@ static uint32_t find_due(screen_machine_t *machine, rkb_screen_slot_t **due, uin
    return count;
 }
 
-/* The first alone says whether the machine is any good; then several come up side by side. */
+/* Starts due slots.  The caller asks for one slot until a first worker has started, because that one shows whether the machine is
+ * usable; later several start at a time. */
 static void start_due(screen_machine_t *machine, uint32_t most, bool *any) {
    rkb_screen_slot_t *due[AT_ONCE];
    rkb_error_t errors[AT_ONCE] = {{0}};
@@ -211,7 +215,7 @@ static void start_due(screen_machine_t *machine, uint32_t most, bool *any) {
    }
 }
 
-/* Until the workers close, or what is there cannot be used. */
+/* A machine's thread: starts its slots until the workers close or the machine is refused. */
 void *screen_machine_tend(void *argument) {
    screen_machine_t *machine = argument;
    rkb_screen_workers_t *workers = machine->workers;

@@ -1,5 +1,5 @@
-/* The screening workers of a run and who has which (screen_workers.h).  Owns the processes and one thread for each machine, which starts
- * them (screen_start.c).  Who has what is decided under the mutex. */
+/* The screening workers of a run and which thread has which (screen_workers.h).  Owns the processes and one thread for each
+ * machine, which starts them (screen_start.c).  The mutex guards who has which slot. */
 #include "stage/screen/screen_workers.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ uint32_t rkb_screen_count(const rkb_pipeline_t *pipeline) {
    return count;
 }
 
-/* The worker beside this program needs this user's settings of the toolkit; another machine's gets what the address names. */
+/* A worker on this machine needs this user's toolkit settings.  A worker on another machine gets only the variables that its
+ * address names. */
 static bool fill_command(rkb_peer_command_t *command, const rkb_pipeline_worker_t *worker) {
    static const char *const ours[] = {"HOME", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "RKB_PLUGIN_PATH", NULL};
    char *found = worker->command ? NULL : rkb_find_program("rkb-screen-worker");
@@ -125,7 +126,7 @@ static rkb_screen_slot_t *free_slot(const rkb_screen_workers_t *workers) {
    return NULL;
 }
 
-/* Workers first: this machine also has the loop and what proposes. */
+/* Free workers are taken before this machine, which also runs the loop and the stages that propose. */
 bool rkb_screen_take(rkb_screen_workers_t *workers, bool here, bool (*cancelled)(void *), void *argument,
                      rkb_screen_slot_t **slot) {
    bool taken = false;

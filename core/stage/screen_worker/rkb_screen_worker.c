@@ -1,7 +1,8 @@
-/* rkb-screen-worker: builds and judges candidates for a run of another process, often on another machine (stage/screen/screen_protocol.h).  It
- * opens the run's pipeline, and then serves one request after another: a compile, in a compiler's process, or a job, in a fork of the server
- * (stage/confined).  It hands the bytes of candidates on and looks at none of them; it holds no keys, no archive and no secret.  Not for people:
- * stage/screen/screen_start.c starts it.  One thread of our own. */
+/* rkb-screen-worker: builds and judges candidates for a run of another process, often on another machine
+ * (stage/screen/screen_protocol.h).  It opens the run's pipeline and then serves one request after another: a compile, in a
+ * compiler's process, or a job, in a fork of the server (stage/confined).  It passes the bytes of candidates on and reads none of
+ * them; it holds no keys, no archive and no secret.  Users do not start it; stage/screen/screen_start.c does.  It has one thread
+ * besides those of libraries. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,9 +18,9 @@
 #include "stage/screen/screen_protocol.h"
 
 typedef struct worker {
-   rkb_peer_t program; /* as a peer: we write to in and read from out */
+   rkb_peer_t program; /* the program as a peer: this process writes to `in` and reads from `out` */
    rkb_runtime_t runtime;
-   rkb_arena_t *setup; /* what the setup said */
+   rkb_arena_t *setup; /* holds the texts of the setup */
 } worker_t;
 
 static bool program_is_gone(void *argument) {
@@ -40,7 +41,7 @@ static bool hear(worker_t *worker, size_t most, char **payload, record_reader_t 
 
 /* Setup ------------------------------------------------------------------------------------------------------------------ */
 
-/* The pipeline opens from a file, as everywhere; this one has no name. */
+/* Opens the pipeline from its text, through a file in memory that has no name. */
 static rkb_pipeline_t *open_pipeline(const char *text, const char *const *plugins, rkb_error_t *err) {
    char path[64];
    rkb_problems_t problems;
@@ -62,7 +63,7 @@ static rkb_pipeline_t *open_pipeline(const char *text, const char *const *plugin
    return pipeline;
 }
 
-/* Everything that a job or a compile needs.  The keeper is forked while there is one thread. */
+/* Opens everything that a job or a compile needs.  The keeper is forked here, while the process has one thread. */
 static int open_runtime(worker_t *worker, const char *text, const char *const *plugins, rkb_error_t *err) {
    rkb_runtime_t *runtime = &worker->runtime;
    runtime->pipeline = open_pipeline(text, plugins, err);
@@ -93,7 +94,7 @@ static bool read_setup(worker_t *worker, record_reader_t *in, const char **versi
    *plugins = list;
    bytes = record_bytes(in, &length, SCREEN_MAX_SETUP);
    *text = rkb_arena_text(arena, bytes ? bytes : "", length);
-   return !in->bad || **version; /* of another version only the first text is known */
+   return !in->bad || **version; /* from a program of another version only the version text is readable */
 }
 
 static bool set_up(worker_t *worker) {
@@ -163,7 +164,7 @@ static bool tell_failure(worker_t *worker, const rkb_error_t *err) {
    return tell(worker, &answer);
 }
 
-/* Hands one frame on; its kind, or 0 when it did not pass. */
+/* Passes one frame on.  Returns its kind, or 0 when it did not pass. */
 static uint32_t hand_on(rkb_peer_t *from, size_t most, bool (*from_over)(void *), void *from_argument, rkb_peer_t *to,
                         bool (*to_over)(void *), void *to_argument) {
    char *payload = NULL;
@@ -179,10 +180,10 @@ static uint32_t hand_on(rkb_peer_t *from, size_t most, bool (*from_over)(void *)
    return kind;
 }
 
-/* Stands between the program and the fork until one of them is done. */
+/* Passes frames between the program and the fork until the job is done or one of them is gone. */
 static bool relay(worker_t *worker, confined_fork_t *fork, rkb_error_t *err) {
    rkb_peer_t *program = &worker->program, *job = &fork->channel;
-   bool asked = true; /* whose turn it is: the fork waits for the program */
+   bool asked = true; /* whether the next frame comes from the program; otherwise it comes from the fork */
    uint32_t kind = 0;
    while (kind != CONFINED_DONE) {
       if (asked)
@@ -231,7 +232,8 @@ static bool serve_one(worker_t *worker) {
    return served;
 }
 
-/* What a library prints must not come between the frames. */
+/* Moves the protocol to descriptors of its own and points standard input and output to /dev/null, so that a library's output
+ * cannot corrupt the frames. */
 static bool take_descriptors(rkb_peer_t *program) {
    program->out = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
    program->in = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -254,7 +256,7 @@ int main(int argc, char **argv) {
    signal(SIGPIPE, SIG_IGN);
    worker.setup = rkb_arena_new(0);
    bool serves = take_descriptors(&worker.program) && set_up(&worker);
-   prctl(PR_SET_DUMPABLE, 0); /* after the pipeline: /proc/self/fd is closed from here on */
+   prctl(PR_SET_DUMPABLE, 0); /* must follow the opening of the pipeline, because it makes /proc/self/fd unreadable */
    while (serves)
       serves = serve_one(&worker);
    rkb_confined_close(worker.runtime.confined);
