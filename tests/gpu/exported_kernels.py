@@ -20,6 +20,7 @@ import sys
 
 import torch
 import yaml
+from task_sizes import evaluate, names_of, number
 
 TYPES = {
     "float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "int64": torch.int64, "int32": torch.int32,
@@ -78,17 +79,6 @@ class Kernel:
         return run
 
 
-def evaluate(text, names):
-    """A size or list of sizes in the language of tasks: integers, / and % as in C."""
-    expression = re.sub(r"(?<![/])/(?![/])", "//", str(text))
-    return eval(expression, {"__builtins__": {}}, {**names, "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max})
-
-
-def number(value):
-    """YAML 1.1 takes 1e-5 for a text."""
-    return float(value) if isinstance(value, str) else value
-
-
 def draw(spec, shape, names):
     init, dtype = spec.get("init", {"kind": "normal"}), TYPES[spec["dtype"]]
     kind = init["kind"]
@@ -113,10 +103,7 @@ def load_reference(folder):
 
 
 def case_of(task, direction, bench):
-    names = {**{n: number(a.get("default")) for n, a in (task.get("attributes") or {}).items()}, **bench["dims"],
-             **{n: number(value) for n, value in bench.get("attributes", {}).items()}}
-    for name, text in (task.get("let") or {}).items():
-        names[name] = evaluate(text, names)
+    names = names_of(task, bench)
     tensors = {}
     for name, spec in task["tensors"].items():
         shape = evaluate(f"({spec['shape']},)", names) if spec["shape"] else ()

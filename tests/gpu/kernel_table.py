@@ -2,12 +2,13 @@
 """Times exported kernels beside PyTorch's variants, for a table of all tasks: eager, torch.compile and max-autotune, each also under a
 CUDA graph, and what a task's own variants add (attention's back ends).
 
-usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first TASK,...]
+usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first WORD,...]
        kernel_table.py --show|--figures OUT/times.tsv...
 
-FOLDER has NAME.cu and NAME.h as `rkb export --c --out` writes them, each named TASK.DIRECTION.LABEL.  Each task and direction is a row of
-work for a process of its own; the processes share the GPUs.  They compile side by side and take turns to run something: a GPU has a lock,
-which PyTorch's own choosing of kernels takes too.  A row is timed twice: `early`, our kernels and eager code; and `full`, everything that
+FOLDER has NAME.cu and NAME.h as `rkb export --c --out` writes them, each named TASK.DIRECTION.LABEL.  Each bench case of a task and direction
+is a row, for a process of its own; rows of tasks that --first names, or whose precision it names, come first.  The processes share the GPUs,
+as many at once as memory holds.  They compile side by side and take turns to run something: a GPU has a lock, which PyTorch's own choosing of
+kernels takes too.  A row is timed twice: `early`, our kernels and eager code; and `full`, everything that
 compiled, our kernels among it, in one sitting, in a random order anew in each round, each run behind an emptied second-level cache.
 OUT/times.tsv gets a line as soon as something is timed: task, direction, case, sitting, label, us (the median), the largest difference
 from eager PyTorch as a share of its mean magnitude, and the GPU.
@@ -25,8 +26,12 @@ import subprocess
 import sys
 import time
 
+import table_text
+from task_sizes import bytes_of
+
 ROUNDS = 15
 FLUSH_BYTES = 256 << 20  # reads more than the second-level cache holds
+END_SECONDS = 20  # after the limit, for rows that are being timed
 MODES = {"compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
 
 
@@ -62,6 +67,7 @@ class Row:
         self.emptied = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
         self.flush_us = None
         self.kept = []
+        self.pool = torch.cuda.graph_pool_handle()  # graphs run one at a time and nobody reads what they leave
 
     def flush(self):
         return self.emptied.sum(dtype=self.torch.int64)
@@ -81,7 +87,7 @@ class Row:
                 run()
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=self.stream):
+            with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
                 run()
         torch.cuda.synchronize()
         return graph.replay
@@ -244,15 +250,13 @@ def work(given):
     torch._inductor.config.compile_threads = 2
     lock = Lock(os.path.join(given.out, f"gpu{given.gpu}.lock"))
     tuning.Tuning(benchmarking, lock, rough=True)  # max-autotune's full look at a product's kernels takes up to 40 s
-    row = Row(given, *given.row.split(":"), torch, exported_kernels, lock)
-    for bench in row.task["cases"]["bench"]:
-        if row.out_of_time():
-            break
-        try:
-            row.case(bench)
-        except Exception as problem:
-            row.say(f"{bench['name']}: {type(problem).__name__}: {str(problem)[:300]}")
-        torch.cuda.empty_cache()
+    name, direction, case = given.row.split(":")
+    row = Row(given, name, direction, torch, exported_kernels, lock)
+    try:
+        row.case(next(bench for bench in row.task["cases"]["bench"] if bench["name"] == case))
+        row.say(f"{case}: done, {torch.cuda.max_memory_reserved() / 1e9:.1f} GB where {given.need / 1e9:.1f} were expected")
+    except Exception as problem:
+        row.say(f"{case}: {type(problem).__name__}: {str(problem)[:300]}")
 
 
 def build(given, source):
@@ -266,103 +270,71 @@ def build(given, source):
         library.with_suffix(".failed").write_text(done.stderr[-2000:])
 
 
+def rows_of(given, sources):
+    """What there is to time: (need, task, direction, case), the first ones first."""
+    import yaml
+
+    rows = []
+    for name, direction in sorted({tuple(source.stem.split(".")[:2]) for source in sources}):
+        folder = pathlib.Path(given.tasks) / name
+        task = yaml.safe_load((folder / "task.yaml").read_text())
+        first = min((given.first.index(word) for word in (name, task["precision"]) if word in given.first), default=len(given.first))
+        for bench in task["cases"]["bench"]:
+            if direction in bench.get("directions", task["directions"]):
+                rows.append((first, -min(bytes_of(task, folder, direction, bench), given.memory * 5e8), name, direction, bench["name"]))
+    return [(-need, *rest) for _, need, *rest in sorted(rows)]
+
+
+def start(given, gpu, need, row):
+    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=str(gpu), CUDA_MODULE_LOADING="EAGER", OMP_NUM_THREADS="2")
+    command = [sys.executable, os.path.abspath(__file__), given.tasks, given.folder, given.out, "--row", ":".join(row), "--gpu", str(gpu),
+               "--for", str(given.limit), "--began", str(given.began), "--need", str(need)]
+    with open(os.path.join(given.out, "errors.txt"), "a", encoding="utf-8") as errors:
+        return subprocess.Popen(command, env=environment, stdout=errors, stderr=errors)
+
+
 def everything(given):
     os.makedirs(os.path.join(given.out, "built"), exist_ok=True)
     sources = sorted(pathlib.Path(given.folder).glob("*.cu"))
-    rows = sorted({tuple(source.stem.split(".")[:2]) for source in sources}, key=lambda row: (row[0] not in given.first, row))
-    sources.sort(key=lambda source: rows.index(tuple(source.stem.split(".")[:2])))
-
-    def run(number):
-        name, direction = rows[number]
-        gpu = number % given.gpus
-        left = given.limit + 20 - (time.monotonic() - given.began)
-        environment = dict(os.environ, CUDA_VISIBLE_DEVICES=str(gpu), CUDA_MODULE_LOADING="EAGER", OMP_NUM_THREADS="2")
-        command = [sys.executable, os.path.abspath(__file__), given.tasks, given.folder, given.out, "--row", f"{name}:{direction}", "--gpu", str(gpu),
-                   "--for", str(given.limit), "--began", str(given.began)]
-        try:
-            with open(os.path.join(given.out, "errors.txt"), "a", encoding="utf-8") as errors:
-                if left > 20:
-                    subprocess.run(command, env=environment, stdout=errors, stderr=errors, timeout=left, check=False)
-        except subprocess.TimeoutExpired:
-            pass
-
-    with concurrent.futures.ThreadPoolExecutor(given.at_once) as rows_pool, concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) - given.at_once)) as builds:
+    waiting = rows_of(given, sources)
+    order = [row[1:3] for row in waiting]
+    sources = sorted((s for s in sources if tuple(s.stem.split(".")[:2]) in order), key=lambda s: order.index(tuple(s.stem.split(".")[:2])))
+    running, free = [], [given.memory * 1e9] * given.gpus
+    with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) - given.at_once // 2)) as builds:
         built = [builds.submit(build, given, source) for source in sources]
-        for done in [rows_pool.submit(run, number) for number in range(len(rows))]:
-            done.result()
+        while (waiting or running) and time.monotonic() - given.began < given.limit + END_SECONDS:
+            for child, gpu, need in [entry for entry in running if entry[0].poll() is not None]:
+                running.remove((child, gpu, need))
+                free[gpu] += need
+            gpu = max(range(given.gpus), key=free.__getitem__)
+            fits = next((row for row in waiting if row[0] <= free[gpu] or free[gpu] == given.memory * 1e9), None)
+            if fits and len(running) < given.at_once and time.monotonic() - given.began < given.limit:
+                waiting.remove(fits)
+                running.append((start(given, gpu, fits[0], fits[1:]), gpu, fits[0]))
+                free[gpu] -= fits[0]
+            else:
+                time.sleep(0.1)
+        for child, _, _ in running:
+            child.kill()
+            child.wait()
         for future in built:
             future.cancel()
 
 
-def is_pytorch(label):
-    return label.startswith(("eager", "compile", "max_autotune", "sdpa"))
-
-
-def read_times(paths):
-    """By task, direction and case: the times of the fullest sitting, of several files the last one's, and whether it is full."""
-    cases = {}
-    for path in paths:
-        own = {}
-        for line in pathlib.Path(path).read_text().splitlines():
-            task, direction, case, sitting, label, us, error, _ = line.split("\t")
-            own.setdefault((task, direction, case), {}).setdefault(sitting, {})[label] = (float(us), float(error))
-        for case, sittings in own.items():
-            if "full" in sittings or not cases.get(case, (None, False))[1]:
-                cases[case] = (sittings.get("full") or sittings["early"], "full" in sittings)
-    return sorted(cases.items())
-
-
-def figures(paths):
-    """One line a case, tab-separated."""
-    variants = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
-    print("\t".join(["task", "direction", "case", *variants, "others", "ours"]))
-    for key, (times, _) in read_times(paths):
-        others = [label for label in times if is_pytorch(label) and label not in variants]
-        ours = [label for label in times if not is_pytorch(label)]
-        print("\t".join([*key, *(f"{times[v][0]:.5g}" if v in times else "" for v in variants),
-                         *(", ".join(f"{label} {times[label][0]:.5g}" for label in sorted(group, key=times.get)) for group in (others, ours))]))
-
-
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def show(paths):
-    """The table."""
-    print("| task | direction | case | ours us | which | difference | PyTorch us | which | PyTorch / ours | from the graph us |\n"
-          "|---|---|---|--:|---|--:|--:|---|--:|--:|")
-    ratios = []
-    for (task, direction, case), (times, full) in read_times(paths):
-        ours = min(((us, label, error) for label, (us, error) in times.items() if not is_pytorch(label)), default=None)
-        theirs = min(((us, label) for label, (us, _) in times.items() if is_pytorch(label)), default=None)
-        if not ours or not theirs:
-            continue
-        graph = f"{times['suited'][0]:.5g}" if "suited" in times else ""
-        difference = "" if math.isnan(ours[2]) else f"{ours[2]:.0e}"
-        ratios.append((task, full, theirs[0] / ours[0]))
-        print(f"| {task} | {direction} | {case} | {ours[0]:.5g} | {ours[1]} | {difference} | {theirs[0]:.5g} | {theirs[1]}{'' if full else ' *'} | "
-              f"{theirs[0] / ours[0]:.2f} | {graph} |")
-    narrow = ("bf16_", "fp16_", "fp8_", "w4a16", "w8a8", "top_k", "sample_")
-    for name, wanted in (("float32", False), ("narrow", True)):
-        chosen = [ratio for task, full, ratio in ratios if full and task.startswith(narrow) == wanted]
-        if chosen:
-            print(f"\n{name}: geometric mean {geometric_mean(chosen):.3f} over {len(chosen)} cases, least {min(chosen):.2f}, below 0.85: "
-                  f"{sum(ratio < 0.85 for ratio in chosen)}")
-    print("\n*: eager code alone was timed, its graph included; such cases are in no mean.")
-
-
 def main():
-    for option, what in (("--show", show), ("--figures", figures)):
+    for option, what in (("--show", table_text.show), ("--figures", table_text.figures)):
         if option in sys.argv:
             return what(sys.argv[sys.argv.index(option) + 1 :])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("tasks", "folder", "out"):
         parser.add_argument(name)
     parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--at-once", type=int, default=16, help="rows side by side")
+    parser.add_argument("--at-once", type=int, default=16, help="rows side by side, on all GPUs")
+    parser.add_argument("--memory", type=float, default=72, metavar="GB", help="of a GPU that rows may need together")
     parser.add_argument("--for", dest="limit", type=float, default=1e9, metavar="SECONDS", help="begin nothing new after so long")
-    parser.add_argument("--first", default=[], type=lambda text: text.split(","), metavar="TASK,...", help="tasks that come before the others")
+    parser.add_argument("--first", default=[], type=lambda text: text.split(","), metavar="WORD,...", help="tasks or precisions that come before the others")
     parser.add_argument("--row", help=argparse.SUPPRESS)
+    parser.add_argument("--need", type=float, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--gpu", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--began", type=float, default=time.monotonic(), help=argparse.SUPPRESS)
     given = parser.parse_args()
