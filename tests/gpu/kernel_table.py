@@ -286,7 +286,8 @@ def rows_of(given, sources):
 
 
 def start(given, gpu, need, row):
-    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=str(gpu), CUDA_MODULE_LOADING="EAGER", OMP_NUM_THREADS="2")
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")  # which GPUs the caller lets it have
+    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=seen[gpu] if seen[0] else str(gpu), CUDA_MODULE_LOADING="EAGER", OMP_NUM_THREADS="2")
     command = [sys.executable, os.path.abspath(__file__), given.tasks, given.folder, given.out, "--row", ":".join(row), "--gpu", str(gpu),
                "--for", str(given.limit), "--began", str(given.began), "--need", str(need)]
     with open(os.path.join(given.out, "errors.txt"), "a", encoding="utf-8") as errors:
@@ -300,7 +301,7 @@ def everything(given):
     order = [row[1:3] for row in waiting]
     sources = sorted((s for s in sources if tuple(s.stem.split(".")[:2]) in order), key=lambda s: order.index(tuple(s.stem.split(".")[:2])))
     running, free = [], [given.memory * 1e9] * given.gpus
-    with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) - given.at_once // 2)) as builds:
+    with concurrent.futures.ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)) - given.at_once // 2)) as builds:
         built = [builds.submit(build, given, source) for source in sources]
         while (waiting or running) and time.monotonic() - given.began < given.limit + END_SECONDS:
             for child, gpu, need in [entry for entry in running if entry[0].poll() is not None]:
