@@ -183,7 +183,7 @@ static bool is_judged(struct sample *s, uint32_t buffer) {
    if (sample_is_output(&s->plan->buffers[buffer]) && !later)
       return true;
    s->as = link_after(s->candidate->links, target->launch, buffer);
-   return link_fits(s->verifier, s->the_case, &s->plan->buffers[buffer], s->as);
+   return link_fits(s->verifier, s->candidate->links, s->the_case, &s->plan->buffers[buffer], s->as);
 }
 
 int sample_judge_elements(struct sample *s, rkb_error_t *err) {

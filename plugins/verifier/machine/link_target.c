@@ -19,13 +19,6 @@ static uint32_t last_writer(const uint64_t *stores, uint32_t before, uint32_t bu
    return UINT32_MAX;
 }
 
-bool link_fits(const struct verifier *verifier, const rkb_case_t *the_case, const rkb_plan_buffer_t *buffer,
-               const struct link *link) {
-   rkb_intermediate_t intermediate;
-   return link->known && verifier->intermediates->at(the_case, link->number, &intermediate) &&
-          intermediate.elements == buffer->elements;
-}
-
 /* A target while it is built. */
 struct draft {
    const struct verifier *verifier;
@@ -44,8 +37,9 @@ static bool need_buffer(struct draft *draft, uint32_t launch, uint32_t buffer) {
    if (writer == UINT32_MAX)
       return true;
    const struct link *link = link_after(draft->links, writer, buffer);
-   const bool give = !(draft->executed >> buffer & 1) &&
-                     link_fits(draft->verifier, draft->the_case, &draft->plan->buffers[buffer], link);
+   const bool give =
+      !(draft->executed >> buffer & 1) &&
+      link_fits(draft->verifier, draft->links, draft->the_case, &draft->plan->buffers[buffer], link);
    if (!give) {
       for (uint32_t n = 0; n < launch; n++)
          target->needed |= draft->stores[n] >> buffer & 1 ? UINT64_C(1) << n : 0;

@@ -1,4 +1,4 @@
-/* Finds the links: executes the plan of a small check case, and compares what its launches leave in each floating-point buffer with each intermediate
+/* Finds the links: executes the plan of a small case, and compares what its launches leave in each floating-point buffer with each intermediate
  * of the reference that has as many elements, in every order of its dims.  A link holds when it is found at every case that was tried.  One
  * worker thread a candidate. */
 #include "links.h"
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CASE_OPERATIONS 4e6 /* most of a check case that is executed for this */
 #define FIRST_COMPARED 32u  /* elements, which tell most intermediates apart */
 #define MOST_COMPARED 4096u
 #define MOST_PERMUTED 4u    /* dims of an intermediate that is looked for in other orders */
@@ -20,6 +19,8 @@ void links_free(struct links *links) {
    free(links->names);
    free(links->after);
    free(links->tried);
+   if (links->reduced)
+      links->case_free(links->reduced);
    free(links);
 }
 
@@ -60,7 +61,7 @@ static void list_orders(const rkb_intermediate_t *of, struct orders *orders) {
 /* Comparing ------------------------------------------------------------------------------------------------------------ */
 
 struct comparison {
-   struct trial trial; /* the check case */
+   struct trial trial; /* the case */
    const void *data;   /* of the buffer */
    const rkb_plan_buffer_t *buffer;
 };
@@ -213,7 +214,7 @@ static bool same_launches(const struct links *links, const rkb_plan_t *plan) {
    return same;
 }
 
-/* Compares at a check case, where the launches are the same. */
+/* Compares at a case, where the launches are the same. */
 static int try_case(const struct verifier *me, struct candidate *candidate, struct links *links, const rkb_case_t *the_case,
                     const uint64_t *stores, rkb_error_t *err) {
    struct comparison c = {.trial = {.verifier = me, .candidate = candidate, .the_case = the_case}};
@@ -239,15 +240,6 @@ static int try_case(const struct verifier *me, struct candidate *candidate, stru
    return status;
 }
 
-/* The check case with the most operations below those of the last one that is small enough. */
-static const rkb_case_t *next_case(const struct verifier *me, const rkb_case_t *bench, double below) {
-   const rkb_case_t *best = NULL, *at;
-   for (uint32_t n = 0; (at = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
-      if (at->operations < below && (!best || at->operations > best->operations) && me->intermediates->alike(at, bench))
-         best = at;
-   return best;
-}
-
 static struct links *make(const rkb_plan_t *plan) {
    struct links *links = calloc(1, sizeof *links);
    if (!links)
@@ -266,21 +258,46 @@ static struct links *make(const rkb_plan_t *plan) {
    return links;
 }
 
+static int try_check_cases(const struct verifier *me, struct candidate *candidate, struct links *links,
+                           const uint64_t *stores, rkb_error_t *err) {
+   const uint32_t most = links->case_count + MOST_LINK_CHECKS;
+   int status = RKB_OK;
+   const rkb_case_t *at = link_case_before(me, links->bench, NULL);
+   while (at && status == RKB_OK && links->case_count < most) {
+      status = try_case(me, candidate, links, at, stores, err);
+      at = link_case_before(me, links->bench, at);
+   }
+   return status;
+}
+
+/* Looks again where the check cases leave open in which order dims lie, at first at a shape that has several elements of them. */
+static int try_reduced(const struct verifier *me, struct candidate *candidate, struct links *links,
+                       const uint64_t *stores, rkb_error_t *err) {
+   int status = link_case_reduced(me, candidate, links->bench, &links->reduced, err);
+   if (status != RKB_OK || !links->reduced)
+      return status;
+   links->case_free = me->task->case_free;
+   memset(links->after, 0, (size_t)links->launch_count * links->buffer_count * sizeof *links->after);
+   links->case_count = 0;
+   status = try_case(me, candidate, links, links->reduced, stores, err);
+   return status == RKB_OK ? try_check_cases(me, candidate, links, stores, err) : status;
+}
+
 int links_find(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case, const rkb_plan_t *plan,
                const uint64_t *stores, rkb_error_t *err) {
-   if (candidate->links && same_launches(candidate->links, plan))
+   struct links *links = candidate->links;
+   if (links && same_launches(links, plan) &&
+       (links->bench == the_case || link_cases_tell(me, links, the_case)))
       return RKB_OK;
-   links_free(candidate->links);
-   struct links *links = candidate->links = make(plan);
+   links_free(links);
+   links = candidate->links = make(plan);
    if (!links)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what buffers hold");
+   links->bench = the_case;
    if (plan->buffer_count > MOST_LINKED || plan->launch_count > MOST_LINKED)
       return RKB_OK;
-   int status = RKB_OK;
-   const rkb_case_t *at = next_case(me, the_case, CASE_OPERATIONS);
-   while (at && status == RKB_OK && links->case_count < MOST_LINK_CASES) {
-      status = try_case(me, candidate, links, at, stores, err);
-      at = next_case(me, the_case, at->operations);
-   }
+   int status = try_check_cases(me, candidate, links, stores, err);
+   if (status == RKB_OK && links->case_count && !link_cases_tell(me, links, the_case))
+      status = try_reduced(me, candidate, links, stores, err);
    return status;
 }

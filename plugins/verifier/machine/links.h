@@ -1,5 +1,6 @@
 /* Which intermediates of the reference a candidate's buffers hold between its launches, so that each launch can be judged by itself: links.c finds
- * them at small check shapes, where every launch is executed whole; link_target.c says what judging a launch by itself takes.
+ * them at small shapes, where every launch is executed whole; link_cases.c says which, and whether they tell orders of dims apart; link_target.c
+ * says what judging a launch by itself takes.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #ifndef MACHINE_LINKS_H
 #define MACHINE_LINKS_H
@@ -7,7 +8,8 @@
 #include "verifier.h"
 
 #define MOST_LINKED 63u   /* buffers, and launches, of a plan that is looked at */
-#define MOST_LINK_CASES 2u
+#define MOST_LINK_CHECKS 2u /* check cases where they are looked for */
+#define MOST_LINK_CASES 3u
 
 /* What a buffer holds. */
 struct link {
@@ -23,8 +25,11 @@ struct links {
    uint32_t launch_count, buffer_count;
    struct link *after;                                /* by launch and buffer: what it holds when the launch has ended */
    uint8_t *tried;                                    /* by launch: what came of judging it by itself at the check cases */
-   const rkb_case_t *cases[MOST_LINK_CASES];          /* check cases where they were found; none: there are no links */
+   const rkb_case_t *cases[MOST_LINK_CASES];          /* where they were found; none: there are no links */
    uint32_t case_count;
+   const rkb_case_t *bench; /* for which they were looked for */
+   rkb_case_t *reduced;     /* of the cases, the one that is no check case; owned; NULL: none */
+   void (*case_free)(rkb_case_t *reduced);
 };
 
 /* A launch that is judged by itself. */
@@ -50,9 +55,18 @@ static inline const struct link *link_after(const struct links *links, uint32_t 
 void link_elements(const struct link *link, const rkb_intermediate_t *intermediate, const uint64_t *elements,
                    uint64_t count, uint64_t *out);
 
-/* Whether the buffer holds the intermediate at this case too: it may be larger at another shape. */
-bool link_fits(const struct verifier *verifier, const rkb_case_t *the_case, const rkb_plan_buffer_t *buffer,
-               const struct link *link);
+/* The check case with the most operations below those of the last one (NULL: that is small enough), with the graph of the bench case; NULL: none. */
+const rkb_case_t *link_case_before(const struct verifier *verifier, const rkb_case_t *bench,
+                                   const rkb_case_t *last);
+/* A small shape like the bench case, with its graph; NULL: there is none.  Owned, case_free. */
+int link_case_reduced(const struct verifier *verifier, const struct candidate *candidate,
+                      const rkb_case_t *bench, rkb_case_t **reduced, rkb_error_t *err);
+/* Whether the cases where links were looked for tell each order of dims that a buffer may have at the bench case. */
+bool link_cases_tell(const struct verifier *verifier, const struct links *links, const rkb_case_t *bench);
+/* Whether the buffer holds the intermediate at the bench case too.  It may be larger there, and its dims may lie in another order where no
+ * case told which. */
+bool link_fits(const struct verifier *verifier, const struct links *links, const rkb_case_t *bench,
+               const rkb_plan_buffer_t *buffer, const struct link *link);
 
 /* What judging a launch by itself takes. */
 void link_target(const struct verifier *verifier, const struct links *links, const rkb_case_t *the_case, const rkb_plan_t *plan,

@@ -30,22 +30,23 @@ struct verifier_config {
 
 /* Streams of random numbers of a candidate's job (child of rkb.random's for_job), which come from the run's secret. */
 enum {
-   STREAM_SHAPES,   /* drawn_shapes.c */
-   STREAM_BOUNDED,  /* bounded_grids.c */
-   STREAM_WAITING,  /* waiting_grids.c */
-   STREAM_SEEDS,    /* of inputs: verifier_seed */
-   STREAM_COUNTED,  /* block_sample.c, with RKB_RANDOM_OF_RUN */
-   STREAM_BLOCKS,   /* block_sample.c */
-   STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
-   STREAM_FAMILIES, /* costly_families.c */
-   STREAM_KEPT,     /* repetitions.c */
-   STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions */
+   STREAM_SHAPES,       /* drawn_shapes.c */
+   STREAM_BOUNDED,      /* bounded_grids.c */
+   STREAM_WAITING,      /* waiting_grids.c */
+   STREAM_SEEDS,        /* of inputs: verifier_seed */
+   STREAM_COUNTED,      /* block_sample.c, with RKB_RANDOM_OF_RUN */
+   STREAM_BLOCKS,       /* block_sample.c */
+   STREAM_POINTS,       /* sampled_points.c: elements, and the family that they are judged on */
+   STREAM_FAMILIES,     /* costly_families.c */
+   STREAM_KEPT,         /* repetitions.c */
+   STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 */
    STREAM_FAR,          /* far_ends.c */
    STREAM_WRAPS,        /* far_wraps.c */
-   STREAM_TWINS         /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
+   STREAM_TWINS,        /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
+   STREAM_LINKS         /* link_cases.c */
 };
 
 struct verifier {
