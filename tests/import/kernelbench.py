@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import numpy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
@@ -74,6 +76,23 @@ def compared(made, directory, dump, seed):
         except Exception as error:  # whatever the user's model does at that size
             shares[direction] = "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
     return len(sizes), shares
+
+
+def is_constant(made, directory, dump):
+    """Whether the model's outputs at the check cases are the same, in double precision, whatever its inputs and weights are: for three draws
+    of them."""
+    import compare
+    from user_function import user_function
+
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([dump, directory, "forward", folder, "1-3", "check", "normal"], check=True)
+        first = {}  # case -> its outputs for the first draw
+        for run in compare.runs_of([folder], "forward"):
+            outputs = {name: value.detach().numpy() for name, value in run.outputs(user_function(made), compare.torch.float64).items()}
+            before = first.setdefault(run.entry["case"], outputs)
+            if not all(numpy.array_equal(value, before[name], equal_nan=True) for name, value in outputs.items()):
+                return False
+    return True
 
 
 def warm_up():
@@ -135,6 +154,8 @@ def look(path, made, folder, options, row):
     if row["naive"] == "accept" and row["fault"] == "accept":  # a fault may change nothing: the query of attention over equal keys
         another = judge(options.rkb, directory, Graph(directory).kernel(2), os.path.join(folder, "another.cu"), options.limit, options.jobs)
         row["remark"] = "fault 2: %s" % another
+        if another == "accept" and is_constant(made, directory, options.dump):
+            row["remark"] += "; the outputs are the same for all inputs"
 
 
 def files_of(options):

@@ -8,8 +8,13 @@ import torch
 DRAWN = ("rand", "randn", "rand_like", "randn_like")
 
 
+def hard_sigmoid(x):
+    """As PyTorch documents it.  The gradient of its own kernel holds 1/6 as a float32, in double precision too."""
+    return torch.nn.functional.relu6(x + 3) / 6
+
+
 class Given(torch.overrides.TorchFunctionMode):
-    """Hands out given tensors where random ones are asked for."""
+    """Hands out given tensors where random ones are asked for, and computes all the rest in double precision."""
 
     def __init__(self, tensors):
         super().__init__()
@@ -23,6 +28,8 @@ class Given(torch.overrides.TorchFunctionMode):
         if name == "dropout":
             x, p, training = (list(arguments) + [named.get("p", 0.5), named.get("training", True)][len(arguments) - 1 :])[:3]
             return x * (self.tensors.pop(0) != 0) / (1 - p) if training and p > 0 else x
+        if name == "hardsigmoid" and not named.get("inplace"):
+            return hard_sigmoid(arguments[0] if arguments else named["input"])
         return function(*arguments, **named)
 
 
@@ -41,13 +48,23 @@ def hold(model, held):
             module._flat_weights = [getattr(module, name) for name in module._flat_weights_names]
 
 
+def in_double(model):
+    """The model with all that it holds in double precision: what it keeps beside parameters and buffers stays float32 otherwise, and what is
+    copied into that is rounded, gradients too."""
+    for module in model.double().modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                object.__setattr__(module, name, value.double())
+    return model
+
+
 def user_function(imported):
     """imported: what import_task.build gave."""
     subject = imported.subject
 
     def function(tensors, settings):
         model, inputs = subject.file.run({name: settings[name] for name in subject.literals})
-        model = model.double()
+        model = in_double(model)
         names = subject.tensor_names
         state = dict(model.named_parameters())
         state.update(model.named_buffers())

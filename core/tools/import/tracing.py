@@ -230,7 +230,7 @@ class ShapedTracer(torch.fx.Tracer):
             proxy.parent = (source, "no way back")
 
     def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
-        args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for value in args)
+        args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else self.rebound.get(id(value), (value, value))[1] for value in args)
         kwargs = {key: PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for key, value in kwargs.items()}
         for value in args if not stale else ():
             if isinstance(value, ShapedProxy) and value.version != value.storage.version:
