@@ -166,14 +166,15 @@ void rkb_program_prune(rkb_program_t *program) {
    program->guard_count = kept;
 }
 
-uint32_t rkb_program_product_depth(const rkb_program_t *program) {
+uint32_t rkb_program_depth(const rkb_program_t *program) {
    uint32_t *depth = rkb_allocate(program->value_count + 1, sizeof *depth), most = 0;
    for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];
       uint32_t before = 0;
       for (uint32_t j = 0; j < node->input_count; j++)
          before = depth[node->inputs[j]] > before ? depth[node->inputs[j]] : before;
-      depth[node->output] = before + (node->operation->depth != NULL);
+      depth[node->output] = before + (node->operation->depth ? RKB_PRODUCT_DEPTH : 0) +
+                            (node->operation->divides ? RKB_NORM_DEPTH : 0);
       most = depth[node->output] > most ? depth[node->output] : most;
    }
    free(depth);

@@ -84,8 +84,11 @@ void rkb_program_widen(rkb_program_t *program, uint32_t first);
  * all of the forward one. */
 void rkb_program_prune(rkb_program_t *program);
 
-/* The most matrix products and convolutions that lie one after another on a way through the program. */
-uint32_t rkb_program_product_depth(const rkb_program_t *program);
+/* How far bounds that are carried along grow on the worst way through the program: what each matrix product or convolution adds, and each
+ * variance, by which a norm divides. */
+#define RKB_PRODUCT_DEPTH 2u
+#define RKB_NORM_DEPTH 1u
+uint32_t rkb_program_depth(const rkb_program_t *program);
 
 /* Whether some node's bounds hold on random data alone. */
 bool rkb_program_needs_random_data(const rkb_program_t *program);

@@ -48,6 +48,7 @@ struct rkb_operation {
    bool moves;  /* each element is an element of the first operand, so it is stored as it is */
    bool converts; /* the result is the operand in another type, rounded to it already */
    bool random_data; /* its bounds hold on random data alone */
+   bool divides;     /* a norm divides by its root, which might be 0 where its bound is large */
    int (*compute)(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                   rkb_block_t *out);
    /* Optional: a faster way to the same points, for whole tensors. */

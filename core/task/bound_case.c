@@ -315,12 +315,12 @@ failed:
    return NULL;
 }
 
-/* From so many products one after another, bounds come from so many evaluations with random errors. */
+/* From so many products one after another, two norms counted as one, bounds come from so many evaluations with random errors. */
 #define DEEP_PRODUCTS 9u
 #define DEEP_PASSES 6u
 
 bool rkb_bound_complete(rkb_bound_t *bound) {
-   if (rkb_program_product_depth(bound->program) >= DEEP_PRODUCTS)
+   if (rkb_program_depth(bound->program) >= DEEP_PRODUCTS * RKB_PRODUCT_DEPTH)
       bound->precision.passes = DEEP_PASSES;
    rkb_least_operations(bound->program, &bound->view.operations);
    bound->view.bytes = rkb_bound_least_bytes(bound);

@@ -398,6 +398,7 @@ static const rkb_operation_t operations[] = {
     .work = work_once},
    {.name = "variance",
     .costly = true,
+    .divides = true,
     .cone = cone,
     .compute = compute_variance,
     .work = work_thrice,
