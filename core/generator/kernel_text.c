@@ -7,6 +7,7 @@
 #include "generator/helper_text.h"
 #include "generator/kernel_file.h"
 #include "generator/launch_online.h"
+#include "generator/lists.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
@@ -49,6 +50,24 @@ static void add_links(rkb_kernel_file_t *file, uint32_t scatter) {
       rkb_text_format(&file->scratch, "  %s_%s: {dtype: int32, shape: \"%s\"%s}\n", node->name, next ? "next" : "first",
                       rkb_kernel_shape_text(file, &like), next ? "" : ", init: zero");
    }
+}
+
+/* The buffers of lists of rows (lists.h), and the launch that fills them. */
+static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name) {
+   const uint32_t product = launch->anchors[0];
+   rkb_launch_t plain = *launch;
+   rkb_writer_t writer;
+   plain.decisions[RKB_VECTOR] = 1;
+   const bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0);
+   if (good) {
+      add_scratch(file, rkb_lists_rows_name(&writer, product), RKB_I32, file->graph->sizes.list[file->graph->nodes[product].shape[0]].text);
+      add_scratch(file, rkb_lists_name(&writer, product), RKB_I32,
+                  rkb_arena_format(file->arena, "2 * (%s)",
+                                   rkb_index_manifest(&writer.indices, rkb_lists_tiles(&writer, product, launch->decisions[RKB_TILE_M]))));
+   } else
+      snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
+   rkb_writer_close(&writer);
+   return good && rkb_kernel_variants(file, &plain, rkb_write_lists_kernel, rkb_arena_format(file->arena, "%s_lists", name));
 }
 
 static int64_t stretches_of(const rkb_launch_t *launch) {
@@ -172,6 +191,8 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    if (small.few && !rkb_kernel_small(file, launch, name, small.few))
       return false;
    file->goes_on = small.few != NULL;
+   if (launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_LISTED] && !write_lists(file, launch, name))
+      return false;
    if (launch->mapping == RKB_MAP_LINK) {
       add_links(file, launch->anchors[0]);
       if (!rkb_kernel_variants(file, &plain, rkb_write_link_kernel, rkb_arena_format(file->arena, "%s_links", file->graph->nodes[launch->anchors[0]].name)))

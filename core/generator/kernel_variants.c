@@ -227,7 +227,7 @@ static narrow_t narrow_of(const rkb_graph_t *graph, const rkb_launch_t *launch, 
                       .warp = columns ? RKB_WARP_N : RKB_WARP_M,
                       .other_warp = columns ? RKB_WARP_M : RKB_WARP_N,
                       .size = node->shape[node->rank - (columns ? 1 : 2)]};
-   if (node->kind == RKB_NODE_MATMUL && launch->decisions[RKB_COPY] != RKB_COPY_TENSOR && !graph->sizes.list[narrow.size].constant)
+   if (node->kind == RKB_NODE_MATMUL && launch->decisions[RKB_COPY] != RKB_COPY_TENSOR && !launch->decisions[RKB_LISTED] && !graph->sizes.list[narrow.size].constant)
       narrow.count = rkb_size_values(&graph->sizes.list[narrow.size], NARROW_VALUES, narrow.values);
    return narrow;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
+#include "generator/lists.h"
 #include "generator/product.h"
 #include "generator/tensor_start.h"
 
@@ -32,13 +33,17 @@ static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *laun
    const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
                     *right = &graph->nodes[node->inputs[1]];
    const uint32_t rank = node->rank;
-   rkb_extent_t e = {1, 1, 1, 1};
+   rkb_extent_t e = {1, 1, 1, 1, 0};
    if (node->kind == RKB_NODE_MATMUL) {
       for (uint32_t d = 0; d + 2 < rank; d++)
          e.groups *= size_in(graph, node->shape[d], bench);
       e.m = size_in(graph, node->shape[rank - 2], bench);
       e.n = size_in(graph, node->shape[rank - 1], bench);
       e.depth = size_in(graph, left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)], bench);
+      uint32_t side;
+      const uint32_t pick = rkb_lists_pick(graph, number, &side);
+      if (pick != RKB_NO_NODE)
+         e.matrices = size_in(graph, graph->nodes[graph->nodes[pick].inputs[0]].shape[0], bench);
       return e;
    }
    e.groups = size_in(graph, node->integers[1], bench);

@@ -2,6 +2,7 @@
 #include "generator/product_tile.h"
 
 #include <string.h>
+#include "generator/lists.h"
 
 /* Whether an element's number grows by one with the variable, in most samples, wherever the value's largest operand lies. */
 static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at,
@@ -53,11 +54,22 @@ static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const 
    (side->channels_last ? split_turned : rkb_product_split)(writer, side->dims, number, at);
 }
 
+const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place) {
+   const char *here = rkb_writer_index(writer, place);
+   return rkb_lists_row(writer, tile->product.node,
+                        rkb_arena_format(writer->arena, "%s < %s ? %s : %s - 1", here, tile->m.end, here, tile->m.end));
+}
+
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                              const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,
                              const rkb_index_t **at) {
    const rkb_index_t *across_at[RKB_MAX_RANK], *depth_at[RKB_MAX_RANK];
+   const rkb_index_t *row[RKB_MAX_RANK] = {tile->leader};
    split_side(writer, side, across, across_at);
+   if (tile->listed && side == &tile->m) {
+      row[0] = rkb_tile_listed_row(writer, tile, across);
+      across_at[0] = rkb_index_constant(&writer->indices, 0);
+   }
    if (tile->taps.count) {
       depth_at[0] = depth;
       memcpy(depth_at + 1, tile->tap, tile->taps.count * sizeof *depth_at);
@@ -65,7 +77,7 @@ const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *til
       split_turned(writer, &tile->terms, depth, depth_at);
    else
       rkb_product_split(writer, &tile->product.depth, depth, depth_at);
-   return rkb_product_operand(writer, &tile->product, side->which, tile->group, across_at, depth_at, at);
+   return rkb_product_operand(writer, &tile->product, side->which, tile->listed ? row : tile->group, across_at, depth_at, at);
 }
 
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side) {
@@ -95,9 +107,16 @@ void rkb_tile_number_by_taps(rkb_writer_t *writer, rkb_product_tile_t *tile) {
 void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile) {
    const int64_t *d = launch->decisions;
    const uint32_t anchor = launch->anchors[0];
-   const bool turned = rkb_product_is_turned(writer->graph, anchor, launch->roots[0]); /* the reference's rows are the fast ones */
-   *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x"};
+   uint32_t picked = 0; /* which factor is picked by rows that are listed */
+   const bool listed = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED] && rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
+              turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]); /* the reference's rows are the fast ones */
+   *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x", .listed = listed};
    rkb_product_of(writer, anchor, &tile->product);
+   if (listed) { /* what were products side by side are rows or columns of one */
+      *(turned ? &tile->product.column : &tile->product.row) = tile->product.group;
+      tile->product.group = (rkb_product_dims_t){.total = rkb_index_constant(&writer->indices, 1)};
+      tile->leader = rkb_index_variable(&writer->indices, "leader", (turned ? &tile->product.column : &tile->product.row)->total);
+   }
    /* Of a weight's gradient the rows are channels and taps.  Where channels come last in memory, they do so in a tile. */
    const bool channels_last = turned && writer->graph->nodes[anchor].kind == RKB_NODE_CONVOLUTION_WEIGHT &&
                               rkb_product_fast_dim(writer->graph, anchor, launch->roots[0]) == 1;
@@ -108,6 +127,7 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
                                .tile = "m_tile",
                                .brought = "m_next",
                                .variable = "m",
+                               .end = listed ? "m_end" : NULL,
                                .extent = d[RKB_TILE_M],
                                .width = 1};
    tile->n = (rkb_tile_side_t){.which = !turned,
@@ -214,24 +234,34 @@ static const rkb_index_t *blocks_along(rkb_writer_t *writer, const rkb_tile_side
 static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, int64_t rows) {
    const char *along_m = rkb_writer_uniform(writer, tile->blocks_m),
               *along_n = rkb_writer_uniform(writer, tile->blocks_n);
-   const long long m = (long long)tile->m.extent, n = (long long)tile->n.extent;
+   const long long n = (long long)tile->n.extent;
+   const char *m = tile->listed ? "list" : "m_first", *times = tile->listed ? "" : rkb_arena_format(writer->arena, " * %lld", (long long)tile->m.extent);
    if (rows == 0) {
-      rkb_write(writer,
-                "const index m_first = %s %% %s * %lld, n_first = %s / %s %% %s * %lld;", tile->block, along_m, m, tile->block,
-                along_m, along_n, n);
+      rkb_write(writer, "const index %s = %s %% %s%s, n_first = %s / %s %% %s * %lld;", m, tile->block, along_m, times, tile->block, along_m, along_n, n);
       return;
    }
    rkb_write(writer, "const index tile_number = %s %% (%s * %s), band = tile_number / (%lld * %s) * %lld;", tile->block, along_m,
              along_n, (long long)rows, along_n, (long long)rows);
    rkb_write(writer, "const index band_rows = %s - band < %lld ? %s - band : %lld, band_place = tile_number %% (%lld * %s);",
              along_m, (long long)rows, along_m, (long long)rows, (long long)rows, along_n);
-   rkb_write(writer,
-             "const index m_first = (band + band_place %% band_rows) * %lld, n_first = band_place / band_rows * %lld;",
-             m, n);
+   rkb_write(writer, tile->listed ? "const index %s = band + band_place %% band_rows%s, n_first = band_place / band_rows * %lld;"
+                                  : "const index %s = (band + band_place %% band_rows)%s, n_first = band_place / band_rows * %lld;",
+             m, times, n);
+}
+
+/* The places of the tile's rows in the list.  Without rows the block has nothing to do. */
+static void write_list(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   const char *lists = rkb_writer_buffer(writer, rkb_lists_name(writer, tile->product.node), RKB_I32, false);
+   const char *rows = rkb_writer_buffer(writer, rkb_lists_rows_name(writer, tile->product.node), RKB_I32, false);
+   rkb_write(writer, "const index m_first = %s[2 * list], m_end = %s[2 * list + 1];", lists, lists);
+   rkb_write(writer, "if (m_first == m_end)");
+   rkb_write(writer, "   return;");
+   rkb_write(writer, "const index leader = %s[m_first];", rows);
+   rkb_writer_known_variable(writer, tile->leader);
 }
 
 void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
-   tile->blocks_m = blocks_along(writer, &tile->m);
+   tile->blocks_m = tile->listed ? rkb_lists_tiles(writer, tile->product.node, tile->m.extent) : blocks_along(writer, &tile->m);
    tile->blocks_n = blocks_along(writer, &tile->n);
 }
 
@@ -240,6 +270,8 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
    const int64_t *d = tile->launch->decisions;
    rkb_tile_count_blocks(writer, tile);
    write_order(writer, tile, rows);
+   if (tile->listed)
+      write_list(writer, tile);
    const bool grouped = !rkb_index_is(tile->product.group.total, 1), split = d[RKB_SPLIT] > 1;
    const rkb_index_t *number = rkb_index_constant(indices, 0);
    if (grouped || split)
@@ -282,8 +314,9 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    const rkb_index_t *n =
       rkb_writer_known_variable(writer, width > 1 ? rkb_index_multiple(indices, "n", tile->n.total, width)
                                                   : rkb_index_variable(indices, "n", tile->n.total));
-   rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, tile->m.total),
+   rkb_write_open(writer, true, "if (m < %s && n < %s)", tile->m.end ? tile->m.end : rkb_writer_uniform(writer, tile->m.total),
                   rkb_writer_uniform(writer, tile->n.total));
+   const rkb_index_t *row[RKB_MAX_RANK] = {tile->listed ? rkb_lists_row(writer, tile->product.node, "m") : NULL};
    const rkb_index_t *lane = rkb_open_lanes(writer, width);
    split_side(writer, &tile->m, m, m_at);
    if (width > 1) { /* the places of a vector's first lane are made before those of the others, which are found from them */
@@ -291,7 +324,9 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
       rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.channels_last ? 0 : tile->n.dims->count - 1], lane);
    }
    split_side(writer, &tile->n, width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, n, lane) : n, n_at);
-   rkb_product_output(writer, &tile->product, tile->group, tile->m.which == 0 ? m_at : n_at,
+   if (tile->listed)
+      m_at[0] = rkb_index_constant(indices, 0);
+   rkb_product_output(writer, &tile->product, tile->listed ? row : tile->group, tile->m.which == 0 ? m_at : n_at,
                       tile->m.which == 0 ? n_at : m_at, at);
    rkb_writer_know(writer, tile->product.node, at, sum);
    if (launch->decisions[RKB_SPLIT] > 1) {
@@ -322,7 +357,7 @@ void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const 
    *shape = (rkb_kernel_shape_t){
       .threads = tile->threads,
       .blocks = d[RKB_BLOCKS],
-      .grid = rkb_arena_format(writer->arena, "%s * (%s) * %lld", grid,
+      .grid = rkb_arena_format(writer->arena, tile->listed ? "(%s) * (%s) * %lld" : "%s * (%s) * %lld", grid,
                                rkb_index_manifest(&writer->indices, tile->product.group.total),
                                (long long)d[RKB_SPLIT]),
       .owns = rkb_arena_format(

@@ -16,6 +16,7 @@ typedef struct rkb_tile_side {
    const char *tile, *brought; /* names of the tile in shared memory, and of what a thread holds until it puts it there */
    const char *variable;       /* "m" or "n" */
    const rkb_index_t *total;
+   const char *end; /* where the tile's rows end, of rows that are listed; NULL: at total */
    int64_t extent;  /* of the tile */
    bool depth_fast; /* neighbours along depth lie side by side in memory */
    uint32_t width;  /* elements of one access */
@@ -33,6 +34,8 @@ typedef struct rkb_product_tile {
    int64_t threads, depth;
    rkb_product_dims_t rows;  /* of a weight's gradient whose channels come last */
    rkb_product_dims_t terms; /* of a convolution whose terms are numbered tap by tap: depth's dims, channels last; else none */
+   bool listed;               /* m are places in a list of rows that pick one matrix each (lists.h) */
+   const rkb_index_t *leader; /* the first row of the tile at hand: all its rows have this one's matrix */
    const char *block; /* the number of the tile in the whole grid's order: the block's, where a block has one tile */
    const rkb_index_t *number; /* of the product, of several side by side; a constant: there is one */
    const rkb_index_t *group[RKB_MAX_RANK];
@@ -58,6 +61,9 @@ void rkb_tile_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 void rkb_tile_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Finds out along which dim a side lies in memory. */
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side);
+/* The row at a place of m, where rows are listed: a variable of the innermost block from here on.  Places past the tile's end are those of
+ * the last row. */
+const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place);
 /* Coordinates of a side's element in its factor; as rkb_product_operand. */
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                              const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,

@@ -6,6 +6,7 @@
 #include "base/yaml.h"
 #include "generator/channelwise.h"
 #include "generator/fragments.h"
+#include "generator/lists.h"
 #include "generator/moments.h"
 #include "generator/online_nodes.h"
 #include "generator/pool_window.h"
@@ -74,12 +75,14 @@ static const struct {
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
    [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
+   [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
 };
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
-                                          UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP;
+                                          UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
+                                          UINT64_C(1) << RKB_LISTED;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -140,6 +143,9 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
+      return false;
+   uint32_t side;
+   if (decision == RKB_LISTED && (!launch->anchor_count || rkb_lists_pick(graph, launch->anchors[0], &side) == RKB_NO_NODE))
       return false;
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;
@@ -271,7 +277,7 @@ const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count) {
       return "no launch comes before it, to be beside";
    for (uint32_t l = 0; l < count && count > 1; l++) {
       if (!(table[RKB_BESIDE].mappings >> launches[l].mapping & 1) ||
-          (launches[l].mapping == RKB_MAP_TENSOR && launches[l].decisions[RKB_COPY] == RKB_COPY_TENSOR))
+          (launches[l].mapping == RKB_MAP_TENSOR && (launches[l].decisions[RKB_COPY] == RKB_COPY_TENSOR || launches[l].decisions[RKB_LISTED])))
          return "its kernel has its device to itself";
       bytes += rkb_launch_fixed_bytes(&launches[l]);
    }

@@ -63,6 +63,8 @@ enum rkb_decision {
               * shared memory */
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
                * 0: one element */
+   RKB_LISTED, /* TENSOR, of rows that each pick a matrix (lists.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
+                * for each row */
    RKB_DECISIONS
 };
 

@@ -129,7 +129,7 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    for (uint32_t d = 2; d < writer->graph->nodes[factor].rank && t.guarded; d++)
       t.varies |= rkb_index_replace(&copy.indices, at[d], t.lane, rkb_index_constant(&copy.indices, 0)) != at[d];
    t.element =
-      rkb_staging_element(&copy, factor, at, false, &t.stored);
+      rkb_staging_element(&copy, factor, at, tile->listed, &t.stored);
    if (t.element)
       t.base = rkb_index_replace(&copy.indices, t.element, t.lane, rkb_index_constant(&copy.indices, 0));
    rkb_writer_tried(writer, &copy);
@@ -173,7 +173,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    rkb_tile_look(writer, tile, side);
    const trial_t single = look_at(writer, tile, side, 1);
    side->raw = single.element && writer->storage[single.stored].dtype == type->dtype;
-   if (side->raw)
+   if (side->raw && !side->end) /* listed rows lie anywhere */
       side->depth_fast = is_nearer(writer, single.element, single.k, single.a);
    side->width = 1;
    if (!type->round && !side->raw)
@@ -302,7 +302,7 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
    uint32_t stored = 0;
    const char *guard = rkb_tile_operand(writer, tile, side, a, k, at);
    const rkb_index_t *element =
-      rkb_staging_element(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, &stored);
+      rkb_staging_element(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, tile->listed, &stored);
    const rkb_storage_t *storage = &writer->storage[stored];
    if (!element) {
       rkb_writer_fail(writer, "a factor's place is not found");
@@ -393,7 +393,7 @@ static void write_place(rkb_writer_t *writer, const rkb_tile_side_t *side, bool 
 static void fetch_slot(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side, place_t a, place_t k,
                        slot_t slot, const char *to) {
    const char *inside =
-      rkb_arena_format(writer->arena, "%s < %s && %s < %s", a.name, rkb_writer_uniform(writer, side->total), k.name,
+      rkb_arena_format(writer->arena, "%s < %s && %s < %s", a.name, side->end ? side->end : rkb_writer_uniform(writer, side->total), k.name,
                        tile->taps.count ? rkb_writer_uniform(writer, tile->total_depth) : "end");
    if (has_rest(tile, side) && side->held)
       inside = rkb_arena_format(writer->arena, "%s && %s < %lld", inside, slot.number, (long long)slots_of(tile, side));
@@ -411,9 +411,11 @@ static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *ti
                                                                          : rkb_index_variable(&writer->indices, name, extent)};
 }
 
-/* Whether a thread's few pixels are found before all steps: their places need divisions, and terms follow each other in memory. */
+/* Whether a thread's few pixels are found before all steps: their places need divisions, and terms follow each other in memory.  The same
+ * of rows that are listed, whose numbers are loaded. */
 static bool finds_pixels(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
-   return tile->taps.count && side->depth_fast && is_fixed(tile, side) && !has_rest(tile, side) && items_of(tile, side) <= MOST_PIXELS && side->dims->count > 1;
+   return ((tile->taps.count && side->dims->count > 1) || side->end) && side->depth_fast && is_fixed(tile, side) && !has_rest(tile, side) &&
+          items_of(tile, side) <= MOST_PIXELS;
 }
 
 void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
@@ -440,6 +442,8 @@ void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb
       a = place_of_slots(writer, tile, side, false);
       writer->depth = 0;
       write_place(writer, side, false, a, across);
+      if (side->end)
+         rkb_tile_listed_row(writer, tile, a.index);
       writer->depth = inner;
       fetch_slot(writer, tile, side, a, k, slot, to);
    }

@@ -79,11 +79,17 @@ static bool is_alone(const int64_t *d) {
    return 32 * warps_of(d) * (d[RKB_WARP_M] * d[RKB_WARP_N] / 32 + 64) > 65536 / 2;
 }
 
+/* Products of single rows or columns side by side, whose rows are listed, as one product. */
+static rkb_extent_t listed_of(const rkb_extent_t *e) {
+   return (rkb_extent_t){.m = e->groups, .n = e->m * e->n, .depth = e->depth, .groups = 1, .matrices = e->matrices};
+}
+
 /* At this rate in one case. */
 static double estimate_in(const rkb_target_t *target, const rkb_extents_t *extents, uint32_t number, const int64_t *d, double rate) {
-   const rkb_extent_t *e = &extents->cases[number];
+   const rkb_extent_t own = d[RKB_LISTED] ? listed_of(&extents->cases[number]) : extents->cases[number], *e = &own;
    const double m = (double)d[RKB_TILE_M], n = (double)d[RKB_TILE_N], split = (double)d[RKB_SPLIT];
-   const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
+   const double half_full = d[RKB_LISTED] ? e->matrices / 2 : 0; /* the last tile of each matrix is, in the mean */
+   const double blocks = (ceil(e->m / m) + half_full) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
    const bool warpgroups = d[RKB_COPY] == RKB_COPY_TENSOR;
    /* A block waits for memory before its first step, and for its barriers at each. */
@@ -205,13 +211,14 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
    const int64_t best = rkb_tensor_best(graph, target, launch->anchors[0]);
    /* A factor that is computed takes registers and waits for its own loads: small tiles leave room for many warps. */
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
-   rkb_extents_t e = *extents;
-   for (uint32_t i = 0; i < 2; i++)
-      e.computed[i] = rkb_factor_is_computed(graph, node->inputs[i]);
-   const bool computed = e.computed[0] || e.computed[1];
-   const bool gathers = node->kind != RKB_NODE_MATMUL && (!launch->root_count || rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]));
    int64_t *d = tried.decisions;
    tried.mapping = RKB_MAP_TENSOR;
+   d[RKB_LISTED] = rkb_decision_applies(graph, &tried, RKB_LISTED);
+   rkb_extents_t e = *extents;
+   for (uint32_t i = 0; i < 2; i++)
+      e.computed[i] = !d[RKB_LISTED] && rkb_factor_is_computed(graph, node->inputs[i]);
+   const bool computed = e.computed[0] || e.computed[1];
+   const bool gathers = node->kind != RKB_NODE_MATMUL && (!launch->root_count || rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]));
    d[RKB_TENSOR] = best;
    d[RKB_VECTOR] = 1;
    for (uint32_t t = 0; best && t < sizeof tiles / sizeof tiles[0]; t++)
@@ -227,7 +234,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
-         d[RKB_ORDER] = ceil(e.mean.m / (double)tiles[t].m) > 8 ? 8 : 0;
+         d[RKB_ORDER] = ceil((d[RKB_LISTED] ? e.mean.groups : e.mean.m) / (double)tiles[t].m) > 8 ? 8 : 0;
          *launch = tried;
       }
    return least;

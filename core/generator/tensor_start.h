@@ -11,6 +11,7 @@
 /* Rows, columns and terms of a product, and how many there are side by side. */
 typedef struct rkb_extent {
    double m, n, depth, groups;
+   double matrices; /* of rows that each pick one */
 } rkb_extent_t;
 
 /* The same as geometric means over the bench cases, and in each of them (the first RKB_MOST_EXTENTS): a tile that suits the means may suit none. */

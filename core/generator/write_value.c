@@ -456,15 +456,14 @@ static rkb_term_t write_arange(rkb_writer_t *writer, uint32_t number, const rkb_
    return (rkb_term_t){name, writer->depth, 0};
 }
 
-/* The variable for a place that memory names. */
-static const rkb_index_t *picked(rkb_writer_t *writer, rkb_term_t pick, const rkb_index_t *extent) {
+const rkb_index_t *rkb_writer_picked(rkb_writer_t *writer, rkb_term_t pick, const rkb_index_t *extent, const char *wanted) {
    for (uint32_t i = 0; i < writer->pick_count; i++)
       if (strcmp(writer->picks[i].text, pick.text) == 0 && writer->picks[i].extent == extent &&
           rkb_writer_knows(writer, writer->picks[i].variable))
          return writer->picks[i].variable;
    const uint32_t inner = writer->depth;
    writer->depth = (pick.depth < inner ? pick.depth : inner) - pick.hoisted;
-   const char *name = rkb_writer_name(writer, "picked");
+   const char *name = rkb_writer_name(writer, wanted);
    rkb_write(writer, "const index %s = (index)%s;", name, pick.text);
    const rkb_index_t *variable = rkb_writer_variable(writer, name, extent);
    writer->depth = inner;
@@ -478,7 +477,7 @@ void rkb_gathered_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_ind
    const uint32_t dim = constant_of(writer, node, 0);
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], at);
    memcpy(operand, at, from->rank * sizeof *at);
-   operand[dim] = picked(writer, pick, rkb_index_size(&writer->indices, from->shape[dim]));
+   operand[dim] = rkb_writer_picked(writer, pick, rkb_index_size(&writer->indices, from->shape[dim]), "picked");
 }
 
 static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {

@@ -181,6 +181,8 @@ void rkb_sliced_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index
 void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                      const rkb_index_t **operand);
 
+/* The variable for a place that memory names, called as wanted; the same text is the same place. */
+const rkb_index_t *rkb_writer_picked(rkb_writer_t *writer, rkb_term_t pick, const rkb_index_t *extent, const char *wanted);
 /* The coordinates of what a gather reads, at a place that memory names: a variable from here on. */
 void rkb_gathered_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at, const rkb_index_t **operand);
 
