@@ -315,7 +315,7 @@ failed:
    return NULL;
 }
 
-/* From so many products one after another, two norms counted as one, bounds come from so many evaluations with random errors. */
+/* With this many products one after another, two norms counted as one, bounds come from several evaluations with random errors. */
 #define DEEP_PRODUCTS 9u
 #define DEEP_PASSES 6u
 

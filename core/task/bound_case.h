@@ -28,20 +28,21 @@ typedef struct rkb_bound {
    rkb_program_t *steps; /* the program, and what kernels keep beside its values: given_values.h */
    rkb_precision_t precision;
    rkb_family_list_t *families;
-   uint64_t budget; /* bytes that one evaluation may use */
+   uint64_t budget; /* the memory, in bytes, that one evaluation may use */
 } rkb_bound_t;
 
 static inline const rkb_bound_t *rkb_bound_of(const rkb_case_t *the_case) {
    return (const rkb_bound_t *)the_case;
 }
 
-/* Binds a case.  dims has one number per dim of the definition.  what names the case in messages.  Returns NULL after adding
- * problems. */
+/* Binds a case.  dims has one number per dim of the definition.  `what` names the case in messages.  Returns
+ * NULL after adding problems. */
 rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                            uint64_t budget, rkb_place_t place, rkb_problems_t *problems);
-/* The same in two steps: begin makes all but operations, bytes and families, which a case that turns out too large needs not.
- * complete: false when the case needs more families than there may be; then only free is left. */
+/* The same in two steps.  begin makes everything except operations, bytes and families; a caller that finds
+ * the case too large needs none of them.  complete returns false when the case needs more families than there
+ * may be; then the caller may only free it. */
 rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                              const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                              uint64_t budget, rkb_place_t place, rkb_problems_t *problems);

@@ -130,7 +130,8 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
 
 /* Equal dims -------------------------------------------------------------------------------------------------------- */
 
-#define LARGEST_MODE 8 /* dims of few small values, such as strides, are not what the others are made equal to at first */
+/* dims of few small values, such as strides, do not set the common value of the first tries */
+#define LARGEST_MODE 8
 
 static bool admits(const rkb_dim_t *dim, int64_t value) {
    for (uint32_t i = 0; i < dim->choice_count; i++)
@@ -139,7 +140,8 @@ static bool admits(const rkb_dim_t *dim, int64_t value) {
    return !dim->choice_count && value >= dim->low && value <= dim->high && value % dim->multiple_of == 0;
 }
 
-/* Gives dims the value of one of them, drawn: a second one, drawn too, or all that admit it.  Returns how many are alike then. */
+/* Chooses one dim at random and gives its value to another dim chosen at random, or to all dims that admit
+ * the value.  Returns how many dims are equal then. */
 static uint32_t make_equal(const rkb_definition_t *definition, rkb_random_t *stream, bool all, int64_t least,
                            int64_t *dims) {
    const uint32_t count = definition->dim_count, first = (uint32_t)rkb_random_below(stream, count),

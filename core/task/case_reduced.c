@@ -1,16 +1,17 @@
-/* Smaller shapes that resemble a listed one: the same attributes, choices and recipes, and dims of the same residues, as far as that is small
- * enough.  A kernel of several launches whose results cannot be followed back at the listed shape is executed whole at such a shape.
- * Pure except for the random stream; any thread. */
+/* Smaller shapes that resemble a listed one: the same attributes, choices and recipes, and dims of the same
+ * residues, as far as the size allows.  If the results of a kernel of several launches cannot be followed
+ * back at the listed shape, the whole kernel is executed at such a shape.  Pure except for the random stream;
+ * any thread. */
 #include "task/task_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
 
-#define MOST_ELEMENTS 1e6  /* of all tensors: each element of an output is judged */
+#define MOST_ELEMENTS 1e6  /* elements of all tensors together, because each element of an output is judged */
 #define LARGEST_MODULUS 32 /* residues modulo this and its divisors are kept first: tails of vectors, warps and tiles */
 
-/* The recipes of the listed case; NULL: the tensors' own. */
+/* The recipes of the listed case; NULL when it uses the tensors' own recipes. */
 static const rkb_init_setting_t *setting_of(const rkb_task_t *task, const rkb_case_t *listed) {
    const rkb_definition_t *definition = task->definition;
    const char *slash = strchr(listed->name, '/');
@@ -21,7 +22,8 @@ static const rkb_init_setting_t *setting_of(const rkb_task_t *task, const rkb_ca
    return setting;
 }
 
-/* The smallest size that is at least half of the dim's and has its residue, or the dim's own where there is none. */
+/* The smallest size that is at least half of the dim's size and has its residue; the dim's own size when
+ * there is none. */
 static int64_t halved(const rkb_dim_t *dim, int64_t size, int64_t modulus) {
    int64_t least = (size + 1) / 2;
    if (dim->choice_count)

@@ -1,5 +1,6 @@
-/* What every section of task.yaml is read with: room and texts in the arena, names, numbers, expressions, a tensor by its name.  Reports
- * mistakes at their places.  One thread. */
+/* Reads the elements of which every section of task.yaml consists: names, numbers, expressions, and tensors
+ * given by name.  Also allocates arrays and copies texts in the definition's arena.  Reports mistakes at
+ * their places.  One thread. */
 #include "task/definition_read.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
-/* What the parts of the task.yaml reader share (definition_parts.c), and the parts.  All report mistakes at their places; one thread. */
+/* Functions that all parts of the task.yaml reader share (definition_parts.c), and the parts themselves.  All
+ * report mistakes at their places; one thread. */
 #ifndef RKB_TASK_DEFINITION_READ_H
 #define RKB_TASK_DEFINITION_READ_H
 
 #include "task/definition.h"
 
-/* Room in the definition's arena for count and one more, cleared; never NULL. */
+/* Allocates a cleared array of count + 1 entries in the definition's arena; never NULL. */
 void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size);
 /* A copy in the arena. */
 const char *rkb_read_kept(rkb_definition_t *definition, const char *text);
-/* Reads a key that expressions can mention.  what says in messages what kind of thing it names. */
+/* Reads a key that expressions can mention.  `what` says in messages what kind of thing the key names. */
 const char *rkb_read_name(rkb_definition_t *definition, const rkb_yaml_t *key, const char *what,
                           rkb_problems_t *problems);
 /* Reads the text under a key.  When the key is absent and not required, *out is "". */

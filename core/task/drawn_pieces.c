@@ -1,4 +1,5 @@
-/* A table of pieces, each in the one slot that its name gives it: a row's pieces lie in slots side by side.  A mutex guards it. */
+/* A table of pieces.  A piece's name decides its one slot, and the pieces of a row lie in neighbouring slots.
+ * A mutex guards the table. */
 #include "task/drawn_pieces.h"
 
 #include <pthread.h>
@@ -6,12 +7,12 @@
 #include <string.h>
 #include "base/memory.h"
 
-#define SLOTS 512u /* 4 MiB when all are used */
+#define SLOTS 512u /* 4 MiB when all slots are used */
 
 typedef struct slot {
-   uint64_t number; /* of the piece in its tensor */
+   uint64_t number; /* number of the piece in its tensor */
    uint32_t tensor;
-   double *numbers; /* NULL: none yet */
+   double *numbers; /* NULL: the slot is empty */
 } slot_t;
 
 struct rkb_drawn_pieces {
@@ -34,7 +35,8 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
    free(pieces);
 }
 
-/* The elements of a whole piece, drawn where they are not here.  Without memory to keep it, it is drawn alone. */
+/* Gives the elements of a whole piece and draws them if they are not in the table.  Without memory to keep
+ * the piece, it is drawn for this caller alone. */
 static void read_piece(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument, uint32_t tensor,
                        uint64_t number, double *out) {
    slot_t *slot = &pieces->slots[(number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % SLOTS];

@@ -1,6 +1,7 @@
-/* Input elements that were drawn lately, in pieces.  The reference reads a long row once for its largest element, again for its sum, and once
- * more for each other operation on it; a piece that is still here is copied instead of drawn.  It is a pure function of the tensor and of its
- * number, so a piece that was forgotten is only drawn again. */
+/* Input elements that were drawn lately, in pieces.  The reference reads a long row once for its largest
+ * element, again for its sum, and once more for each other operation on it.  A piece that is still in the
+ * table is copied instead of drawn.  A piece is a pure function of its tensor and its number, so a piece that
+ * was dropped can be drawn again. */
 #ifndef RKB_TASK_DRAWN_PIECES_H
 #define RKB_TASK_DRAWN_PIECES_H
 
@@ -17,8 +18,9 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces);
 typedef void rkb_drawing_t(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
                            double *out);
 
-/* Gives elements from `first` on, from pieces that are here, and keeps the whole pieces among those that it draws.  Any thread; where another
- * thread is at it, everything is drawn. */
+/* Gives elements from `first` on.  Copies the pieces that are in the table, draws the others, and keeps the
+ * whole pieces among those that it drew.  Any thread; while another thread uses the table, everything is
+ * drawn. */
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
                            uint32_t tensor, uint64_t first, uint64_t count, double *out);
 

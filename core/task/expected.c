@@ -41,7 +41,7 @@ int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precis
    }
    made->peak_bytes = rkb_evaluate_peak(bound->program);
    for (uint32_t i = 0; i < made->tensor_count; i++) {
-      if (bound->view.tensors[i].role == RKB_IN) /* what the forward pass saved is an input here */
+      if (bound->view.tensors[i].role == RKB_IN) /* a value that the forward pass saved is an input here */
          rkb_block_free(&made->outputs[i]);
       if (!made->outputs[i].value)
          continue;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #define MOST_FAMILIES 48u
-#define MOST_PROBED 12u /* factors of products that have probes of their own: more would be more families than a verdict can run */
+/* at most this many factors of products have probes of their own; more would make more families than a
+ * verdict can run */
+#define MOST_PROBED 12u
 
 static bool is_float(const rkb_tensor_t *tensor) {
    return rkb_dtype_is_float(tensor->dtype);
@@ -199,7 +201,8 @@ static bool add_probes(rkb_bound_t *bound) {
       uint64_t depth = is_probed(bound, i) ? factor_depth(&products, i) : 0;
       if (depth == 0)
          continue;
-      /* Of many factors, some evenly spread ones; the others are thin beside them (choose_thin). */
+      /* If there are many factors, evenly spread ones get probes; the others are thin beside them
+       * (choose_thin). */
       uint32_t turn = seen++;
       if (factors > MOST_PROBED && turn * MOST_PROBED / factors == (turn + 1) * MOST_PROBED / factors)
          continue;
@@ -297,8 +300,9 @@ static bool add_guarded(rkb_bound_t *bound) {
    return true;
 }
 
-/* Where a product's factor is all ones, the values of its rows are alike to the last bit, and so are their roundings: what sums
- * them up next adds these up instead of averaging them out, which the statistical bound relies on. */
+/* Whether some product has a factor of ones only.  Then the values in its rows are equal to the last bit, and
+ * so are their roundings.  A later sum adds these roundings up instead of averaging them out, and the
+ * statistical bound relies on averaging. */
 static bool roundings_agree(rkb_bound_t *bound) {
    products_t products;
    find_products(bound, &products);
@@ -384,7 +388,8 @@ bool rkb_families_build(rkb_bound_t *bound) {
    bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
    if (!add(bound, "normal", !roundings_agree(bound), false, true))
       return false;
-   if (bound->precision.passes > 0 || rkb_program_needs_random_data(bound->program)) /* bounds that hold on random data alone */
+   /* these bounds hold only on random data */
+   if (bound->precision.passes > 0 || rkb_program_needs_random_data(bound->program))
       return true;
    if (!add_probes(bound))
       return false;

@@ -1,4 +1,5 @@
-/* Intermediates that were given to some inputs: what the reference reads for one, and their end.  Any thread. */
+/* Intermediates that were given to some inputs: how the reference reads one, and how they are freed.  Any
+ * thread. */
 #include "task/intermediates.h"
 
 #include <stdlib.h>

@@ -126,7 +126,7 @@ static bool name_output(rkb_bound_t *bound, const rkb_graph_output_t *output, co
                   rkb_dtype_name(output->dtype), rkb_dtype_name(computed));
       return false;
    }
-   /* PyTorch computes in no 8-bit float type, and neither does a kernel. */
+   /* PyTorch computes in no 8-bit float type, and kernels do not either. */
    if (eighth && (output->dtype != computed || !(maker->operation->moves || maker->operation->converts))) {
       rkb_problem(problems, output->place, "%s is declared %s, but %s does not convert: write a node `to`",
                   output->name, rkb_dtype_name(output->dtype), node->function->name);

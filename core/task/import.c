@@ -18,7 +18,7 @@
    (600ull * 1000000000ull) /* importing PyTorch from a cold disk takes a minute at worst   \
                                               */
 #define REFUSED 3 /* exit status of the script when something is not covered; 1 means an internal error */
-#define MOST_REPEATED 32 /* of --dim, and of --input */
+#define MOST_REPEATED 32 /* limit for --dim, and for --input */
 #define MOST_ARGUMENTS (16 + 4 * MOST_REPEATED)
 
 static const char *const written_files[] = {"task.yaml", "reference.graph.yaml", "reference.py", NULL};
@@ -120,7 +120,7 @@ static bool has_backward(const char *directory) {
    return found;
 }
 
-/* Takes the backward direction out of the task's text. */
+/* Removes the backward direction from the task's text. */
 static int forward_alone(const char *directory, rkb_error_t *err) {
    static const char both[] = "\ndirections: [forward, backward]\n", one[] = "\ndirections: [forward]\n";
    char *path = rkb_path_join(directory, "task.yaml"), *text = NULL;

@@ -15,7 +15,7 @@
 
 #define FILL_PIECE 4096u
 
-#define MOST_KEPT (UINT64_C(1) << 15) /* elements of a kept tensor */
+#define MOST_KEPT (UINT64_C(1) << 15) /* a tensor with at most this many elements is kept once drawn */
 
 /* From this many elements on, several threads draw.  Each element depends only on its number, so any order is correct. */
 #define SHARED_FILL (UINT64_C(1) << 18)
@@ -142,7 +142,8 @@ static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bit
    }
 }
 
-/* Makes NaN of the element that the seed chooses, and of those that are the same number by the tensor's structure. */
+/* Puts NaN at the element that the seed chooses, and at the elements that the tensor's structure makes equal
+ * to it. */
 static void put_nan(uint32_t structure, const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t first, uint64_t count,
                     double *numbers) {
    const uint64_t which = rkb_structure_source(structure, view, rkb_random_at(extra, 0) % view->elements);
@@ -199,7 +200,8 @@ static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
    rkb_dtype_round_each(dtype, count, numbers);
 }
 
-/* Draws at most FILL_PIECE neighbours and rounds them to the tensor's type.  A stream is faster in a row. */
+/* Draws at most FILL_PIECE neighbours and rounds them to the tensor's type.  Drawing neighbours is faster
+ * than drawing single elements. */
 static void draw_numbers(const void *argument, uint32_t tensor, uint64_t first, uint64_t count, double *out) {
    const rkb_inputs_t *inputs = argument;
    const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
@@ -341,7 +343,7 @@ static int compute_saved(rkb_inputs_t *inputs, rkb_error_t *err) {
       if (!rkb_inputs_is_saved(bound, i))
          continue;
       uint64_t elements = bound->view.tensors[i].elements;
-      free(inputs->saved[i]); /* of a try that failed */
+      free(inputs->saved[i]); /* a failed try left it */
       inputs->saved[i] = rkb_try_uncleared(elements + 1, sizeof **inputs->saved, err);
       if (!inputs->saved[i])
          status = RKB_ERR_NOMEM;
@@ -393,7 +395,7 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    for (uint64_t done = 0; done < count; done += FILL_PIECE) {
       double numbers[FILL_PIECE];
       uint64_t piece = count - done < FILL_PIECE ? count - done : FILL_PIECE;
-      if (count == info->elements) /* nobody reads so much of it in pieces */
+      if (count == info->elements) /* the whole tensor was read at once, so no piece will be read again */
          draw_numbers(inputs, tensor, first + done, piece, numbers);
       else
          rkb_drawn_pieces_read(inputs->pieces, draw_numbers, inputs, tensor, first + done, piece, numbers);

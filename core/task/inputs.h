@@ -19,7 +19,7 @@ struct rkb_inputs {
    double **saved; /* by case tensor: the forward pass's result, computed on demand; guarded by lock */
    /* By case tensor: the elements of a small f32 tensor that was filled whole, because the reference reads them next. */
    _Atomic(float *) *kept;
-   rkb_drawn_pieces_t *pieces; /* of large tensors, drawn lately */
+   rkb_drawn_pieces_t *pieces; /* pieces of large tensors that were drawn lately */
    rkb_given_t *given; /* intermediates that the reference does not compute; NULL: none */
 };
 

@@ -11,7 +11,8 @@
 
 #define MOST_POOL 256u       /* true elements behind a made-up intermediate */
 #define LEAST_POOL 16u
-#define POOL_WORK 4e6        /* that they may cost; with the fewest elements, LEAST_POOL_WORK */
+/* the most work that drawing these elements may cost, and the least number of elements below */
+#define POOL_WORK 4e6
 #define LEAST_POOL_WORK 5e7
 #define PIECE 1024u
 
@@ -85,7 +86,8 @@ static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_valu
    return RKB_OK;
 }
 
-/* Makes the program for the intermediates given so far.  Remembered points belong to the previous program and are dropped. */
+/* Builds the program for the intermediates given so far.  Points that were remembered belong to the previous
+ * program and are dropped. */
 static void rebuild(rkb_inputs_t *inputs) {
    const rkb_bound_t *bound = inputs->bound;
    rkb_given_t *given = inputs->given;
@@ -105,7 +107,7 @@ int rkb_task_give(rkb_inputs_t *inputs, const uint32_t *numbers, const uint32_t 
    given->values = rkb_allocate(count + 1, sizeof *given->values);
    given->list = rkb_allocate(count + 1, sizeof *given->list);
    rebuild(inputs);
-   /* In the order of the program: each is drawn from what was given before it. */
+   /* Goes in the program's order, because each intermediate is drawn from those that were given before it. */
    for (uint32_t number = 0; number < program->node_count && status == RKB_OK; number++)
       for (uint32_t n = 0; n < count && status == RKB_OK; n++) {
          if (numbers[n] != number)

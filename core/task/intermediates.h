@@ -1,5 +1,5 @@
-/* Intermediates of a task's reference (<rkb/ext/intermediates.h>): which there are, their expected values, and inputs to which made-up ones are
- * given.  Owned by their inputs. */
+/* Intermediates of a task's reference (<rkb/ext/intermediates.h>): their list, their expected values, and
+ * inputs that hold made-up ones.  The inputs own them. */
 #ifndef RKB_TASK_INTERMEDIATES_H
 #define RKB_TASK_INTERMEDIATES_H
 
@@ -13,16 +13,17 @@ typedef struct rkb_given {
    rkb_program_t *program;
    uint32_t count;
    struct rkb_given_value {
-      uint32_t value, dtype; /* number in the program, and of what holds it */
+      uint32_t value,
+         dtype; /* the value's number in the program, and the type in which the kernel stores it */
       double *pool;          /* elements of the true intermediate */
       uint32_t pool_count;
-      rkb_random_t stream; /* chooses among them */
+      rkb_random_t stream; /* chooses elements of the pool */
    } *values;
-   uint32_t *list; /* of their numbers in the program */
+   uint32_t *list; /* numbers of the given values in the program */
 } rkb_given_t;
 
 void rkb_given_free(rkb_given_t *given);
-/* What the reference reads for one of them: see rkb_source_t. */
+/* Fills elements of one given intermediate for the reference: see rkb_source_t. */
 void rkb_given_source(const rkb_given_t *given, uint32_t which, uint64_t count, const int64_t *index, double *out);
 
 bool rkb_task_intermediate(const rkb_case_t *the_case, uint32_t number, rkb_intermediate_t *intermediate);

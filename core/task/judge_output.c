@@ -5,9 +5,10 @@
 #include "reference/judge.h"
 #include "reference/operations/product.h"
 
-/* F(2, 3) in two dims: a product's transformed factors together are up to 16 times the product of the largest element and the sum of weights, which
- * is about four times the largest of the direct products; in variance 25/9 times where numbers are independent.  Transforms round about eleven times
- * besides (docs/numerics.md). */
+/* Winograd's F(2, 3) in two dims.  The transformed factors of a product together are up to 16 times the
+ * product of the largest element and the sum of weights, which is about four times the largest of the direct
+ * products.  In variance the factor is 25/9 when numbers are independent.  In addition the transforms round
+ * about eleven times (docs/numerics.md). */
 #define FILTER_HARD 64
 #define FILTER_STAT 4
 
@@ -21,7 +22,7 @@ static bool has_filter_of_three(const rkb_program_t *program) {
 static rkb_judge_rule_t rule_of(const rkb_inputs_t *inputs, uint32_t dtype, bool transform) {
    const rkb_definition_t *definition = inputs->bound->definition;
    const rkb_family_entry_t *family = inputs->family;
-   /* Intermediates that were given are no small integers, whatever the family. */
+   /* Given intermediates are not small integers, whatever the family. */
    return (rkb_judge_rule_t){.exact = family->view.exact && !transform && !inputs->given,
                              .stat = family->view.stat,
                              .loose = definition->has_tolerance,
@@ -66,7 +67,8 @@ int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uin
    rkb_intermediate_t intermediate;
    if (!rkb_task_intermediate(&inputs->bound->view, number, &intermediate))
       return rkb_fail(err, RKB_ERR_INVALID, "case %s has no intermediate number %u", inputs->bound->view.name, number);
-   const rkb_judge_rule_t rule = rule_of(inputs, dtype, true); /* where it is not exact, sums may be in any order */
+   /* if the rule is not exact, sums may be in any order */
+   const rkb_judge_rule_t rule = rule_of(inputs, dtype, true);
    return judge_as(inputs, intermediate.name, &rule, data, NULL, points, elements, judgement, err);
 }
 

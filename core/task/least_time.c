@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PRODUCTS_OF_A_FLOAT 3 /* of 16-bit numbers */
+#define PRODUCTS_OF_A_FLOAT 3 /* three products of 16-bit numbers replace one product of floats */
 
 rkb_peaks_t rkb_peaks_of(const rkb_device_t *device) {
    return (rkb_peaks_t){

@@ -7,11 +7,13 @@
 
 /* Peak rates of a device. */
 typedef struct rkb_peaks {
-   const char *name;        /* of the device profile; borrowed */
+   const char *name;        /* name of the device profile; borrowed */
    double bytes_per_s;      /* memory bandwidth */
    double operations_per_s; /* in fp32; a multiply and an add count as two */
    double tf32_per_s, half_per_s,
-      eighth_per_s;       /* of tensor cores: TF32, 16 bits, 8 bits; 0: it has none, fp32's rate holds */
+      /* rates of tensor cores for TF32, 16 bits and 8 bits; 0: the device has none, and the rate of fp32
+       * holds */
+      eighth_per_s;
    double launch_floor_s; /* time of an empty kernel */
 } rkb_peaks_t;
 

@@ -12,8 +12,10 @@ typedef struct rkb_listed_case {
    const char *task, *direction, *name; /* "llama_rmsnorm", "forward", "bench/published" */
    const char *dims;                    /* "B=16 T=1024 D=4096" */
    const char *precision;               /* class: "fp32", "bf16", ... */
-   const char *group; /* of groups.yaml; "others" where it names no group, "" where there is no such file */
-   uint32_t place;    /* in the listing, from 0 */
+   /* its group in groups.yaml; "others" when groups.yaml names no group for it, "" when there is no such
+    * file */
+   const char *group;
+   uint32_t place; /* its group's place in the listing, from 0 */
    double operations, bytes;
    double least_s; /* max(bytes / bandwidth, operations / rate) + launch floor */
    bool memory_bound;

@@ -1,17 +1,18 @@
-/* Walks back from what chooses to the task's tensors.  Pure functions. */
+/* Walks back from operations that choose an operand to the task's tensors.  Pure functions. */
 #include "task/nan_sources.h"
 
 #include <string.h>
 
-#define MOST_STEPS 64u /* back from what chooses */
+#define MOST_STEPS 64u /* steps back from an operation that chooses */
 
 const char *const rkb_nan_choosing[] = {"max_pool", "amax", "amin", "relu", "clamp", "maximum", "minimum",
                                          "where", "softmax", "log_softmax", "log_sum_exp", "greater_scalar", "greater_equal_scalar", "less_scalar",
                                          "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", NULL};
-/* Of those, what looks at several elements of one operand. */
+/* The operations among them that look at several elements of one operand. */
 static const char *const reducing[] = {"max_pool", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", NULL};
 
-/* Operations that make NaN of NaN, or a don't-care element, or only move it; and those that make of NaN the number that PyTorch makes. */
+/* Operations that turn NaN into NaN or into a don't-care element, operations that only move NaN, and
+ * operations that turn NaN into the same number as PyTorch. */
 static const char *const keeping[] = {
    "reshape", "expand",      "permute",    "slice",      "flip",  "cat",     "embed",       "detach",      "convert",    "allowance",
    "neg",     "abs",         "add",        "sub",        "mul",   "div",     "add_scalar",  "mul_scalar",  "div_scalar", "reverse_sub",
@@ -64,7 +65,8 @@ static void mark_from(walk_t *walk, uint32_t value, uint32_t steps) {
       mark_from(walk, node->inputs[i], steps + 1);
 }
 
-/* An addend has one value in all of a window, so what looks at several elements also gets NaN from a factor. */
+/* An addend has one value for a whole window, so an operation that looks at several elements also gets NaN
+ * from a factor. */
 static void mark_before(walk_t *walk, const rkb_program_node_t *node) {
    const bool several = is_one_of(node, reducing);
    walk->any = false;

@@ -40,7 +40,8 @@ static rkb_bound_t *bind(const rkb_task_t *task, rkb_random_t *stream, uint32_t 
    const rkb_definition_t *definition = task->definition;
    int64_t dims[RKB_MAX_DIMS];
    double *attributes = rkb_allocate(definition->attribute_count + 1, sizeof *attributes);
-   /* Kernels have paths for cases whose sizes all suit wide accesses: drawn alone, such sizes would rarely meet. */
+   /* Kernels have special paths for cases whose sizes all suit wide accesses.  If each size were drawn alone,
+    * such cases would be rare. */
    const bool whole = rkb_random_below(stream, 2) == 0;
    uint32_t turns = 1;
    for (uint32_t i = 0; i < definition->dim_count; i++) {

@@ -19,12 +19,13 @@ enum rkb_structure {
 
 bool rkb_structure_parse(const char *name, uint32_t *structure);
 
-/* The element that decides an element's number: itself, except below the diagonal of a symmetric matrix, where it is its mirror image. */
+/* The element whose draw decides an element's number: the element itself, except below the diagonal of a
+ * symmetric matrix, where it is the mirror image. */
 uint64_t rkb_structure_source(uint32_t structure, const rkb_tensor_t *tensor, uint64_t element);
 /* What the stream draws for `count` elements from `first` on. */
 void rkb_structure_draw(uint32_t structure, const rkb_tensor_t *tensor, const rkb_random_t *stream,
                         uint64_t first, uint64_t count, uint64_t *bits);
-/* Puts zeros where the structure has them. */
+/* Sets the elements to zero that the structure defines as zero. */
 void rkb_structure_clear(uint32_t structure, const rkb_tensor_t *tensor, uint64_t first, uint64_t count,
                          double *numbers);
 

@@ -28,7 +28,8 @@ const char *rkb_task_values_identity(const rkb_task_t *task);
 uint32_t rkb_task_dim_count(const rkb_task_t *task);
 /* The name of a dim, and its domain as written ("1..16384"). */
 const char *rkb_task_dim(const rkb_task_t *task, uint32_t index, const char **domain);
-/* What a dim may be: low to high in steps of multiple_of, or, where there are choices, one of them.  Borrowed from the task. */
+/* The values that a dim may take: low to high in steps of multiple_of, or, when there are choices, one of
+ * them.  Borrowed from the task. */
 typedef struct rkb_task_domain {
    int64_t low, high, multiple_of;
    const int64_t *choices;
@@ -50,13 +51,15 @@ const char *rkb_task_let_at(const rkb_task_t *task, uint32_t index, const char *
 const rkb_case_t *rkb_task_case(const rkb_task_t *task, uint32_t kind, uint32_t index);
 int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work, rkb_case_t **drawn,
                        rkb_error_t *err);
-/* The same with dims that are equal: all that admit the value of one of them, or, unless all, two.  RKB_ERR_LIMIT where no two dims
- * admit one value. */
+/* The same with equal dims: with all, every dim that admits one dim's value gets it; otherwise two dims are
+ * equal.  RKB_ERR_LIMIT when no two dims admit one value. */
 int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, double work, bool all,
                              rkb_case_t **drawn, rkb_error_t *err);
-/* A shape like the listed one, of at most work operations and few elements: dims are halved, the largest first, and keep their residues modulo 32, or the
- * highest power of two below it with which the work suffices; choices and attributes stay.  Dim number `longest` is halved only when no other
- * can be (UINT32_MAX: no dim).  RKB_ERR_LIMIT where nothing so small fits the domain.  The caller frees it with rkb_task_case_free. */
+/* Makes a shape like the listed one, of at most `work` operations and few elements.  Dims are halved, the
+ * largest first.  They keep their residues modulo 32, or modulo the highest lower power of two with which the
+ * work suffices; choices and attributes stay.  Dim number `longest` is halved only when no other can be
+ * (UINT32_MAX: no dim).  RKB_ERR_LIMIT when nothing so small fits the domain.  The caller frees it with
+ * rkb_task_case_free. */
 int rkb_task_case_reduced(const rkb_task_t *task, const rkb_case_t *listed, rkb_random_t *stream, double work,
                           uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
 /* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
@@ -93,7 +96,7 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
                    const rkb_points_t *points, const uint64_t *elements, bool transform,
                    rkb_judgement_t *judgement, rkb_error_t *err);
 int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
-/* How many threads the calling thread's evaluations may use from here on. */
+/* Sets how many threads the calling thread's evaluations may use from now on. */
 void rkb_task_use_threads(int threads);
 
 #endif

@@ -26,7 +26,7 @@ struct rkb_expected {
 int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precision,
                        rkb_expected_t **expected, rkb_error_t *err);
 
-/* As rkb_task_expect_points, of any value of the program. */
+/* As rkb_task_expect_points, for any value of the program. */
 int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint64_t *elements, uint64_t count,
                           double *values, double *hard, double *stat, uint8_t *flags, rkb_error_t *err);
 

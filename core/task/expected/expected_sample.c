@@ -1,5 +1,5 @@
-/* Choosing and evaluating the elements.  The time budget decides how many are compared, never whether they are right; how
- * many it was is part of every verdict.  A sample owns one block of memory. */
+/* Chooses and evaluates the elements.  The time budget decides how many elements are compared, never whether
+ * they are right; every verdict states their number.  A sample owns one block of memory. */
 #include "task/expected/expected_sample.h"
 
 #include <stdio.h>
@@ -13,36 +13,38 @@
 
 enum { RUN_ELEMENTS = 32 }; /* neighbours in a run */
 
-/* For rkb_task_inputs_limit: a run of elements that needs more is not compared on the device, and the verdict says so. */
+/* The limit for rkb_task_inputs_limit.  A run of elements that needs more work is not compared on the device,
+ * and the verdict says so. */
 #define RUN_MOST_WORK 4e9
-/* Whole outputs up to these sizes: kept ones cost disk, others memory. */
+/* Outputs up to these sizes are evaluated whole.  Stored outputs cost disk space, the others cost memory. */
 #define ALL_KEPT (UINT64_C(1) << 18)
 #define ALL_FRESH (UINT64_C(1) << 22)
-/* Operations of a reference that is cheaper to evaluate whole than by elements. */
+/* A reference with at most this many operations is cheaper to evaluate whole than by elements. */
 #define WHOLE_OPERATIONS 2e8
-/* Bytes of a case that a whole evaluation has memory for: each element takes 25 bytes, and is 2 to 4 in the case.  A gather's gradient
- * takes few operations for a large table. */
+/* A case with at most this many bytes can be evaluated whole in memory: an element takes 25 bytes in the
+ * evaluation and 2 to 4 bytes in the case.  The limit on operations alone does not suffice, because the
+ * gradient of a gather takes few operations for a large table. */
 #define WHOLE_BYTES 100e6
-/* Bytes of a case that takes a good part of a second to be put on the device, in all its sets. */
+/* Putting all sets of a case with this many bytes on the device takes a large part of a second. */
 #define FEW_SETS_BYTES 64e6
 #define HUGE_BYTES 1e9
 
-/* One of the wanted.  Its outputs come one after the other from the same inputs, which keep what one has in common with the
- * next; evaluating one takes free cores by itself. */
+/* One wanted case, family and seed.  Its outputs are evaluated one after another from the same inputs, which
+ * keep the values that several outputs share.  Evaluating one output uses free cores by itself. */
 typedef struct part {
    const rkb_sampling_t *sampling;
    const rkb_wanted_t *wanted;
-   int threads; /* that it may take */
+   int threads; /* the threads that the evaluation may use */
    int status;
    rkb_error_t err;
 } part_t;
 
-/* A sample while it is filled in: the same memory. */
+/* A sample while it is filled in; uses the sample's own memory. */
 typedef struct filling {
    uint64_t *elements; /* ascending within a run; runs in the order drawn */
-   double *numbers;    /* values, hard bounds, stat bounds: room each */
+   double *numbers;    /* values, hard bounds, stat bounds: `room` numbers of each */
    uint8_t *flags;
-   uint64_t count, room; /* known, wanted */
+   uint64_t count, room; /* elements known so far, elements wanted */
 } filling_t;
 
 static uint64_t now_ns(void) {
@@ -55,7 +57,7 @@ static bool is_whole(const rkb_case_t *c) {
    return c->operations <= WHOLE_OPERATIONS && (double)c->bytes <= WHOLE_BYTES;
 }
 
-/* The first elements, the last ones, then runs from anywhere. */
+/* Chooses the first elements, the last ones, then runs at random places. */
 static void choose(uint64_t elements, uint64_t seed, filling_t *filling) {
    rkb_random_t stream = {.key = {(uint32_t)seed, (uint32_t)(seed >> 32)}, .stream = {0x706f696e, 0x74}};
    for (uint64_t first = 0; first < filling->room; first += RUN_ELEMENTS) {
@@ -67,7 +69,7 @@ static void choose(uint64_t elements, uint64_t seed, filling_t *filling) {
    }
 }
 
-/* What is known of a reference that was evaluated whole. */
+/* Takes the chosen elements from a reference that was evaluated whole. */
 static void take_whole(const rkb_expected_t *expected, uint32_t tensor, filling_t *filling) {
    rkb_points_t points = rkb_task_expected_points(expected, tensor);
    for (uint64_t i = 0; i < filling->room; i++) {
@@ -98,7 +100,7 @@ static int evaluate_runs(const part_t *p, const rkb_inputs_t *inputs, uint32_t t
 }
 
 static void key_of(const part_t *p, uint32_t tensor, const filling_t *filling, char *key, size_t size) {
-   uint64_t chosen = 0; /* which elements they are is not kept with them */
+   uint64_t chosen = 0; /* the numbers of the elements are not stored with the values */
    for (uint64_t i = 0; i < filling->room; i++)
       chosen = (chosen ^ filling->elements[i]) * 0xd6e8feb86659fd93u;
    snprintf(key, size, "%s|%s|%llu|%s|%llu|%llx", p->wanted->the_case->name, p->wanted->family->name,
@@ -140,7 +142,7 @@ static int choose_elements(const part_t *p, uint32_t tensor, rkb_sample_t *sampl
    return RKB_OK;
 }
 
-/* How many are known comes first, then the numbers. */
+/* Loads a stored output.  The number of known elements comes first, then the values and bounds. */
 static bool load(const part_t *p, uint32_t tensor, filling_t *filling) {
    char key[512];
    double *kept = p->wanted->stored ? rkb_try_uncleared(3 * filling->room + 1, sizeof *kept, NULL) : NULL;
@@ -169,7 +171,8 @@ static bool save(const part_t *p, uint32_t tensor, const filling_t *filling) {
    return saved;
 }
 
-/* Evaluates an output that was not in the store; *expected is of all outputs, once one of them had to be evaluated whole. */
+/* Evaluates an output that was not in the store.  Once one output had to be evaluated whole, *expected holds
+ * all of them. */
 static int evaluate_output(const part_t *p, const rkb_inputs_t *inputs, uint32_t t, filling_t *filling,
                            rkb_expected_t **expected, rkb_error_t *err) {
    int status = RKB_OK;

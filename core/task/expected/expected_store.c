@@ -1,6 +1,6 @@
-/* Files of expected values.  Each is written under another name and moved into place, so that programs side by side never
- * read half of one, and begins with a seal over its name and what it holds.  Owns the folder's size: the oldest files go when it
- * passes its bound. */
+/* Files of expected values.  Each file is written under another name and moved into place, so that parallel
+ * programs never read half of one.  It begins with a seal over its name and its content.  The store keeps the
+ * folder below a size limit and deletes the oldest files first. */
 #include "task/expected/expected_store.h"
 
 #include <dirent.h>
@@ -21,9 +21,9 @@
 #define NAME_DIGITS 32
 
 struct rkb_store {
-   _Atomic uint64_t added;            /* bytes since the folder was last looked through */
-   char *folder, *identity;           /* owned; identity: of everything the values depend on */
-   unsigned char key[RKB_HASH_BYTES]; /* this user's */
+   _Atomic uint64_t added;            /* bytes written since the folder's size was last measured */
+   char *folder, *identity;           /* owned; identity covers everything that the values depend on */
+   unsigned char key[RKB_HASH_BYTES]; /* this user's secret key */
 };
 
 static bool seal_of(const rkb_store_t *store, const char *name, const void *data, size_t bytes,
@@ -127,10 +127,11 @@ static int by_age(const void *a, const void *b) {
    return (left->written > right->written) - (left->written < right->written);
 }
 
-/* What may be added before the folder is looked through again: that takes as long as it has files. */
+/* This many bytes may be written before the folder's size is measured again, because measuring takes time for
+ * every file. */
 #define ADDED_BYTES (MOST_BYTES / 16)
 
-/* The oldest files go until half of the bound is free. */
+/* Deletes the oldest files until half of the size limit is free. */
 static void trim(const rkb_store_t *store) {
    enum { MOST_FILES = 65536 };
    struct kept *list = rkb_try_allocate(MOST_FILES, sizeof *list, NULL);
@@ -182,7 +183,7 @@ bool rkb_store_save(const rkb_store_t *store, const char *key, const double *num
    if (!whole)
       return false;
    _Atomic uint64_t *added =
-      (_Atomic uint64_t *)(uintptr_t)&store->added; /* the part that is not immutable */
+      (_Atomic uint64_t *)(uintptr_t)&store->added; /* the only mutable part of an immutable store */
    const uint64_t before = atomic_fetch_add(added, size + FILE_BYTES);
    if (before == 0 || before / ADDED_BYTES != (before + size + FILE_BYTES) / ADDED_BYTES)
       trim(store);

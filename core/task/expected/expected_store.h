@@ -6,8 +6,9 @@
 
 #include <rkb/ext/task.h>
 
-/* For what has this identity (rkb_task_values_identity).  Whatever computes the same values shares them: two programs, the same
- * one at another place.  RKB_ERR_UNAVAILABLE or RKB_ERR_IO when there is no folder of this user's own to keep things in. */
+/* Opens the store for values with this identity (rkb_task_values_identity).  All programs that compute the
+ * same values share them, also the same program at another place.  RKB_ERR_UNAVAILABLE or RKB_ERR_IO when
+ * this user has no folder of their own for the files. */
 int rkb_store_open(const char *identity, rkb_store_t **store, rkb_error_t *err);
 void rkb_store_close(rkb_store_t *store); /* NULL is accepted */
 
@@ -17,11 +18,11 @@ uint64_t rkb_store_seed(const rkb_store_t *store, const char *case_name, uint64_
 /* Two words that name a stored item of this task, and one that keys its checksum.  Only this machine's user can compute them. */
 void rkb_store_name(const rkb_store_t *store, const char *key, uint64_t name[3]);
 
-/* The numbers kept under a key, count doubles and bytes; false when there are none, when what lies there was not kept by this user
- * under this key, or when store is NULL. */
+/* Loads the numbers stored under a key: count doubles, and bytes.  False when there are none, when this user
+ * did not store the file's content under this key, or when store is NULL. */
 bool rkb_store_load(const rkb_store_t *store, const char *key, double *numbers, size_t count, uint8_t *flags,
                     size_t bytes);
-/* Keeps them; false when they cannot be written, or store is NULL. */
+/* Stores numbers under a key; false when they cannot be written, or store is NULL. */
 bool rkb_store_save(const rkb_store_t *store, const char *key, const double *numbers, size_t count,
                     const uint8_t *flags, size_t bytes);
 
