@@ -27,9 +27,9 @@ static uint32_t *count_readers(const rkb_program_t *program) {
    return readers;
 }
 
-/* Follows a value back to a product without an addend, through reshapes.  Lists the nodes from the value's own back to the product's
- * and returns their number; 0 where there is no such product, something else reads a value on the way, or a value is stored
- * narrower than the sum. */
+/* Follows a value back to a product without an addend, through reshapes.  Lists the nodes from the value's
+ * own back to the product's and returns their number.  Returns 0 when there is no such product, when
+ * something else reads a value on the way, or when a value is stored narrower than the sum. */
 static uint32_t product_behind(const rkb_program_t *program, const uint32_t *readers, uint32_t value,
                                uint32_t *nodes) {
    for (uint32_t count = 0; count < MOST_MOVED; count++) {
@@ -47,7 +47,8 @@ static uint32_t product_behind(const rkb_program_t *program, const uint32_t *rea
    return 0;
 }
 
-/* Moves the listed nodes to just before the addition at place `to`, and the nodes between them up. */
+/* Moves the listed nodes to just before the addition at place `to`.  The nodes between them move towards the
+ * front. */
 static void move_before(rkb_program_t *program, const uint32_t *nodes, uint32_t count, uint32_t to) {
    rkb_program_node_t moved[MOST_MOVED];
    for (uint32_t i = 0; i < count; i++)

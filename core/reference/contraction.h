@@ -24,9 +24,10 @@ typedef struct rkb_contraction {
 
 /* Sets the factors and the addend that a node reads. */
 void rkb_contraction_operands(rkb_contraction_t *contraction, const rkb_program_node_t *node);
-/* The arithmetic of adding the addend, one operation an element; 0 without one. */
+/* The number of operations that add the addend, one per element; 0 without an addend. */
 double rkb_contraction_addend_work(const rkb_program_t *program, const rkb_program_node_t *node);
-/* The points of the addend at a list of output elements, for the caller to free also after a failure.  Without an addend the block is empty. */
+/* Reads the points of the addend at a list of output elements.  The caller frees the block, also after a
+ * failure.  Without an addend the block is empty. */
 int rkb_contraction_read_addend(rkb_reader_t *reader, const rkb_contraction_t *contraction, uint64_t count,
                                 const int64_t *index, rkb_block_t *out);
 

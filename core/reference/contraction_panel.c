@@ -59,7 +59,7 @@ static line_facts_t look_at_line(rkb_block_t line, uint64_t depth, double produc
 
 int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uint64_t lines, uint64_t depth) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
-   /* an operand stored in a type that narrow is not rounded again */
+   /* an operand that is stored in such a narrow type is not rounded again */
    uint32_t dtype = rkb_program_kept_type(rkb_reader_program(reader), value);
    double product = rkb_dtype_narrow(dtype) ? 0 : precision->product;
    int status = rkb_read(reader, value, lines * depth, panel->index, &panel->block);
@@ -187,7 +187,8 @@ static inline void conclude(const rkb_precision_t *precision, double value, doub
    *variance = point.variance;
 }
 
-/* Counts the addend as a term, whose size is the size of all partial sums that begin with it. */
+/* Counts the addend as one more term.  Its size counts as the size of all partial sums that begin with the
+ * addend. */
 static void conclude_addend(const rkb_precision_t *precision, uint64_t count, double depth,
                             const rkb_block_t *addend, double *const sums[SUMS]) {
    for (uint64_t i = 0; i < count; i++) {

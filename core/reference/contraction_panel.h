@@ -11,7 +11,8 @@
 /* The sums kept for one output: the value, |ab|, (ab)^2, the count of non-zero terms, and the sums of the operands' bounds. */
 enum { VALUE, ABSOLUTE, SQUARES, NONZERO, HARD, VARIANCE, SUMS };
 
-/* A flag of a line beside enum rkb_point_flags: some element is NaN, and so is every sum with it. */
+/* A flag of a line, besides those of enum rkb_point_flags: some element of the line is NaN, and so is every
+ * sum that has this element as a term. */
 #define RKB_LINE_NAN 0x80u
 
 /* Arrays of lines x depth, the depth running fastest. */
@@ -47,22 +48,23 @@ void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t
 void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
                               uint64_t column, double sums[SUMS]);
 
-/* The precision of a sum of products of two values: the class's, but the tensor cores' own accumulator for two 8-bit floats. */
+/* The precision of a sum of products of two values: that of the class, except that two 8-bit floats use the
+ * accumulator of the tensor cores. */
 rkb_precision_t rkb_contraction_precision(const rkb_reader_t *reader, uint32_t left, uint32_t right);
 
-/* Call it once the whole depth was added: adds the addend (NULL: none), and turns the sums over the terms' bounds and variances into
- * those of the outputs. */
+/* Call it after the whole depth was added.  It adds the addend (NULL: none), and turns the sums over the
+ * terms' bounds and variances into those of the outputs. */
 void rkb_contraction_conclude(const rkb_precision_t *precision, uint64_t count, uint64_t depth,
                               const rkb_block_t *addend, double *const sums[SUMS]);
 
-/* Flags of an addend, as those of a line; addend may hold nothing. */
+/* The flags of an addend, in the form of a line's flags; addend may hold nothing. */
 static inline uint32_t rkb_addend_flags(const rkb_block_t *addend, uint64_t i) {
    if (!addend->value)
       return 0;
    return rkb_point_is_nan(rkb_block_get(addend, i)) ? RKB_LINE_NAN : addend->flags[i];
 }
 
-/* The point of an output after rkb_contraction_conclude; flags: of its two lines and its addend. */
+/* The point of an output after rkb_contraction_conclude; flags are those of its two lines and its addend. */
 static inline rkb_point_t rkb_contraction_point(const rkb_precision_t *precision, double *const sums[SUMS],
                                                 uint64_t i, uint32_t flags) {
    if (flags & RKB_LINE_NAN)

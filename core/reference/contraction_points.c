@@ -232,7 +232,7 @@ int rkb_contract_points(rkb_reader_t *reader, const rkb_contraction_t *c, uint64
 /* Lines of both operands repeat where outputs share rows or columns; elements repeat where windows overlap. */
 double rkb_contraction_cone(const rkb_program_t *program, const rkb_contraction_t *c, uint32_t which,
                             double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
-   if (which > 1) { /* the addend: one element for each output, unless it is stretched */
+   if (which > 1) { /* the addend has one element for each output, unless it is stretched */
       memcpy(operand, output, samples * sizeof *operand);
       return rkb_shape_equal(rkb_program_shape(program, c->addend), rkb_program_shape(program, c->frame))
                 ? outputs

@@ -55,24 +55,25 @@ static uint64_t bits_of(double x) {
    return bits;
 }
 
-/* The exponent of the least number with a hidden one. */
+/* The exponent of the least normal number of the type. */
 static int least_normal(const rkb_narrow_t *type) {
    return type->least_exponent + type->bits - 1;
 }
 
-/* The exponent of a finite number that is not 0 or subnormal as a double. */
+/* The exponent of a finite number that is neither 0 nor subnormal as a double. */
 static int exponent_of(double x) {
    return (int)(bits_of(x) >> DOUBLE_FRACTION & 0x7ff) - DOUBLE_BIAS;
 }
 
-/* Whether a number has a hidden one in the type, and cannot overflow when it is rounded: nearly every number, and the quick way. */
+/* Whether a number is normal in the type and cannot overflow when it is rounded.  That is so for nearly every
+ * number, and allows the fast way. */
 static bool in_range(const rkb_narrow_t *type, double x) {
    const int exponent = exponent_of(x);
    return exponent >= least_normal(type) && exponent < exponent_of(type->largest);
 }
 
-/* The bits of such a number, rounded to nearest even: adds just less than half a unit, and the last bit that stays; what is below drop bits
- * is still to be cut off. */
+/* The bits of such a number, rounded to nearest even.  Adds just less than half a unit, plus the last bit
+ * that stays; the caller still has to cut off the bits below bit `drop`. */
 static uint64_t rounded_bits(const rkb_narrow_t *type, double x, int *drop) {
    const uint64_t bits = bits_of(x);
    *drop = DOUBLE_FRACTION + 1 - type->bits;

@@ -121,7 +121,8 @@ static int evaluate_all(rkb_reader_t *reader, const int64_t *last) {
       const rkb_program_node_t *node = &program->nodes[i];
       if (last[node->output] < 0)
          continue;
-      if (reader->spare_elements != program->values[node->output].elements) /* or the peak would grow */
+      /* Otherwise the peak of memory would grow. */
+      if (reader->spare_elements != program->values[node->output].elements)
          rkb_block_free(&reader->spare);
       for (uint32_t j = 0; j < node->input_count; j++) {
          uint32_t input = node->inputs[j];
@@ -200,7 +201,7 @@ static void free_outputs(const rkb_program_t *program, rkb_block_t *outputs) {
       rkb_block_free(&outputs[i]);
 }
 
-/* Bounds of a deep graph: the outputs of several passes beside the exact ones (noise.c). */
+/* Computes the bounds of a deep graph from the outputs of several passes and the exact outputs (noise.c). */
 static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t *precision, const rkb_source_t *source,
                             rkb_block_t *outputs, rkb_error_t *err) {
    const uint32_t count = program->tensor_count;

@@ -22,11 +22,12 @@ struct rkb_reader {
    rkb_source_t source;
    rkb_block_t *stored;    /* by value; .value is NULL when it is not in memory, .hard is NULL when it is exact */
    rkb_memory_t *memory;   /* when only points are computed; otherwise NULL */
-   rkb_block_t spare;      /* whole tensors: a freed tensor of the next tensor's size */
+   rkb_block_t spare;      /* for whole tensors: a freed tensor that has the size of the next one */
    uint64_t spare_elements;
-   uint32_t pass;  /* of a deep graph, whose bounds come from several (noise.h) */
-   uint32_t depth; /* points: operations that are being computed, one for another */
-   double work, most_work; /* points: elements read and products formed so far, and the limit; 0: no limit */
+   uint32_t pass;  /* number of the pass; a deep graph gets its bounds from several passes (noise.h) */
+   uint32_t depth; /* for points: how many computations of operations are nested at the moment */
+   double work,
+      most_work; /* for points: elements read and products formed so far, and their limit; 0: no limit */
 };
 
 /* The most bytes that rkb_evaluate_whole holds at any time. */
@@ -53,7 +54,7 @@ double rkb_estimate_distinct(uint64_t *list, uint64_t count, double most);
 /* reader.c: runs a node's compute in pieces and adds the rounding of its storage type. */
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out);
-/* Adds the rounding of a node's storage type to what was computed: rkb_compute does so by itself. */
+/* Adds the rounding of a node's storage type to computed points.  rkb_compute calls it itself. */
 void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count, rkb_block_t *block);
 /* Reads a whole input into memory as doubles.  *data is malloc'd. */
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **data);

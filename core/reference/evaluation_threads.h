@@ -1,4 +1,5 @@
-/* How many threads one evaluation of a reference takes.  They are OpenMP's; where it is left out, one. */
+/* How many threads one evaluation of a reference takes.  The threads are OpenMP's; a build without OpenMP
+ * uses one thread. */
 #ifndef RKB_REFERENCE_EVALUATION_THREADS_H
 #define RKB_REFERENCE_EVALUATION_THREADS_H
 
@@ -7,7 +8,8 @@
 /* The number of threads for each of several parallel evaluations, so that all of them use no more threads than one alone would. */
 int rkb_evaluation_threads(uint32_t evaluations);
 
-/* Sets the number for evaluations that the calling thread begins from now on; returns the number before. */
+/* Sets the number for the evaluations that the calling thread begins from now on; returns the previous
+ * number. */
 int rkb_evaluation_use_threads(int threads);
 
 #endif

@@ -12,7 +12,7 @@ static const rkb_function_t *const tables[] = {
 };
 
 #define MOST_NAMES 256
-static const char *names[MOST_NAMES]; /* written once */
+static const char *names[MOST_NAMES]; /* filled once */
 static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 static void collect_names(void) {

@@ -51,7 +51,7 @@ struct rkb_function {
    const char *operation;                                    /* which operation, if build serves several */
 };
 
-/* NULL when there is none. */
+/* Returns NULL when there is no function of that name. */
 const rkb_function_t *rkb_function_find(const char *name);
 const char *const *rkb_function_names(void); /* NULL-terminated, for "did you mean" */
 

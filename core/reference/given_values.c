@@ -16,7 +16,8 @@ rkb_program_t *rkb_program_with_row_sums(rkb_program_t *program, rkb_arena_t *ar
    bool any = false;
    *made = *program;
    made->arena = arena;
-   made->node_room = program->node_count; /* lists that grow are copied */
+   /* Lists that grow are copied, so that the original program keeps its own. */
+   made->node_room = program->node_count;
    made->value_room = program->value_count;
    for (uint32_t n = 0; n < program->node_count; n++) {
       const rkb_program_node_t *node = &program->nodes[n];
@@ -26,13 +27,14 @@ rkb_program_t *rkb_program_with_row_sums(rkb_program_t *program, rkb_arena_t *ar
                      binary = rkb_make_log2_sum_exp2(made, node->inputs[0], (uint32_t)node->integers[0]);
       if (natural == RKB_NO_VALUE || binary == RKB_NO_VALUE)
          return program;
-      made->values[natural].dtype = made->values[binary].dtype = RKB_F32; /* steps inside a function */
+      /* Functions keep their inner steps in float32. */
+      made->values[natural].dtype = made->values[binary].dtype = RKB_F32;
       any = true;
    }
    return any ? made : program;
 }
 
-/* Softmaxes whose rows' sums are the value, which node number sum would make. */
+/* Makes the softmaxes whose row sums node `sum` would compute read the given value instead. */
 static void go_by(rkb_program_t *made, uint32_t value, uint32_t sum) {
    double *base = rkb_arena_array(made->arena, 1, sizeof *base);
    *base = rkb_row_sum_base(&made->nodes[sum]);

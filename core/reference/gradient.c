@@ -19,7 +19,8 @@ static void mark_reached(const rkb_program_t *program, const uint32_t *inputs, u
          reached[program->nodes[i].output] |= reached[program->nodes[i].inputs[j]];
 }
 
-/* Autograd stores the gradient of a value in the value's type: it may be rounded there, once.  Steps before it are in fp32. */
+/* Rounds a gradient as PyTorch's autograd does: autograd stores the gradient of a value in the value's type,
+ * so it may be rounded once.  The steps before it are in fp32. */
 static void store_as(rkb_program_t *program, uint32_t first, uint32_t grad, uint32_t value) {
    if (grad >= first && rkb_dtype_narrow(rkb_program_dtype(program, value)))
       program->values[grad].dtype = rkb_program_dtype(program, value);

@@ -32,7 +32,8 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) {
    return RKB_NO_VALUE;
 }
 
-/* Makes room for one more of a list in the arena: the old copy stays behind, at most as large again. */
+/* Makes room for one more entry of a list in the arena.  The old copy stays in the arena and wastes at most
+ * as much memory again. */
 static void grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size) {
    if (count < *room)
       return;

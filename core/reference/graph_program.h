@@ -23,7 +23,8 @@ typedef struct rkb_program_value {
    int32_t tensor;   /* index into the case's tensors, for an input; else -1 */
    rkb_shape_t shape;
    uint64_t elements;
-   bool read; /* once pruned: a node computes with its numbers, perhaps after others moved them */
+   /* Valid after pruning: a node computes with the value's numbers, perhaps after other nodes moved them. */
+   bool read;
 } rkb_program_value_t;
 
 typedef struct rkb_program_node {
@@ -32,7 +33,7 @@ typedef struct rkb_program_node {
    uint32_t input_count;
    uint32_t output;
    uint32_t
-      addend_frame; /* of a product with an addend (operand 2): the value to whose shape the addend is stretched */
+      addend_frame; /* for a product with an addend (operand 2): the value to whose shape the addend is stretched */
    uint32_t integer_count, real_count;
    const int64_t *integers; /* their meaning depends on the operation */
    const double *reals;
@@ -72,16 +73,17 @@ uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
 
 /* Whether the node is a conversion that changes no element: every number of the operand's type is one of the result's. */
 bool rkb_program_widens(const rkb_program_t *program, const rkb_program_node_t *node);
-/* The type in which each of a value's elements is known to have been stored: the value's own, or a narrower one that they come
- * from by moves and conversions to a wider type. */
+/* The narrowest type in which each of a value's elements is known to have been stored.  That is the value's
+ * own type, or a narrower one if the elements come from there through moves and conversions to a wider type.
+ * */
 uint32_t rkb_program_kept_type(const rkb_program_t *program, uint32_t value);
 
-/* Values from number `first` on that were made in a narrow type become float32: a kernel keeps the steps inside one function in
- * fp32, and rounds what the graph names. */
+/* Makes float32 of the values from number `first` on that have a narrow type.  A kernel keeps the steps
+ * inside one function in fp32, and rounds only the values that the graph names. */
 void rkb_program_widen(rkb_program_t *program, uint32_t first);
 
-/* Drops the nodes (and guards) that no output needs, once the outputs are set: a backward pass rarely needs
- * all of the forward one. */
+/* Drops the nodes (and guards) that no output needs.  Call it once the outputs are set.  A backward pass
+ * rarely needs the whole forward pass. */
 void rkb_program_prune(rkb_program_t *program);
 
 /* How far bounds that are carried along grow on the worst way through the program: what each matrix product or convolution adds, and each
@@ -93,7 +95,7 @@ uint32_t rkb_program_depth(const rkb_program_t *program);
 /* Whether some node's bounds hold on random data alone. */
 bool rkb_program_needs_random_data(const rkb_program_t *program);
 
-/* The arithmetic of one sequence of the longest recurrence; 0 without one. */
+/* The arithmetic of one sequence of the longest recurrence; 0 if the program has none. */
 double rkb_program_sequential(const rkb_program_t *program);
 
 /* The arithmetic of all nodes; a multiply and an add count as two operations. */

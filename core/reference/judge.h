@@ -16,8 +16,9 @@ typedef struct rkb_judge_rule {
    bool probe;                /* the inputs were made to show too low a precision */
    bool reports_only;         /* a broken rule gives suspect, not reject */
    bool decides_precision;    /* a broken stat bound gives reject; otherwise suspect */
-   /* How much further from the reference a transform may be: of the largest bounds among the elements that are judged together, because it mixes
-    * them.  0: no further. */
+   /* How much further from the reference the results of a transform may be.  The factors apply to the largest
+    * bounds among the elements that are judged together, because a transform mixes those elements.  0: no
+    * further. */
    double hard_growth, stat_growth;
    bool spreads_nan;          /* inputs have NaN, and the algorithm may spread it to other elements */
 } rkb_judge_rule_t;

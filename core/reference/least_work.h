@@ -4,8 +4,8 @@
 
 #include "reference/graph_program.h"
 
-/* As rkb_program_operations, without what masks throw away and without products with the zeros they leave.  The program is
- * pruned. */
+/* As rkb_program_operations, but leaves out elements that masks throw away and products with the zeros that
+ * masks make.  The program is pruned. */
 void rkb_least_operations(const rkb_program_t *program, double *operations);
 
 #endif

@@ -1,15 +1,16 @@
-/* Bounds of deep graphs.  After some ten matrix products one after another, a bound that carries the worst case along exceeds the values
- * themselves, and so do standard deviations that are added up where errors might go together.  Such a graph is evaluated several times
- * instead, each time with a random error of each operation's own size added to its result (Parker, "Monte Carlo arithmetic", 1997).
- * How far the outputs lie from the exact ones says how errors really add up, also through relus and maxima that fall the other way.
- * Pure functions; any thread. */
+/* Bounds of deep graphs.  After about ten matrix products one after another, a worst-case bound that is
+ * carried along exceeds the values themselves.  So do standard deviations that are added because errors might
+ * be correlated.  Such a graph is therefore evaluated several times, each time with a random error of each
+ * operation's own size added to its result (Parker, "Monte Carlo arithmetic", 1997).  The distance of these
+ * outputs from the exact ones shows how errors add up in fact, also through relus and maxima that decide the
+ * other way.  Pure functions; any thread. */
 #include "reference/noise.h"
 
 #include <math.h>
 #include "base/random.h"
 
 #define NOISE_SEED UINT64_C(0x6e6f697365)
-/* A few passes know a standard deviation to within a factor of two. */
+/* A few passes give a standard deviation to within a factor of two. */
 #define UNCERTAINTY 2
 #define HARD_DEVIATIONS 32
 
@@ -35,7 +36,8 @@ void rkb_noise_gather(const rkb_block_t *exact, const rkb_block_t *noisy, uint64
    }
 }
 
-/* An element's own deviation is known from a few passes alone, so it is at least that of the whole output. */
+/* Only a few passes give an element's own deviation, so the bound takes at least the deviation of the whole
+ * output. */
 void rkb_noise_conclude(uint64_t elements, uint32_t passes, const double *squares, const uint8_t *flags, rkb_block_t *exact) {
    double whole = 0;
    for (uint64_t i = 0; i < elements; i++)

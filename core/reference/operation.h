@@ -22,11 +22,13 @@ typedef struct rkb_precision {
    double approximate; /* factor on the error of approximate functions: 1, or more for fp32-fast */
    double product;     /* unit roundoff to which operands of matrix products may be rounded; 0: none */
    double
-      eighth; /* unit of a sum of products whose factors are both 8-bit floats; unit, where there is no such rule */
+      /* Unit roundoff of a sum of products whose factors are both 8-bit floats; equals `unit` when no such
+       * rule exists. */
+      eighth;
    double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
    double largest; /* overflow threshold of intermediates */
-   /* For graphs so deep that bounds carried along say nothing: how many evaluations with random errors their bounds come from
-    * (noise.h); 0 for all others. */
+   /* For graphs so deep that bounds carried along are useless: how many evaluations with random errors give
+    * their bounds (noise.h).  0 for all other graphs. */
    uint32_t passes;
 } rkb_precision_t;
 
@@ -59,7 +61,8 @@ struct rkb_operation {
    uint32_t (*gradient)(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                         uint32_t grad);
    double (*work)(const rkb_program_t *program, const rkb_program_node_t *node); /* arithmetic */
-   /* For recurrences: the arithmetic of one sequence, which a block that takes it whole has to do by itself.  Otherwise NULL. */
+   /* For recurrences: the arithmetic of one sequence, which a block that computes the whole sequence has to
+    * do alone.  Otherwise NULL. */
    double (*sequential)(const rkb_program_t *program, const rkb_program_node_t *node);
    /* For matrix products and convolutions, whose factors are operands 0 and 1: terms of one sum of products.  Otherwise
     * NULL. */
@@ -106,12 +109,13 @@ static inline void rkb_block_put(rkb_block_t *block, uint64_t i, rkb_point_t poi
    block->flags[i] = (uint8_t)point.flags;
 }
 
-/* Whether a kernel's value is NaN too, whichever way it computes.  A value that a bound does not tell from an infinity is not. */
+/* Whether a kernel's value is NaN too, whatever way it computes the element.  False when the bounds cannot
+ * tell the value from an infinity. */
 static inline bool rkb_point_is_nan(rkb_point_t point) {
    return isnan(point.value) && !(point.flags & RKB_POINT_DONT_CARE);
 }
 
-/* What arithmetic makes of such an operand, whatever the others are. */
+/* The result of arithmetic on such an operand, whatever the other operands are. */
 static inline rkb_point_t rkb_point_nan(void) {
    return (rkb_point_t){NAN, 0, 0, 0};
 }
@@ -126,7 +130,9 @@ static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rk
    const double size = fabs(point.value) + point.hard; /* the largest value a kernel may hold */
    const double rounding = units * precision->unit * size;
    point.hard += rounding + precision->tiny;
-   /* A result that is surely subnormal may be flushed; if it is not, its steps are of one size, which is less than it or all of it. */
+   /* A result that is certainly subnormal may be flushed.  Flushing errs by the whole result.  If a kernel
+    * does not flush it, its error is at most one step of the subnormal numbers, which is at most the result.
+    * */
    point.variance += size < precision->tiny ? size * size : rounding * rounding / 3;
    if (!(fabs(point.value) + point.hard < precision->largest)) /* also NaN */
       point.flags |= RKB_POINT_DONT_CARE;

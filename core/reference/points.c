@@ -22,7 +22,8 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
 int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index, const rkb_block_t *block) {
    const uint64_t elements = reader->program->values[node->output].elements;
    const int status = rkb_memory_place(reader->memory, node->output, elements, count, index, block);
-   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* without them there is more to compute later */
+   return status == RKB_ERR_LIMIT ? RKB_OK
+                                  : status; /* without these points there is only more to compute later */
 }
 
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,

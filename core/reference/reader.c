@@ -1,6 +1,6 @@
-/* Reads elements of a value: from memory, from the source of an input, or by computing them.  What points compute stays remembered, so that a
- * row's statistics are computed once.  Of a whole evaluation the calling thread, with OpenMP helpers inside one node; of points one thread at
- * a time. */
+/* Reads elements of a value: from memory, from the source of an input, or by computing them.  Computed points
+ * stay remembered, so that a row's statistics are computed once.  A whole evaluation uses the calling thread,
+ * with OpenMP helpers inside one node; points use one thread at a time. */
 #include "reference/point_memory.h"
 
 #include <math.h>
@@ -109,7 +109,8 @@ bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count,
    return true;
 }
 
-/* Whether a node's result is rounded where it is stored: in a narrow type, unless each element was stored in it before. */
+/* Whether a node's result is rounded when it is stored: it is stored in a narrow type, and its elements were
+ * not stored in that type before. */
 static bool rounds_storage(const rkb_program_t *program, const rkb_program_node_t *node) {
    uint32_t dtype = program->values[node->output].dtype;
    if (!rkb_dtype_narrow(dtype) || node->operation->converts)
@@ -117,9 +118,10 @@ static bool rounds_storage(const rkb_program_t *program, const rkb_program_node_
    return !node->operation->moves || rkb_program_kept_type(program, node->inputs[0]) != dtype;
 }
 
-/* A storage type narrower than the arithmetic rounds once more, by half a unit or half the least subnormal number, and overflows
- * earlier.  In the variance, a rounding of random sign that sums may average out counts as it does elsewhere; that of an output,
- * which is judged alone, counts as the largest that it can be: 8 standard deviations are 8 of the rest and the rounding. */
+/* Storing in a type narrower than the arithmetic rounds once more, by half a unit or half the least subnormal
+ * number, and overflows earlier.  A rounding of random sign that later sums may average out enters the
+ * variance as other roundings do.  The rounding of an output, which is judged alone, enters at its largest
+ * size: 8 standard deviations are 8 of the other errors plus this rounding. */
 void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
                        rkb_block_t *block) {
    if (!rounds_storage(program, node))
@@ -340,7 +342,8 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
       return RKB_OK;
    }
    if (info->node >= 0) {
-      /* Points are computed by recursion.  A graph of a thousand operations one after another would need a deep stack. */
+      /* Points are computed by recursion, and a graph with a thousand operations in a row would need a deep
+       * stack. */
       if (!reader->memory)
          return read_computed(reader, &reader->program->nodes[info->node], count, index, out);
       if (reader->depth >= MOST_DEPTH)

@@ -107,7 +107,7 @@ static void build_to(const rkb_call_t *call, uint32_t *outputs) {
    outputs[0] = rkb_make_convert(call->program, call->inputs[0], dtype);
 }
 
-/* Bits of integers that are not negative; a packed int4 has two of them a byte. */
+/* The bits of integers that are not negative.  A byte of packed int4 numbers holds two of them. */
 static void build_bits(const rkb_call_t *call, uint32_t *outputs) {
    double other = rkb_call_real(call, "other");
    if (rkb_dtype_is_float(rkb_program_dtype(call->program, call->inputs[0])) || other < 0 ||

@@ -80,7 +80,7 @@ static uint32_t constant(rkb_program_t *program, double value, uint32_t x) {
    return rkb_make_full(program, &one, value, rkb_program_dtype(program, x));
 }
 
-/* Half a square up to the edge, a straight line beyond it with slope 1 (smooth_l1) or edge (huber). */
+/* Half a square up to `edge`.  Beyond it a straight line with slope 1 (smooth_l1) or `edge` (huber). */
 static void build_smooth(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    bool huber = call->function->operation[0] == 'h';

@@ -46,9 +46,10 @@ static void build_average(const rkb_call_t *call, uint32_t *outputs) {
       outputs[0] = rkb_make_average_pool(call->program, call->inputs[0], &pool);
 }
 
-#define MOST_WINDOWS 64 /* per dim, where windows differ in size: each window takes a few operations */
+#define MOST_WINDOWS 64 /* limit per dim for windows of different sizes; each takes a few operations */
 
-/* Pools one window of one dim, as a pool that has only this window: its largest element (the first of equals) or its mean. */
+/* Pools one window of one dim as a pool that has only this window.  Gives its largest element (the first of
+ * equals) or its mean. */
 static uint32_t one_window(const rkb_call_t *call, uint32_t x, uint32_t dim, int64_t from, int64_t to,
                            bool largest) {
    uint32_t part = rkb_make_slice(call->program, x, dim, from, to - from, 1);
@@ -102,7 +103,7 @@ static void build_adaptive(const rkb_call_t *call, uint32_t *outputs) {
       return;
    }
    for (uint32_t d = spatial;
-        d-- > 0;) /* the last dim first: then the first of equals is the first in memory order */
+        d-- > 0;) /* pools the last dim first, so that the first of equals is the first in memory order */
       x = unequal_windows(call, x, 2 + d, sizes[d], largest);
    outputs[0] = x;
 }

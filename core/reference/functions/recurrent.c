@@ -13,7 +13,8 @@ typedef struct layer {
    rkb_program_t *program;
    int64_t steps, batch, hidden;
    uint32_t from_input;  /* [steps, batch, gates * hidden]: what the inputs contribute, biases added */
-   uint32_t weight_hidden, bias_hidden; /* bias_hidden: RKB_NO_VALUE where it is in from_input, or there is none */
+   /* bias_hidden: RKB_NO_VALUE when from_input includes it, or when there is none. */
+   uint32_t weight_hidden, bias_hidden;
 } layer_t;
 
 static uint32_t cut(rkb_program_t *program, uint32_t x, int64_t part, int64_t width) {
@@ -68,7 +69,7 @@ static bool begin(const rkb_call_t *call, uint32_t states, int64_t gates, layer_
    return true;
 }
 
-/* What the inputs contribute to all steps, biases added. */
+/* Computes the part of the inputs for all steps, biases added. */
 static bool begin_steps(const rkb_call_t *call, uint32_t states, int64_t gates, bool bias_apart, layer_t *layer) {
    rkb_program_t *program = call->program;
    const rkb_shape_t x = *rkb_program_shape(program, call->inputs[0]);
@@ -89,7 +90,7 @@ static bool begin_steps(const rkb_call_t *call, uint32_t states, int64_t gates, 
    return !program->failed;
 }
 
-/* What the inputs contribute at one step: [batch, gates * hidden]. */
+/* The part of the inputs at one step: [batch, gates * hidden]. */
 static uint32_t input_at(const layer_t *layer, int64_t step, int64_t gates) {
    rkb_shape_t shape = {.rank = 2, .size = {layer->batch, gates * layer->hidden}};
    return rkb_make_reshape(layer->program, rkb_make_slice(layer->program, layer->from_input, 0, step, 1, 1), &shape);
@@ -123,7 +124,7 @@ static void gru_step(const layer_t *layer, uint32_t from, uint32_t *h) {
    *h = plus(p, times(p, rkb_make_scalar(p, "reverse_sub", update, 1), fresh), times(p, update, *h));
 }
 
-/* The steps of a long layer, in one operation. */
+/* Builds the steps of a long layer as one operation. */
 static void build_long(const rkb_call_t *call, const layer_t *layer, uint32_t kind, bool reverse, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    const int64_t hidden = layer->hidden;

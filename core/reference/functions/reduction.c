@@ -103,7 +103,7 @@ static void build_product(const rkb_call_t *call, uint32_t *outputs) {
       rkb_make_reshape(program, rkb_make_slice(program, running, dim, shape.size[dim] - 1, 1, 1), &out);
 }
 
-/* Both have the values and, where the node lists a second output, their places. */
+/* Gives the values and, if the node lists a second output, their places. */
 static void ranked(const rkb_call_t *call, int64_t count, bool descending, uint32_t *outputs) {
    uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x);
    outputs[0] = rkb_make_ranked(call->program, x, dim, count, descending);

@@ -1,16 +1,16 @@
-/* Conversion between element types: one rounding that the graph asks for, to nearest even in a float type and towards zero in an
- * integer type.  Pure functions of their points.
- *
- * The value is the rounded one: a reference that rounds in the middle is taken at its word, and a kernel that leaves the rounding
- * out is outside.  Where the operand is known exactly, so is the result.  Where it has a bound, rounding is a step: the result lies
- * between what the lowest and the highest operand round to, and is certain when both round to the same number. */
+/* Conversion between element types: one rounding that the graph asks for, to nearest even in a float type and
+ * towards zero in an integer type.  Pure functions of their points. * The value is the rounded one.  The
+ * reference rounds in the middle on purpose, so a kernel that leaves the rounding out is outside the bound.
+ * If the operand is known exactly, so is the result.  If the operand has a bound, the result lies between the
+ * rounded lowest and the rounded highest operand, and is certain when both round to the same number. */
 #include "reference/operations/convert.h"
 
 #include <math.h>
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 
-/* Whether converting gives a finite number; past an integer type's ends C and CUDA define nothing or other things. */
+/* Whether converting gives a finite number.  Beyond the range of an integer type, C and CUDA leave the result
+ * undefined or define it differently. */
 static bool is_in_range(uint32_t dtype, double x) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
    if (narrow)
@@ -21,7 +21,8 @@ static bool is_in_range(uint32_t dtype, double x) {
    return x < above && x > (dtype == RKB_U8 ? -1 : -above - 1);
 }
 
-/* Numbers that converting gives: of the point, and of the ends of an interval about it. */
+/* The largest distance between the number to which a point converts and the numbers to which the ends of an
+ * interval about it convert. */
 static double step_between(uint32_t dtype, double value, double converted, double reach) {
    return fmax(fabs(rkb_dtype_convert(dtype, value + reach) - converted),
                fabs(converted - rkb_dtype_convert(dtype, value - reach)));
@@ -41,8 +42,9 @@ static rkb_point_t point_convert(const rkb_precision_t *precision, const double 
    if (in[0].hard == 0)
       return (rkb_point_t){converted, 0, 0, in[0].flags};
    const double sigma = sqrt(in[0].variance), likely = step_between(dtype, in[0].value, converted, 8 * sigma);
-   /* A rounding boundary lies within 8 sigma: the result may be the neighbour.  It is so with probability 1/2 at most, which
-    * has the variance step^2 / 4; and 8 standard deviations must reach the neighbour itself. */
+   /* A rounding boundary lies within 8 sigma, so the result may be the neighbouring number.  The probability
+    * of that is at most 1/2, which has the variance step^2 / 4.  In addition, 8 standard deviations must
+    * reach the neighbour itself. */
    const double step = fmin(likely, narrow ? ldexp(fabs(in[0].value) + in[0].hard, 1 - narrow->bits) : 1);
    const double variance = likely > 0 ? fmax(in[0].variance + step * step / 4, likely * likely / 64) : 0;
    return (rkb_point_t){converted, step_between(dtype, in[0].value, converted, in[0].hard), variance,
@@ -51,7 +53,8 @@ static rkb_point_t point_convert(const rkb_precision_t *precision, const double 
 
 RKB_POINTS(convert)
 
-/* Autograd converts the gradient back, and passes it on; none flows through integers. */
+/* As in PyTorch's autograd, the gradient is converted back and passed on; no gradient flows through integers.
+ * */
 static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                          uint32_t grad) {
    (void)which;

@@ -36,8 +36,9 @@ static INLINED bool is_exact_zero(rkb_point_t a) {
    return a.value == 0 && a.hard == 0;
 }
 
-/* NaN times an exact zero is NaN where a kernel multiplies, and 0 where it chooses: the gradient of what chooses is such a product here, and
- * PyTorch's masks some and multiplies others. */
+/* NaN times an exact zero is NaN if a kernel multiplies, and 0 if it selects.  Here the gradient of an
+ * operation that selects is such a product; PyTorch selects in some of these gradients and multiplies in
+ * others. */
 static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
    if ((rkb_point_is_nan(a) && is_exact_zero(b)) || (rkb_point_is_nan(b) && is_exact_zero(a)))
       return (rkb_point_t){NAN, 0, 0, RKB_POINT_DONT_CARE};
@@ -101,7 +102,8 @@ static rkb_point_t point_detach(const rkb_precision_t *precision, const double *
    return in[0];
 }
 
-/* reals: the number, and how far a kernel's fp32 number, received or computed, may lie from it. */
+/* reals: the number, and how far from it a kernel's fp32 number may lie, whether the kernel received or
+ * computed it. */
 static rkb_point_t number(const double *reals) {
    return (rkb_point_t){reals[0], reals[1], reals[1] * reals[1] / 3, 0};
 }
@@ -167,7 +169,8 @@ COMPARISON(equal, ==)
 
 static rkb_point_t point_share(const rkb_precision_t *precision, const double *reals, const rkb_point_t *in) {
    (void)precision, (void)reals;
-   double value = in[0].value < in[1].value ? 0 : in[0].value == in[1].value ? 0.5 : 1; /* NaN: both operands get the gradient */
+   /* For NaN, both operands get the gradient. */
+   double value = in[0].value < in[1].value ? 0 : in[0].value == in[1].value ? 0.5 : 1;
    return decided(value, value > 0.5 ? 0 : 1, undecided(in[0], in[1]),
                   (in[0].flags | in[1].flags) & RKB_POINT_DONT_CARE);
 }
@@ -414,7 +417,8 @@ static uint32_t gradient_abs(rkb_program_t *program, const rkb_program_node_t *n
 static uint32_t gradient_leaky_relu(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                     uint32_t grad) {
    (void)which;
-   uint32_t above = rkb_make_scalar(program, "greater_scalar", node->inputs[0], 0); /* not for NaN, as in PyTorch */
+   /* The slope is not zero for NaN, as in PyTorch. */
+   uint32_t above = rkb_make_scalar(program, "greater_scalar", node->inputs[0], 0);
    uint32_t below = rkb_make_scalar(program, "mul_scalar", grad, node->reals[0]);
    return rkb_make_where(program, above, grad, below);
 }

@@ -1,6 +1,7 @@
-/* Gathers and scatters: picks elements by integers, and puts or adds elements at integers.  An index outside its dim makes the element
- * don't-care; PyTorch raises an error there.  So does an index that is in doubt itself (an argmax of two equal elements).  A node's
- * integer: the dim.  Pure functions. */
+/* Gathers and scatters: picks elements by integers, and puts or adds elements at integers.  An index outside
+ * its dim makes the element don't-care; PyTorch raises an error for it.  An index that is in doubt itself (an
+ * argmax of two equal elements) also makes the element don't-care.  A node's integer: the dim.  Pure
+ * functions. */
 #include "reference/operations/gather.h"
 
 #include <math.h>
@@ -38,7 +39,8 @@ static int compute_gather(rkb_reader_t *reader, const rkb_program_node_t *node, 
    return status;
 }
 
-/* What reaches one place: the elements that are added there, in any order, or put there, of which any may be the last. */
+/* The elements that reach one place.  Either all of them are added, in any order, or they are put there, and
+ * any of them may be the last. */
 typedef struct arrivals {
    rkb_point_t point;
    double absolute, squares, terms, low, high;
@@ -73,8 +75,9 @@ static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *a
    return point;
 }
 
-/* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of them.  Operands: source, index and,
- * where there is one, the tensor that is added to or overwritten. */
+/* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of these
+ * elements.  Operands: source, index and, optionally, the tensor to which elements are added or in which they
+ * are overwritten. */
 static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, bool add, uint64_t count,
                           const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
@@ -151,7 +154,7 @@ static const rkb_operation_t overwrite = {.name = "overwrite",
                                           .work = work,
                                           .gradient = gradient_overwrite};
 
-/* Where an element was put, nothing of the tensor below is left. */
+/* The tensor below gets no gradient at places that were overwritten. */
 static uint32_t gradient_overwrite(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                    uint32_t grad) {
    if (which == 0)

@@ -8,7 +8,8 @@
  * a matrix first. */
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b);
 
-/* Fails the program where a factor is an integer tensor: PyTorch has no product of it with a float. */
+/* Fails the program when a factor is an integer tensor, because PyTorch has no product of an integer and a
+ * float tensor. */
 bool rkb_factors_are_floats(rkb_program_t *program, uint32_t a, uint32_t b);
 
 #define RKB_MAX_SPATIAL 3

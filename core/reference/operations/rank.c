@@ -1,10 +1,10 @@
-/* Sorts rows: the values in order, and the places that they come from.  Pure functions of what they read.  A node's integers: the
- * dim, 1 for descending.
- *
- * A value's bound: the k-th largest of numbers that each lie within their bounds lies between the k-th largest of the lower ends and
- * that of the upper ends.  A place is in doubt where another element may take its turn, also where two are equal: PyTorch promises no
- * order there, and the bound reaches to the farthest of the equals.  It is ambiguous where rounding decides, which is not so among exact
- * operands: a row of equal numbers is no reason to refuse a comparison. */
+/* Sorts rows: the values in order, and the places that they come from.  Pure functions of the elements they
+ * read.  A node's integers: the dim, 1 for descending. * The bound of a value: if each element lies within
+ * its bounds, the k-th largest element lies between the k-th largest of the lower ends and the k-th largest
+ * of the upper ends.  A place is in doubt when another element may be the k-th, also when two are equal:
+ * PyTorch promises no order of equal elements, and the bound reaches to the farthest of them.  A place is
+ * ambiguous when rounding decides it.  Among exact operands rounding decides nothing, so a row of equal
+ * numbers does not prevent a comparison. */
 #include "reference/operations/rank.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct entry {
    uint64_t place;
 } entry_t;
 
-/* One row: its elements as read, in order, and the ends of their bounds in order. */
+/* One row: its elements as read, its elements in order, and the ends of their bounds in order. */
 typedef struct row {
    uint64_t number, length;
    rkb_block_t points;
@@ -62,7 +62,8 @@ static int descending_order(const void *a, const void *b) {
    return (left < right) - (left > right);
 }
 
-/* Sorts with signs turned where the smallest come first, so that everything below goes downwards. */
+/* Sorts the row.  For ascending order it changes all signs first, so that the other functions always work
+ * from the largest down. */
 static void row_sort(row_t *row, bool descending) {
    row->variance = 0;
    row->flags = 0;
@@ -86,7 +87,7 @@ static rkb_point_t ranked_value(const row_t *row, uint64_t turn, bool descending
    return (rkb_point_t){descending ? entry->value : -entry->value, hard, row->variance, row->flags};
 }
 
-/* How far the place of another element lies, where that may take the turn. */
+/* How far the place of another element lies, if that element may take this one's rank. */
 static void compare_turns(const entry_t *own, const entry_t *other, double *apart, bool *rounding) {
    const double doubt = other->hard + own->hard;
    if (fabs(other->value - own->value) > doubt)
@@ -143,7 +144,7 @@ static int compute_places(rkb_reader_t *reader, const rkb_program_node_t *node, 
    return rank(reader, node, true, count, index, out);
 }
 
-/* One pass over the row for each doubling of what is kept. */
+/* One pass over the row for each doubling of the number of elements kept. */
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    const rkb_shape_t *shape = rkb_program_shape(program, node->output);
    double kept = (double)shape->size[node->integers[0]];

@@ -47,7 +47,7 @@ static void step(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b,
       a.value * a.value * before.variance + together * together + u * u * STEP_ROUNDINGS / 3 * rounded;
 }
 
-/* What a kernel may hold of the state. */
+/* The point of a state: its value and the bounds for a kernel's value. */
 static rkb_point_t conclude(const rkb_precision_t *precision, const state_t *state) {
    rkb_point_t point = state->point;
    point.hard += RKB_SUM_SPARE * precision->unit * state->absolute;
@@ -127,7 +127,8 @@ static uint32_t one_later(rkb_program_t *program, uint32_t x, uint32_t dim) {
    return rkb_make_embed(program, rkb_make_slice(program, x, dim, 0, size - 1, 1), dim, 1, size, 1, 0);
 }
 
-/* What addend i receives: G[i] = g[i] + a[i+1] G[i+1], a recurrence from the other end.  Factor i receives G[i] h[i-1]. */
+/* Addend i receives G[i] = g[i] + a[i+1] G[i+1], a recurrence from the other end.  Factor i receives G[i]
+ * h[i-1]. */
 static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which, uint32_t grad) {
    const uint32_t dim = (uint32_t)node->integers[0];
    const uint64_t mask = UINT64_C(1) << dim;

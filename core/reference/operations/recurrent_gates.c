@@ -1,5 +1,5 @@
-/* What the gates of a recurrent layer read: products of weights with inputs and states, with variances.  Owns the weights while a layer is
- * computed; any thread. */
+/* Computes the sums that the gates of a recurrent layer read: products of weights with inputs and states,
+ * with variances.  Owns the weights while a layer is computed; any thread. */
 #include "reference/operations/recurrent_layer.h"
 
 #include <cblas.h>
@@ -18,7 +18,8 @@ rkb_layer_functions_t rkb_layer_functions(const rkb_precision_t *precision) {
                                   .multiply = rkb_elementwise_find("mul")->point};
 }
 
-/* The unit to which the class rounds a factor; one that was stored narrow is not rounded again. */
+/* The unit to which the class rounds a factor; a factor that was stored in a narrow type is not rounded
+ * again. */
 static double product_unit(const rkb_reader_t *reader, uint32_t value) {
    const uint32_t kept = rkb_program_kept_type(rkb_reader_program(reader), value);
    return rkb_dtype_narrow(kept) ? 0 : rkb_reader_precision(reader)->product;
@@ -128,7 +129,8 @@ rkb_layer_gates_t rkb_layer_gates_at(const rkb_layer_t *layer, const rkb_layer_w
    rkb_layer_gates_t gates = {0};
    for (uint32_t g = 0; g < layer->gates; g++) {
       const uint64_t at = g * layer->hidden;
-      const bool apart = layer->kind == RKB_LAYER_GRU && g == 2; /* the reset gate multiplies the state's part alone */
+      /* The reset gate multiplies only the state's part. */
+      const bool apart = layer->kind == RKB_LAYER_GRU && g == 2;
       rkb_layer_part_t input = {0}, hidden = {0};
       rkb_layer_part_t *second = apart ? &hidden : &input;
       rkb_layer_part_add(&input, from_input, input_at + at, (double)layer->inputs);

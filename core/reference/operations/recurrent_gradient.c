@@ -1,6 +1,7 @@
-/* The gradient of a recurrent layer.  One operation goes through the steps from the last to the first and gives, for each, the gradients of what
- * the gates read and of the states before it; the gradients of inputs and weights are matrix products with those.  It computes the gates
- * again from the states that the layer gave.  Pure functions of what they read. */
+/* The gradient of a recurrent layer.  One operation goes through the steps from the last to the first.  For
+ * each step it gives the gradients of the sums that the gates read, and of the states before the step.  The
+ * gradients of inputs and weights are matrix products with those.  The operation computes the gates again
+ * from the states that the layer gave.  Pure functions of the elements they read. */
 #include "reference/operations/recurrent_layer.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "reference/operations/product.h"
 #include "reference/operations/reduce.h"
 
-/* A row of the result: the gates' gradients; of a GRU also that of the state's part of the new state; then those of h and c before. */
+/* The width of a row of the result: the gates' gradients; for a GRU also the gradient of the state's part of
+ * the new state; then the gradients of h and c before the step. */
 static uint64_t gates_of(const rkb_layer_t *layer) {
    return layer->gates + (layer->kind == RKB_LAYER_GRU);
 }
@@ -18,8 +20,9 @@ static uint64_t width_of(const rkb_layer_t *layer) {
    return (gates_of(layer) + layer->states) * layer->hidden;
 }
 
-/* One unit at one step.  In: the gradients of h and c after it, the states before, c after; out: of each sum of the gates, and what of the
- * states' gradients does not pass through the gates. */
+/* One unit at one step.  In: the gradients of h and c after the step, the states before it, c after it.  Out:
+ * the gradients of each sum of the gates, and the part of the states' gradients that does not pass through
+ * the gates. */
 typedef struct unit {
    rkb_point_t grad_h, grad_c, h, c, c_after;
    rkb_point_t sum[4], direct_h, direct_c;
@@ -56,10 +59,12 @@ static void step_back(const rkb_layer_t *layer, const rkb_layer_functions_t *f, 
       unit->sum[g] = rkb_layer_settled(unit->sum[g]);
 }
 
-/* What the rows of a group are computed from. */
+/* The data from which the rows of a group are computed. */
 typedef struct backward {
    rkb_block_t grad, states, first; /* [count, T, states H] twice, [count, states H] */
-   rkb_block_t carried, direct;     /* [count, states H]: the gradient of the states, from the step after; what goes past the gates */
+   /* [count, states H]: the gradient of the states, from the step after; the part of it that does not pass
+    * through the gates. */
+   rkb_block_t carried, direct;
    rkb_layer_sums_t from_input, from_hidden, onto_hidden;
    rkb_layer_vectors_t before, gates; /* h before, [count, H]; gradients of the gates, [count, gates H] */
    rkb_layer_matrix_t across;         /* the state's weights, transposed */
@@ -183,7 +188,8 @@ static int whole(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block
    return rkb_layer_whole(reader, node, &layer, rows, out);
 }
 
-/* As kernels compute it that kept the gates: the products with the state's weights, and some twenty operations a gate. */
+/* Counts the operations of a kernel that kept the gates: the products with the state's weights, and about
+ * twenty operations per gate. */
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    const rkb_layer_t layer = rkb_layer_of(program, node, OPERANDS_BEFORE);
    return (double)(layer.steps * layer.batch) * (double)(layer.gates * layer.hidden) * (2 * (double)layer.hidden + 20);
@@ -201,7 +207,7 @@ static const rkb_operation_t recurrent_gradient = {.name = "recurrent_gradient",
                                                    .work = work,
                                                    .sequential = sequential};
 
-/* The node that goes backwards: one serves all operands. */
+/* Adds the node that goes backwards; one such node serves all operands. */
 static uint32_t backward_node(rkb_program_t *program, const rkb_program_node_t *node, const rkb_layer_t *layer, uint32_t grad) {
    for (uint32_t i = program->node_count; i-- > 0;)
       if (program->nodes[i].operation == &recurrent_gradient && program->nodes[i].inputs[0] == grad &&
@@ -221,7 +227,7 @@ static uint32_t columns(rkb_program_t *program, const rkb_layer_t *layer, uint32
    return rkb_make_reshape(program, rkb_make_slice(program, value, 2, (int64_t)first, (int64_t)count, 1), &shape);
 }
 
-/* The gradients of what the state contributes to the gates, [T B, gates H]. */
+/* The gradients of the state's part of the gates, [T B, gates H]. */
 static uint32_t of_hidden_part(rkb_program_t *program, const rkb_layer_t *layer, uint32_t back) {
    const uint64_t hidden = layer->hidden;
    if (layer->kind != RKB_LAYER_GRU)

@@ -24,7 +24,7 @@ static void step(const rkb_layer_t *layer, const rkb_layer_functions_t *f, const
    *h = rkb_layer_settled(*h);
 }
 
-/* A kernel may hand on the state that it stored in a narrow type, and read it back. */
+/* The unit of a narrow storage type, because a kernel may store the state in that type and read it back. */
 static double stored_unit(const rkb_program_t *program, const rkb_layer_t *layer) {
    const rkb_narrow_t *type = rkb_dtype_narrow(rkb_program_kept_type(program, layer->first[0]));
    return type ? ldexp(1, -type->bits) : 0;
@@ -82,7 +82,7 @@ static int whole(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block
    return rkb_layer_whole(reader, node, &layer, rows, out);
 }
 
-/* Products, and some ten operations a gate. */
+/* Counts the products, and about ten operations per gate. */
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    const rkb_layer_t layer = rkb_layer_of(program, node, 0);
    return (double)(layer.steps * layer.batch) * (double)(layer.gates * layer.hidden) * (2 * (double)(layer.inputs + layer.hidden) + 10);

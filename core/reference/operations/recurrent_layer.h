@@ -1,9 +1,10 @@
-/* A recurrent layer as one operation: LSTM, GRU or tanh RNN, one layer in one direction, over many steps.
- *
- * Layers of a few steps are expanded into an operation for each step (functions/recurrent.c), whose hard bounds are proven.  Over hundreds of
- * steps such a bound passes the values themselves, and the operations pass every limit.  Here each step carries values and variances by the
- * same rules as the single operations (rkb_sum_rounding, and the points of sigmoid, tanh, products and sums), and hard is
- * RKB_LAYER_DEVIATIONS standard deviations, as in deep graphs (noise.c): no proof, and of random data alone. */
+/* A recurrent layer as one operation: LSTM, GRU or tanh RNN, one layer in one direction, over many steps. * A
+ * layer of a few steps is expanded into an operation for each step (functions/recurrent.c), whose hard bounds
+ * are proven.  Over hundreds of steps such a bound exceeds the values themselves, and the number of
+ * operations exceeds every limit.  Here each step carries values and variances by the same rules as the
+ * single operations (rkb_sum_rounding, and the points of sigmoid, tanh, products and sums).  The hard bound
+ * is RKB_LAYER_DEVIATIONS standard deviations, as in deep graphs (noise.c); it is not a proof, and holds only
+ * on random data. */
 #ifndef RKB_REFERENCE_OPERATIONS_RECURRENT_LAYER_H
 #define RKB_REFERENCE_OPERATIONS_RECURRENT_LAYER_H
 
@@ -11,7 +12,7 @@
 
 enum rkb_layer_kind { RKB_LAYER_RNN, RKB_LAYER_GRU, RKB_LAYER_LSTM };
 
-/* From so many steps a layer is one operation. */
+/* A layer with at least this many steps is one operation. */
 #define RKB_LAYER_LEAST_STEPS 9
 #define RKB_LAYER_DEVIATIONS 64 /* twice the 32 of noise.c: variances here carry no factor for their own uncertainty */
 
@@ -131,8 +132,8 @@ static inline rkb_point_t rkb_layer_one_minus(const rkb_layer_functions_t *f, rk
    return rkb_layer_plus(f, (rkb_point_t){.value = 1}, rkb_layer_negative(a));
 }
 
-/* What the gates of one cell read, before sigmoid and tanh: of an LSTM input, forget, cell, output; of a GRU reset, update, and what the
- * input and the state contribute to the new state; of an RNN its one sum. */
+/* The sums that the gates of one cell read, before sigmoid and tanh.  LSTM: input, forget, cell, output.
+ * GRU: reset, update, and the parts of the input and of the state in the new state.  RNN: its one sum. */
 typedef struct rkb_layer_gates {
    rkb_point_t sum[4];
 } rkb_layer_gates_t;
@@ -141,7 +142,8 @@ typedef struct rkb_layer_gates {
 typedef struct rkb_layer_weights {
    rkb_layer_matrix_t input, hidden;
    rkb_block_t bias_input, bias_hidden; /* empty without biases */
-   double product_input, product_hidden; /* to which the class rounds the other factor; 0: not */
+   /* The unit to which the class rounds the other factor; 0: it does not round. */
+   double product_input, product_hidden;
 } rkb_layer_weights_t;
 
 int rkb_layer_weights_read(rkb_reader_t *reader, const rkb_layer_t *layer, rkb_layer_weights_t *weights);
@@ -158,19 +160,22 @@ rkb_layer_gates_t rkb_layer_gates_at(const rkb_layer_t *layer, const rkb_layer_w
 typedef struct rkb_layer_group {
    const uint64_t *sequences; /* numbers in the batch */
    uint64_t count;
-   bool spoilt; /* some operand may overflow or is not a number: nothing of these sequences can be judged */
+   bool
+      spoilt; /* some operand may overflow or is not a number, so nothing of these sequences can be judged */
    rkb_block_t out;
 } rkb_layer_group_t;
 
 typedef int rkb_layer_rows_t(rkb_reader_t *reader, const rkb_program_node_t *node, const rkb_layer_t *layer,
                              const rkb_layer_weights_t *weights, rkb_layer_group_t *group);
 
-/* The points of a node whose output is [T, B, width], by sequences.  For points, all of a sequence is remembered. */
+/* Computes the points of a node whose output is [T, B, width], sequence by sequence.  When only points are
+ * computed, the whole sequence is remembered. */
 int rkb_layer_compute(rkb_reader_t *reader, const rkb_program_node_t *node, const rkb_layer_t *layer, rkb_layer_rows_t *rows,
                       uint64_t count, const int64_t *index, rkb_block_t *out);
 int rkb_layer_whole(rkb_reader_t *reader, const rkb_program_node_t *node, const rkb_layer_t *layer, rkb_layer_rows_t *rows,
                     rkb_block_t *out);
-/* Reads rows [T, B, width] of the group's sequences as [count, T, width].  Ambiguous numbers have their variance; don't-care ones spoil the group. */
+/* Reads rows [T, B, width] of the group's sequences as [count, T, width].  Ambiguous numbers keep their
+ * variance; don't-care numbers mark the group as spoilt. */
 int rkb_layer_read(rkb_reader_t *reader, const rkb_layer_t *layer, uint32_t value, uint64_t width, rkb_layer_group_t *group, rkb_block_t *out);
 /* The products of x with the input's weights, [count T, gates H]. */
 int rkb_layer_input_sums(rkb_reader_t *reader, const rkb_layer_t *layer, const rkb_layer_weights_t *weights, rkb_layer_group_t *group,

@@ -1,12 +1,13 @@
-/* Computes a recurrent layer sequence by sequence: the steps of a sequence depend on each other, and sequences do not.  For points only the
- * sequences that are asked for are computed, each as a whole, and remembered.  Any thread. */
+/* Computes a recurrent layer sequence by sequence: the steps of a sequence depend on each other, and
+ * sequences do not.  When only points are wanted, the sequences that have them are computed, each as a whole,
+ * and remembered.  Any thread. */
 #include "reference/operations/recurrent_layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
 
-/* Numbers of a group that are held at once, for each operand. */
+/* A group holds at most this many numbers at once for each operand. */
 #define MOST_HELD (UINT64_C(1) << 21)
 #define MOST_TOGETHER 16u
 
@@ -60,7 +61,7 @@ int rkb_layer_input_sums(rkb_reader_t *reader, const rkb_layer_t *layer, const r
    return status;
 }
 
-/* What a group's rows hold: a node's output is [T, B, width]. */
+/* The number of values that a row holds: a node's output is [T, B, width]. */
 static uint64_t width_of(const rkb_program_t *program, const rkb_program_node_t *node) {
    return (uint64_t)rkb_program_shape(program, node->output)->size[2];
 }
@@ -87,7 +88,7 @@ static int ascending(const void *a, const void *b) {
    return (left > right) - (left < right);
 }
 
-/* The sequences that a list of elements belongs to, each once, in order. */
+/* Lists the sequences to which the elements belong, each once, in order. */
 static uint64_t sequences_of(const rkb_layer_t *layer, uint64_t width, uint64_t count, const int64_t *index, uint64_t *sequences) {
    bool *seen = rkb_allocate(layer->batch, sizeof *seen);
    uint64_t found = 0;

@@ -18,7 +18,7 @@ typedef struct row_sums {
    double centred, centred_hard, centred_variance; /* relative to the mean, which an earlier pass found */
    double hard, variance, tiny;
    double largest, high, low, largest_variance; /* extremes, for amax */
-   bool not_a_number;                           /* one was passed: it is the extreme, as in PyTorch */
+   bool not_a_number;    /* some element was NaN; then the extreme is NaN, as in PyTorch */
    double doubt, apart;  /* for argmax: the bound of the largest; the distance of the farthest rival */
    uint64_t seen, place; /* for argmax: elements passed so far, and the first place of the largest */
    uint32_t flags;
@@ -290,7 +290,7 @@ static double work_thrice(const rkb_program_t *program, const rkb_program_node_t
    return 3 * work_once(program, node);
 }
 
-/* Each output reads its own row. */
+/* Each output reads only its own row. */
 static double cone(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                    double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {
    (void)which;

@@ -31,12 +31,13 @@ uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, u
 uint32_t rkb_make_variance(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep, int64_t correction);
 /* name: "softmax" "log_softmax", along one dim. */
 uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim);
-/* Whether the node is a softmax or log_softmax; and whether the node sum is the log of the sum of exps of its rows, so that it may take that as a
- * second operand: then it is exp(x - sum), or x - sum.  Only programs with given values have such nodes. */
+/* rkb_is_softmax: whether the node is a softmax or log_softmax.  rkb_softmax_goes_by: whether, in addition,
+ * node `sum` is the log of the sum of exps of its rows.  Then the softmax may take `sum` as a second operand,
+ * and is exp(x - sum), or x - sum.  Only programs with given values have such nodes. */
 bool rkb_is_softmax(const rkb_program_node_t *node);
 /* The same in base 2: log2 of the sum of exps, one a row. */
 uint32_t rkb_make_log2_sum_exp2(rkb_program_t *program, uint32_t x, uint32_t dim);
-/* The natural logarithm of the base that the sums are a logarithm in. */
+/* The natural logarithm of the base in which `sum` gives its logarithms. */
 double rkb_row_sum_base(const rkb_program_node_t *sum);
 bool rkb_softmax_goes_by(const rkb_program_node_t *node, const rkb_program_node_t *sum);
 /* log of the sum of exps along one dim. */

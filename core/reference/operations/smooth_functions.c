@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define EXP_OWN(x) (isinf(x) ? 0 : 8 + 2 * fabs(x)) /* of a mask's infinity it is exact */
-/* Where exp overflows, 1 / (1 + exp(-x)) gives zero; the exact value is below 2^-126.  This allows four times that, in unit
- * roundoffs. */
+#define EXP_OWN(x) (isinf(x) ? 0 : 8 + 2 * fabs(x)) /* exact for the infinity of a mask */
+/* If exp overflows, 1 / (1 + exp(-x)) gives zero, while the exact value is below 2^-126.  This allows four
+ * times that, in unit roundoffs. */
 #define FLUSHED 0x1p-100
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY(x) (0.39894228040143267794 * exp(-0.5 * (x) * (x)))

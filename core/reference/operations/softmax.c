@@ -13,7 +13,7 @@
 #include "reference/operations/layout.h"
 
 #define MOST_RESCALES 32
-#define SAFE_EXPONENT 80 /* exp of this neither overflows nor flushes in fp32 */
+#define SAFE_EXPONENT 80 /* exp of a number up to this size neither overflows nor flushes in fp32 */
 
 typedef struct row {
    uint64_t number;
@@ -22,7 +22,7 @@ typedef struct row {
    double arguments;                   /* mean size of the arguments of exp */
    double rounding, rounding_variance; /* relative error of the sum's own rounding */
    uint32_t flags;
-   bool not_a_number; /* an element is: then all of the row are, as in PyTorch */
+   bool not_a_number; /* some element is NaN; then all elements of the row are NaN, as in PyTorch */
 } row_t;
 
 /* The size of the argument of exp, with or without the largest element subtracted. */
@@ -89,8 +89,9 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
    return status;
 }
 
-/* The error of the argument x - l of exp(x - l), l = m + log s, besides those of the sum and of exp itself: l and x - l are rounded, log has an error of
- * its own, and in base 2 both are multiplied before.  A kernel takes l = log s without m only while exp(x) cannot overflow. */
+/* The error of the argument x - l of exp(x - l), where l = m + log s, without the errors of the sum and of
+ * exp itself.  l and x - l are rounded, and log has an error of its own; in base 2 both are multiplied first.
+ * A kernel takes l = log s without m only while exp(x) cannot overflow. */
 static double through_log_sum(const rkb_precision_t *precision, const row_t *row, double x) {
    const double normaliser = fabs(row->largest + row->log_sum), u = precision->unit;
    const double logarithm =
@@ -170,9 +171,9 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
    return status;
 }
 
-/* Where a row's l = log of the sum of its exps is given (reference/given_values.h): exp(x - l), or x - l itself.  l is a number that a kernel stored,
- * in base e or 2,
- * so only x and l in the other base, x - l and exp have errors of their own. */
+/* exp(x - l), or x - l itself, when the row's l = log of the sum of its exps is given
+ * (reference/given_values.h).  l is a number that a kernel stored, in base e or 2.  So only three steps have
+ * errors: the change of x and l to the other base, the difference x - l, and exp. */
 static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x, bool logarithm) {
    const double u = precision->unit, difference = x.value - l.value, size = 2 * fabs(x.value) + 2 * fabs(l.value) + fabs(difference);
    const uint32_t flags = l.flags | x.flags;

@@ -1,16 +1,17 @@
-/* Finds the places of numbers in sorted rows, as sampling does with running sums of probabilities.  Pure functions of what they read.
- * A node's integer: 1 where equal elements count as less.
- *
- * A place's bound: the elements of the row and the number lie within their bounds, so elements may be on the other side.  The place lies
- * between the first element that may be, and the last.  stat asks the same at 8 standard deviations.  Errors of one row go together, as
- * one partial sum is in all that follow, so the elements' variances are not added up. */
+/* Finds the places of numbers in sorted rows, as sampling does with running sums of probabilities.  Pure
+ * functions of the elements they read.  A node's integer: 1 when equal elements count as less. * The bound of
+ * a place: the row's elements and the number lie within their bounds, so an element may be on the other side.
+ * The place lies between the first and the last element that may be.  The stat bound uses 8 standard
+ * deviations in the same way.  Errors within one row are correlated, because a partial sum is part of all
+ * later ones; so the elements' variances are not added up. */
 #include "reference/operations/sorted_search.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"
 
-/* A place that is known to within this share of its row is not ambiguous: to compare it says enough. */
+/* A place that is known to within this share of its row is not ambiguous, because comparing it still proves
+ * enough. */
 #define CLOSE_SHARE (1.0 / 16)
 
 typedef struct row {
@@ -46,7 +47,7 @@ static int row_read(rkb_reader_t *reader, uint32_t sorted, uint64_t number, row_
    return status;
 }
 
-/* How far the place may lie from the exact one, where each element may be off by its reach. */
+/* How far the place may lie from the exact one when each element may be off by its reach. */
 typedef struct reach {
    double place, low, high;
 } reach_t;
@@ -99,7 +100,7 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_
    return status;
 }
 
-/* A binary search: less than the reading of the row, which the operations before it count. */
+/* A binary search.  It costs less than reading the row, and the operations before it count that. */
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    const rkb_shape_t *sorted = rkb_program_shape(program, node->inputs[0]);
    return (double)program->values[node->output].elements * ceil(log2((double)sorted->size[sorted->rank - 1] + 1));
