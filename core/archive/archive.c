@@ -13,7 +13,8 @@
 #include "archive/schema.h"
 #include "base/shipped_files.h"
 
-#define SHARED_BYTES ((size_t)1 << 30) /* of rows in memory; rows past it are read from the file for each query */
+/* Size limit of the rows in memory; later rows are read from the file for each query. */
+#define SHARED_BYTES ((size_t)1 << 30)
 
 static rkb_archive_t *archive_new(const char *directory, const char *path) {
    rkb_archive_t *archive = rkb_allocate(1, sizeof *archive);

@@ -43,12 +43,14 @@ typedef struct rkb_run_plugin {
 } rkb_run_plugin_t;
 
 typedef struct rkb_run_identity {
-   const char *name;          /* of the pipeline */
-   const char *pipeline_hash; /* of the resolved pipeline, without what may change on resume */
+   const char *name; /* name of the pipeline */
+   /* Hash of the resolved pipeline, without the parts that may change on resume. */
+   const char *pipeline_hash;
    const char *task;          /* name */
    const char *task_hash, *direction, *target, *objective;
    uint64_t seed;
-   const char *secret; /* as hex; not compared: a run that is resumed goes on with it.  NULL: none */
+   /* As hex; not compared, because a resumed run continues with the archive's own secret.  NULL: none. */
+   const char *secret;
    uint32_t abi_major, abi_minor;
    uint32_t plugin_count;
    const rkb_run_plugin_t *plugins; /* compared as a set by name, version and hash */
@@ -58,8 +60,9 @@ typedef struct rkb_run_identity {
  * run.sqlite already. */
 int rkb_archive_create(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);
-/* Opens to go on writing: takes the lock, migrates an older schema whose identities can be compared, and compares the identity when it is not NULL
- * (RKB_ERR_INVALID names the first difference).  RKB_ERR_UNAVAILABLE: another process writes; the message names its pid. */
+/* Opens an archive to continue its run.  Takes the lock, migrates an older schema if its identities can be
+ * compared, and compares the identity when it is not NULL (RKB_ERR_INVALID names the first difference).
+ * RKB_ERR_UNAVAILABLE: another process writes; the message names its pid. */
 int rkb_archive_resume(const char *directory, const rkb_run_identity_t *identity, rkb_archive_t **archive,
                        rkb_error_t *err);
 /* Opens an archive to read it.  Needs no lock and changes nothing.  directory may also be the path of a run.sqlite. */
@@ -70,14 +73,16 @@ void rkb_archive_close(rkb_archive_t *archive);
 int64_t rkb_archive_previous_writer(const rkb_archive_t *archive);
 const char *rkb_archive_directory(const rkb_archive_t *archive);
 
-/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "secret", "created_ms", and what core/run adds ("ended":
- * found | exhausted | interrupted | ...).  get: *value is malloc'd, or NULL when the fact is absent. */
+/* Facts about the run: "name", "task", "direction", "target", "objective", "seed", "secret", "created_ms",
+ * and those that core/run adds ("ended": found | exhausted | interrupted | ...).  get: *value is malloc'd, or
+ * NULL when the fact is absent. */
 int rkb_archive_set_fact(rkb_archive_t *archive, const char *key, const char *value, rkb_error_t *err);
 char *rkb_archive_get_fact(rkb_archive_t *archive, const char *key);
 
-/* Keeps a text of at most RKB_ARCHIVE_MAX_REPLY bytes under its SHA-256, which hash receives: RKB_HASH_TEXT bytes. */
+/* Stores a text of at most RKB_ARCHIVE_MAX_REPLY bytes under its SHA-256, and writes the SHA-256 to hash,
+ * which has RKB_HASH_TEXT bytes. */
 int rkb_archive_put_document(rkb_archive_t *archive, const char *text, char *hash, rkb_error_t *err);
-/* *text is malloc'd.  RKB_ERR_INVALID: there is no such text, or it is not the one that was kept. */
+/* *text is malloc'd.  RKB_ERR_INVALID: there is no such text, or the stored text has another hash. */
 int rkb_archive_get_document(rkb_archive_t *archive, const char *hash, char **text, rkb_error_t *err);
 
 /* Records: you store and load the same structs.  Optional texts may be NULL. ---------------------------------------- */
@@ -141,22 +146,22 @@ enum rkb_promotion { RKB_PROMOTION_OPEN = 0, RKB_PROMOTION_PASSED, RKB_PROMOTION
 
 typedef struct rkb_candidate_record {
    int64_t number;          /* the candidate's id, from 1 */
-   uint32_t section;        /* of its request */
+   uint32_t section;        /* section of its request */
    uint32_t promotion;      /* enum rkb_promotion; NONE: there was no promotion */
    int64_t request;         /* its request's number within the section */
    uint32_t child;          /* index among its request's candidates */
    const char *source;      /* text; stored once, even if many candidates share it */
-   const char *hash;        /* of source text and tune values together */
-   const char *source_hash; /* of the source text alone */
-   const char *token_hash;  /* of normalised tokens and assignment, or NULL */
-   const char *ptx_hash;    /* of PTX without names and line info, or NULL */
-   const char *plan_hash;   /* over the plans of every case, or NULL */
-   const char *cubin_hash;  /* or NULL */
+   const char *hash;        /* hash of source text and tune values together */
+   const char *source_hash; /* hash of the source text alone */
+   const char *token_hash;  /* hash of normalised tokens and assignment, or NULL */
+   const char *ptx_hash;    /* hash of PTX without names and line info, or NULL */
+   const char *plan_hash;   /* hash over the plans of every case, or NULL */
+   const char *cubin_hash;  /* hash of the cubin, or NULL */
    const char *tune;        /* JSON object, canonical */
    const char *operator_id, *task, *direction;
    const char *note;     /* or NULL */
    const char *standing; /* the worst verdict so far; "none" before any verdict */
-   const char *reason;   /* of the verdict that decided, or "" */
+   const char *reason;   /* reason of the verdict that decided, or "" */
    int64_t duplicate_of; /* 0: none */
    bool has_objective;
    double objective;
@@ -175,13 +180,14 @@ int rkb_archive_put_request(rkb_archive_t *archive, const rkb_request_record_t *
 int rkb_archive_put_screened(rkb_archive_t *archive, const rkb_request_record_t *request,
                              const rkb_candidate_record_t *const *candidates, uint32_t count,
                              rkb_error_t *err);
-/* Stores one finished candidate of a stored request, for callers that commit each candidate by itself. */
+/* Stores one finished candidate of a stored request, for callers that commit each candidate separately. */
 int rkb_archive_put_candidate(rkb_archive_t *archive, const rkb_candidate_record_t *candidate,
                               rkb_error_t *err);
 /* One finished result about a stored candidate: adds the verdicts and measurements, and updates standing, reason and objective. */
 typedef struct rkb_result_record {
    int64_t candidate;
-   const char *standing, *reason; /* the candidate's after this result; NULL: no change */
+   /* The candidate's standing and reason after this result; NULL: no change. */
+   const char *standing, *reason;
    bool has_objective;            /* false: the objective does not change */
    double objective;
    uint32_t verdict_count, measurement_count;
@@ -258,14 +264,16 @@ int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_r
                             rkb_error_t *err);
 /* Dollars spent so far: costs of ended calls, plus reservations of calls that never ended. */
 int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
-/* Answered questions to models of all propose requests and of the search requests below this number. */
+/* Counts the answered questions to models of all propose requests and of the search requests below this
+ * number. */
 int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err);
 /* Finds the finished call (section, request, stage, child) of an earlier attempt, so that its reply is replayed instead of bought
  * again.  *found says whether there is one; *reply is malloc'd. */
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                            int64_t child, bool *found, char **reply, rkb_error_t *err);
 
-/* What the archive knows of a question, by its asker (section, request, stage, child) and its key. */
+/* What the archive stores about a question, found by its asker (section, request, stage, child) and its key.
+ * */
 typedef struct rkb_call_found {
    bool asked;                    /* this asker asked this question before; draw is the draw it had */
    bool replied;                  /* there is a finished reply; the members below describe it */
@@ -279,7 +287,8 @@ typedef struct rkb_call_found {
 int rkb_archive_find_call(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                           int64_t child, const char *key, rkb_call_found_t *found, rkb_error_t *err);
 void rkb_call_found_clear(rkb_call_found_t *found);
-/* Charges, in full and marked as estimated, the calls that an earlier process began and never ended.  *count: how many. */
+/* Charges the calls that an earlier process began and never ended, in full and marked as estimated.  *count:
+ * how many. */
 int rkb_archive_abandon_calls(rkb_archive_t *archive, int64_t *count, rkb_error_t *err);
 
 /* Stores an event.  who: stage or part of the program; kind: a short code ("resumed", "tool.hang"); data: JSON or NULL; candidate 0:
@@ -289,8 +298,8 @@ int rkb_archive_put_event(rkb_archive_t *archive, int level, const char *who, co
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
-/* The query of <rkb/ext/archive.h>, limited to what a request may see: all propose requests, and search requests up to horizon
- * (-1: none).  Only finished requests are visible. */
+/* The query of <rkb/ext/archive.h>, limited to the rows that a request may see: all propose requests, and
+ * search requests up to horizon (-1: none).  Only finished requests are visible. */
 int rkb_archive_query(rkb_archive_t *archive, int64_t horizon, const rkb_archive_query_t *query,
                       rkb_archive_rows_t **rows, rkb_error_t *err);
 uint32_t rkb_archive_rows_count(const rkb_archive_rows_t *rows);
@@ -325,16 +334,16 @@ typedef struct rkb_archive_counts {
 } rkb_archive_counts_t;
 int rkb_archive_count(rkb_archive_t *archive, rkb_archive_counts_t *counts, rkb_error_t *err);
 
-/* Compares the judgements of a stage that asks models with what other stages found; verdicts of shadow stages count too.  What a
- * judge is compared with depends on what its evidence says it judges: "compile": the build; "memory": rejections for memory, races
- * and barriers; "numbers": all other rejections, where memory was correct; anything else: rejections of any kind.  Visits each
- * such stage by name. */
+/* Compares the judgements of a stage that asks models with the findings of other stages; verdicts of shadow
+ * stages count too.  The judge's evidence names what it judges, and that decides the comparison.  "compile":
+ * the build; "memory": rejections for memory, races and barriers; "numbers": all other rejections, if memory
+ * was correct; anything else: rejections of any kind.  Visits each such stage by name. */
 typedef struct rkb_judge_record {
    const char *stage;
    int64_t both_reject, only_judge_rejects, both_accept, only_machine_rejects;
    int64_t abstained; /* the judge gave no verdict although there is a finding to compare it with */
    int64_t missing;   /* there is no finding: not executed, or executed without a verdict */
-   double worth_usd;  /* of all the stage's replies */
+   double worth_usd;  /* worth of all the stage's replies */
 } rkb_judge_record_t;
 int rkb_archive_each_judge(rkb_archive_t *archive,
                            int (*visit)(void *argument, const rkb_judge_record_t *judge), void *argument,
@@ -344,7 +353,7 @@ int rkb_archive_each_judge(rkb_archive_t *archive,
  * not promise reproducible results are counted but not compared.  say receives one line of text for each difference. */
 typedef struct rkb_archive_difference {
    int64_t differences; /* in all, also those past the limit */
-   int64_t compared;    /* rows */
+   int64_t compared;    /* rows compared */
    int64_t left_out;    /* rows of stages that promise no reproducibility */
    int64_t limited;     /* first candidate whose build met a limit in one archive only; later rows follow from it; 0: none */
    uint32_t limited_side; /* the archive with the limited build; 0: the first, 1: the second */

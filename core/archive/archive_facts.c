@@ -1,4 +1,5 @@
-/* Facts of a run from outside the archive: each in a transaction of its own.  Any thread. */
+/* Stores facts about a run that callers outside the archive know, each in its own transaction.  Any thread.
+ * */
 #include <stdlib.h>
 #include "archive/run_facts.h"
 

@@ -9,14 +9,14 @@
 
 struct rkb_archive {
    char *directory; /* NULL when the archive was opened by its file's path */
-   char *path;      /* of run.sqlite */
-   int lock;        /* descriptor; -1 when opened for reading */
+   char *path;      /* path of run.sqlite */
+   int lock;        /* file descriptor; -1 when opened for reading */
    int64_t previous_writer;
    pthread_mutex_t write_mutex;
    rkb_connection_t *writer; /* NULL when opened for reading; guarded by write_mutex */
    pthread_mutex_t reader_mutex;
    rkb_connection_t *readers; /* idle connections; guarded by reader_mutex */
-   rkb_shared_rows_t *shared; /* NULL when opened for reading: another process may write then */
+   rkb_shared_rows_t *shared; /* NULL when opened for reading, because another process may write then */
 };
 
 /* A write transaction.  begin takes the mutex.  end commits when status is RKB_OK and rolls back otherwise, then releases the mutex;

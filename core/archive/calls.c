@@ -122,7 +122,8 @@ int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_r
    return rkb_archive_end(archive, end_call(archive->writer, id, call, err), err);
 }
 
-/* The one number that a statement gives; parameter: its only one, where it has one. */
+/* Reads the one number that a statement returns.  parameter: the statement's only parameter, or NULL if it
+ * has none. */
 static int read_number(rkb_archive_t *archive, enum rkb_sql which, const int64_t *parameter, double *number,
                        rkb_error_t *err) {
    rkb_connection_t *reader;

@@ -26,8 +26,9 @@ static const char writer_settings[] =
 static const char reader_settings[] =
    "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY";
 
-/* An archive may have been made by anybody: its schema calls no function of ours, and cannot be changed under us; no value is longer
- * than the longest text that is written here, with room for JSON around it. */
+/* The author of an archive is not trusted.  Its schema may call none of this program's functions and cannot
+ * be changed while it is read.  No value may be longer than the longest text that this program writes, with
+ * room for JSON around it. */
 enum { MOST_VALUE_BYTES = 16 << 20 };
 static void distrust(sqlite3 *database) {
    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -232,7 +233,8 @@ void rkb_statement_reset(rkb_statement_t *statement) {
 }
 
 const char *rkb_column_text(const rkb_statement_t *statement, int column) {
-   /* A damaged archive has NULL, or memory that is out, where the schema says NOT NULL. */
+   /* A damaged archive may have NULL where the schema says NOT NULL; sqlite3_column_text also returns NULL
+    * when memory is out. */
    const char *text = (const char *)sqlite3_column_text(statement->handle, column);
    return text ? text : "";
 }

@@ -19,7 +19,7 @@ int rkb_connection_open(const char *path, int mode, rkb_connection_t **connectio
 void rkb_connection_close(rkb_connection_t *connection); /* NULL is accepted */
 /* Runs SQL that gives no rows. */
 int rkb_connection_execute(rkb_connection_t *connection, const char *sql, rkb_error_t *err);
-/* Fills err from the connection's last failure.  what says what was attempted. */
+/* Fills err from the connection's last failure.  `what` names the action that failed. */
 int rkb_connection_fail(rkb_connection_t *connection, const char *what, rkb_error_t *err);
 
 /* One run of a prepared statement: begin, bind the parameters in order, then step rows or finish.  A failed bind is remembered and

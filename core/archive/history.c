@@ -1,4 +1,4 @@
-/* Reads what a run found and spent, row by row (history.h).  [any]: each call takes its own reader. */
+/* Reads a run's candidates and costs, row by row (history.h).  [any]: each call takes its own reader. */
 #include "archive/history.h"
 
 #include "archive/statement_rows.h"

@@ -1,11 +1,12 @@
-/* What a run found, in the order of its candidates and with what it cost, without texts: for curves over a whole run.  [any] */
+/* The candidates of a run in order, with their costs and without texts, for curves over a whole run.  [any]
+ * */
 #ifndef RKB_ARCHIVE_HISTORY_H
 #define RKB_ARCHIVE_HISTORY_H
 
 #include "archive/archive.h"
 
 typedef struct rkb_history_record {
-   int64_t number;  /* of the candidate */
+   int64_t number;  /* the candidate's number */
    int64_t request; /* the request's key (docs/archive.md): negative in propose */
    const char *standing;
    bool duplicate, has_objective;
@@ -16,8 +17,8 @@ int rkb_archive_each_history(rkb_archive_t *archive,
                              int (*visit)(void *argument, const rkb_history_record_t *record), void *argument,
                              rkb_error_t *err);
 
-/* Visits every request that asked a model, in the order of requests: its key, the sum of its calls' costs (of the reservation, where
- * a call never ended), and how many of its calls were answered. */
+/* Visits every request that asked a model, in the order of requests.  Gives its key, the sum of its calls'
+ * costs (for a call that never ended, its reservation), and how many of its calls were answered. */
 int rkb_archive_each_cost(rkb_archive_t *archive,
                           int (*visit)(void *argument, int64_t request, double usd, int64_t answers), void *argument,
                           rkb_error_t *err);
@@ -26,7 +27,8 @@ typedef struct rkb_call_history {
    int64_t id, request, child, attempt; /* request: its key */
    const char *stage, *model, *state, *source; /* never NULL */
    const char *outcome, *error, *prompt, *reply; /* or NULL */
-   double usd, seconds;                          /* usd: the reservation of a call that never ended; seconds: negative when unknown */
+   /* Usd: for a call that never ended, its reservation; seconds: negative when unknown. */
+   double usd, seconds;
    int64_t input_tokens, output_tokens;          /* negative when not reported */
 } rkb_call_history_t;
 /* Visits every call, in the order of requests. */

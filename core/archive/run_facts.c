@@ -1,4 +1,4 @@
-/* A run's facts: words with a value each (table fact).  Runs on the thread that holds the connection. */
+/* A run's facts: names, each with a value (table fact).  Runs on the thread that holds the connection. */
 #include "archive/run_facts.h"
 
 #include "base/memory.h"

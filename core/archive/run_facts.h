@@ -1,4 +1,4 @@
-/* A run's facts: words with a value each, in the table fact. */
+/* A run's facts: names, each with a value, in the table fact. */
 #ifndef RKB_ARCHIVE_RUN_FACTS_H
 #define RKB_ARCHIVE_RUN_FACTS_H
 

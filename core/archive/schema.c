@@ -61,7 +61,8 @@ static const char version_1[] =
    "  id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, level TEXT NOT NULL, who TEXT NOT NULL, kind TEXT NOT NULL,"
    "  candidate INTEGER, text TEXT NOT NULL, data TEXT);";
 
-/* Adds what identifies a question to a language model, and what its reply was worth. */
+/* Adds the columns that identify a question to a language model, and the column for the worth of its reply.
+ * */
 static const char version_2[] = "ALTER TABLE call ADD COLUMN provider TEXT;"
                                 "ALTER TABLE call ADD COLUMN key TEXT;"
                                 "ALTER TABLE call ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;"
@@ -74,7 +75,8 @@ static const char version_2[] = "ALTER TABLE call ADD COLUMN provider TEXT;"
                                 "ALTER TABLE call ADD COLUMN worth_usd REAL;"
                                 "CREATE INDEX call_by_key ON call(key, draw);";
 
-/* What the identities in it were made with.  Archives of versions 1 and 2 have XXH3-128's, and say nothing. */
+/* Records which hash function made the archive's identities.  Archives of versions 1 and 2 use XXH3-128 and
+ * do not record it. */
 static const char version_3[] = "INSERT INTO fact (key, value) VALUES ('hash_function', 'SHA-256');";
 
 const char *const rkb_archive_steps[] = {version_1, version_2, version_3};
@@ -110,7 +112,8 @@ static int read_version(rkb_connection_t *connection, int64_t *version, rkb_erro
    return RKB_OK;
 }
 
-/* Ours are plain tables and indices; a view or a trigger in their place runs what its author likes, for as long as it likes. */
+/* The schema of this program has only tables and indices.  A view or a trigger in their place could run any
+ * query of its author's, without a time limit, so such a file is refused. */
 static int refuse_programs(rkb_connection_t *connection, rkb_error_t *err) {
    int64_t programs = 0;
    int status = read_pragma(connection,

@@ -15,7 +15,8 @@ extern const int rkb_archive_version; /* number of steps */
 int rkb_archive_migrate(rkb_connection_t *connection, const char *const *steps, int count, rkb_error_t *err);
 /* Checks that a file opened for reading is an archive of a version that this program can read. */
 int rkb_archive_check_version(rkb_connection_t *connection, rkb_error_t *err);
-/* Checks that a run can go on in it: what it holds must be comparable with what this program computes.  An empty file passes. */
+/* Checks that a run can be resumed in this archive: its identities must be comparable with those that this
+ * program computes.  An empty file passes. */
 int rkb_archive_check_resumable(rkb_connection_t *connection, rkb_error_t *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Rows in blocks that stay where they are (shared_rows.h).  Owns the rows, their texts, and a table of their source hashes. */
+/* Keeps rows in blocks that never move (shared_rows.h).  Owns the rows, their texts, and a table of their
+ * source hashes. */
 #include "archive/shared_rows.h"
 
 #include <pthread.h>
@@ -23,19 +24,19 @@ typedef struct shared_row {
    uint32_t same_source_next; /* the next row with the same source; NO_ROW: none so far */
 } shared_row_t;
 
-/* Rows that share a source: the first, and the last, to which the next is linked. */
+/* Rows that share a source: the first one and the last one.  The next such row is linked to the last. */
 typedef struct place {
    uint32_t first, last; /* NO_ROW: free */
 } place_t;
 
 struct rkb_shared_rows {
-   pthread_mutex_t mutex; /* guards all of this, but for rows below a count that was read under it */
+   pthread_mutex_t mutex; /* guards all members, except rows below a count that was read under it */
    rkb_arena_t *arena;
    shared_row_t *blocks[MOST_BLOCKS];
-   uint32_t count, added; /* rows to be found; and those that begin .. end adds */
+   uint32_t count, added; /* rows that queries can find; rows that were added since begin */
    place_t *places;       /* open addressing by source hash */
    uint32_t room, used;   /* room is a power of two */
-   int64_t last;          /* all finished requests up to this one are here */
+   int64_t last;          /* the rows of all finished requests up to this one are in memory */
    bool full, changed;
 };
 
@@ -76,7 +77,7 @@ rkb_arena_t *rkb_shared_rows_arena(rkb_shared_rows_t *shared) {
    return shared->arena;
 }
 
-/* Where the hash is, or where it would be. */
+/* The slot that holds the hash, or the free slot where it belongs. */
 static place_t *find_place(const rkb_shared_rows_t *shared, place_t *places, uint32_t room,
                            const char *source_hash) {
    uint32_t at = (uint32_t)rkb_hash64(source_hash, strlen(source_hash), 0) & (room - 1);
@@ -125,7 +126,8 @@ static uint32_t rank_of(const rkb_archive_row_t *row) {
    return strcmp(row->standing, RKB_SUSPECT) == 0 ? RANK_SUSPECT : RANK_OTHER;
 }
 
-/* Numbers and requests of the search ascend together; those of the propose section, whose keys descend, come before. */
+/* Whether a row may follow `before`.  In the search section, numbers and requests ascend together.  The keys
+ * of the propose section descend, and its rows come first. */
 static bool comes_after(const shared_row_t *before, int64_t request, int64_t number) {
    return before->row.number < number && (before->request < 0 || before->request <= request);
 }
@@ -143,7 +145,7 @@ bool rkb_shared_rows_add(rkb_shared_rows_t *shared, int64_t request, const rkb_a
    return true;
 }
 
-/* Rows are linked when all that were read are in order: a dropped row is in no list. */
+/* Links the new rows only if all that were read are in order.  A dropped row is in no list. */
 void rkb_shared_rows_end(rkb_shared_rows_t *shared, bool ok, int64_t last) {
    if (ok) {
       for (uint32_t index = shared->count; index < shared->added; index++)
@@ -157,7 +159,7 @@ void rkb_shared_rows_end(rkb_shared_rows_t *shared, bool ok, int64_t last) {
    pthread_mutex_unlock(&shared->mutex);
 }
 
-/* How many of the rows are of requests up to horizon. */
+/* The number of rows that belong to requests up to horizon. */
 static uint32_t count_visible(const rkb_shared_rows_t *shared, int64_t horizon) {
    uint32_t low = 0, high = shared->count;
    while (low < high) {
@@ -179,7 +181,8 @@ static bool matches(const rkb_archive_query_t *query, const shared_row_t *row) {
           !differs(query->standing, row->row.standing) && !differs(query->source_hash, row->row.source_hash);
 }
 
-/* The list is sorted by rank, objective and number; rows come by ascending number. */
+/* Inserts a row into the list, which is sorted by rank, objective and number, and keeps at most limit rows.
+ * Rows arrive by ascending number. */
 static void keep_better(const rkb_archive_row_t **list, uint32_t *count, uint32_t limit,
                         const shared_row_t *row) {
    uint32_t low = 0, high = *count;
@@ -224,7 +227,8 @@ bool rkb_shared_rows_find(rkb_shared_rows_t *shared, int64_t horizon, const rkb_
    const uint32_t visible = here ? count_visible(shared, horizon) : 0;
    if (here)
       *list = rkb_allocate((query->limit < visible ? query->limit : visible) + 1, sizeof **list);
-   if (here && query->source_hash) /* its rows are linked, and the links of visible rows change */
+   /* The query reads the links of these rows, and adding rows changes links. */
+   if (here && query->source_hash)
       *count =
          collect(shared, query, find_place(shared, shared->places, shared->room, query->source_hash)->first,
                  visible, *list);

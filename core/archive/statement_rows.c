@@ -21,7 +21,8 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
    return rkb_column_null(statement, column) ? NULL : rkb_keep_word(keeper, statement, column);
 }
 
-/* What was there before a list grew stays in the arena until the arena goes: at most as much again. */
+/* The old copy of a list that grows stays in the arena until the arena is freed.  It wastes at most as much
+ * memory again. */
 static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
                 rkb_error_t *err) {
    void *larger;

@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "archive/archive_internal.h"
 
-/* The most bytes that one loaded request or candidate may take; each of its parts was limited when it was stored. */
+/* The most bytes that one loaded request or candidate may take.  Each of its parts was limited when it was
+ * stored. */
 #define RKB_RECORD_LIMIT ((size_t)256 << 20)
 
 /* The arena for copied texts.  It remembers whether any copy failed, so the caller checks once, after the last copy. */

@@ -12,11 +12,11 @@ enum { MAX_ROWS = 4096 };
 struct rkb_archive_rows {
    const rkb_archive_row_t **list; /* shared with other queries, or own */
    uint32_t count;
-   rkb_keeper_t keeper; /* of what was read for this query alone; without an arena where nothing was */
+   rkb_keeper_t keeper; /* memory of the rows that were read for this query alone; no arena when none were */
    rkb_archive_row_t *own;
 };
 
-/* source: a text that is kept already, or NULL. */
+/* source: a copy of the row's source text that is already in memory, or NULL. */
 static int keep_row(rkb_keeper_t *keeper, const rkb_statement_t *statement, const char *source,
                     rkb_archive_row_t *row, rkb_error_t *err) {
    *row = (rkb_archive_row_t){
@@ -72,7 +72,7 @@ static int read_own(rkb_connection_t *reader, int64_t horizon, const rkb_archive
    return read_rows(reader, horizon, query, rows, err);
 }
 
-/* The last request of those after first that are finished without a gap, at most up to horizon. */
+/* The last request, at most horizon, such that it and all requests after `first` are finished. */
 static int last_finished(rkb_connection_t *reader, int64_t first, int64_t horizon, int64_t *last,
                          rkb_error_t *err) {
    rkb_statement_t statement = rkb_statement_begin(reader, RKB_SQL_GET_LAST_FINISHED);
@@ -105,7 +105,8 @@ static int add_rows(rkb_connection_t *reader, rkb_shared_rows_t *shared, int64_t
    return row < 0 ? row : status;
 }
 
-/* Adds what is new up to horizon to the rows in memory.  A failure is none of the query's: it reads the file itself. */
+/* Adds the rows that are new up to horizon to the rows in memory.  If that fails, the query still succeeds:
+ * it reads the file itself. */
 static void share_rows(rkb_connection_t *reader, rkb_shared_rows_t *shared, int64_t horizon) {
    rkb_error_t ignored;
    int64_t first, last;

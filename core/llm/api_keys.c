@@ -1,4 +1,4 @@
-/* Reads and hides keys (api_keys.h).  [any] once opened. */
+/* Reads keys, and hides them in texts (api_keys.h).  [any] once opened. */
 #include "llm/api_keys.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ int rkb_key_read(const rkb_model_t *model, char **key, rkb_error_t *err) {
    return open_key(model, &protected, key, err);
 }
 
-/* Joins the messages of several models, so that a user mends all of them at once. */
+/* Joins the messages about several models, so that the user can correct all of them at once. */
 static void add_message(rkb_error_t *all, const rkb_error_t *one) {
    size_t used = strlen(all->message);
    all->status = one->status;

@@ -10,7 +10,8 @@ typedef struct rkb_keys rkb_keys_t;
 /* Reads the key of every model that is not replayed.  Once a key was read, the process leaves no core file and other processes of
  * the same user cannot trace it (PR_SET_DUMPABLE; prctl(2)).  A key that is named but absent is an error. */
 int rkb_keys_open(const rkb_models_t *models, rkb_keys_t **keys, rkb_error_t *err);
-/* The key of one model, to be wiped and freed; *key NULL for a model that sends none.  Protects the process as rkb_keys_open does. */
+/* Reads the key of one model; the caller wipes and frees it.  *key is NULL for a model that sends none.
+ * Protects the process as rkb_keys_open does. */
 int rkb_key_read(const rkb_model_t *model, char **key, rkb_error_t *err);
 void rkb_keys_close(rkb_keys_t *keys); /* wipes the keys; NULL is accepted */
 const char *rkb_keys_of(const rkb_keys_t *keys, const rkb_model_t *model); /* NULL when the model has none */

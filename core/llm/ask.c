@@ -1,4 +1,5 @@
-/* Asks one question until it is answered: budget, attempts, and what is stored (llm.h).  Any thread except the loop's. */
+/* Asks one question until it is answered: reserves money, makes attempts, and stores the result (llm.h).  Any
+ * thread except the loop's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static double most_of(const rkb_asking_t *asking, int64_t *tokens) {
 /* No token is longer than this: the longest in known vocabularies are runs of 128 blanks. */
 #define MOST_TOKEN_BYTES 1024
 
-/* Whether a report of usage can be true of this question and this reply, by our own counts: a byte is never more than one token. */
+/* Whether a report of usage is possible for this question and this reply: a token has at least one byte, so
+ * no text has more tokens than bytes. */
 static bool usage_is_possible(const rkb_asking_t *asking, const rkb_reply_t *reply) {
    const int64_t most_input = rkb_model_most_input(strlen(asking->body), 2),
                  most_output = rkb_question_output(asking->model, asking->question),
@@ -44,7 +46,8 @@ static bool usage_is_possible(const rkb_asking_t *asking, const rkb_reply_t *rep
           (most_output <= 0 || reply->output_tokens <= most_output);
 }
 
-/* An implausible report counts as none, and the user gets a message: our own count bounds the cost, not the server's report. */
+/* Discards an implausible report and tells the user.  Then this program's own count bounds the cost, not the
+ * server's report. */
 static void doubt_usage(const rkb_asking_t *asking, rkb_reply_t *reply) {
    if (asking->model->command || !reply->usage_final || usage_is_possible(asking, reply))
       return;
@@ -57,8 +60,9 @@ static void doubt_usage(const rkb_asking_t *asking, rkb_reply_t *reply) {
    reply->input_tokens = reply->cached_tokens = reply->output_tokens = reply->reasoning_tokens = -1;
 }
 
-/* The cost of an attempt.  Nothing if the provider never saw it or answered with an error status.  Otherwise the usage that it
- * reported.  Without a plausible report, all that was reserved, which is an upper bound by our own count. */
+/* The cost of an attempt.  It is nothing if the provider never saw the attempt or answered with an error
+ * status.  Otherwise it follows from the usage that the provider reported.  Without a plausible report it is
+ * the whole reservation, which is an upper bound by this program's own count. */
 static void charge(const rkb_asking_t *asking, const rkb_attempt_t *attempt, rkb_call_record_t *call) {
    const rkb_reply_t *reply = &attempt->reply;
    bool free_of_charge = attempt->unsent || attempt->unbilled;

@@ -16,13 +16,14 @@ typedef struct rkb_asking {
    char key[RKB_HASH_TEXT]; /* does not include the draw */
    char draw_key[RKB_HASH_TEXT];
    rkb_call_record_t call;
-   double charged; /* by all attempts, those of earlier processes included */
+   double charged; /* charged by all attempts, those of earlier processes included */
    bool estimated;
 } rkb_asking_t;
 
 /* answer.c */
 
-/* Made of a text (or NULL) and a message (or NULL), both without keys; owned, rkb_llm_answer_free. */
+/* Makes an answer from a text (or NULL) and a message (or NULL), both without keys; owned, free it with
+ * rkb_llm_answer_free. */
 rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
                                     const char *message);
 /* Makes the answer of a complete reply; source is NULL for a reply from the provider itself. */
@@ -37,7 +38,7 @@ void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool repli
 
 /* replays.c */
 
-/* What the archive has of an earlier process. */
+/* The answer that an earlier process stored in the archive. */
 rkb_llm_answer_t *rkb_asking_answer_found(const rkb_asking_t *asking, const rkb_call_found_t *found);
 /* *answered false: neither cassette nor cache has it. */
 int rkb_asking_try_replays(rkb_asking_t *asking, bool *answered, rkb_llm_answer_t **answer, rkb_error_t *err);

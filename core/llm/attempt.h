@@ -8,14 +8,14 @@
 
 enum rkb_attempt_end {
    RKB_ATTEMPT_REPLIED = 1, /* reply holds a whole reply */
-   RKB_ATTEMPT_REJECTED,    /* would be rejected again: do not retry */
-   RKB_ATTEMPT_FAILED,      /* may succeed next time */
+   RKB_ATTEMPT_REJECTED,    /* the provider would reject a retry too, so there is none */
+   RKB_ATTEMPT_FAILED,      /* a retry may succeed */
    RKB_ATTEMPT_UNREADABLE,  /* a reply came, but it cannot be used */
    RKB_ATTEMPT_CANCELLED
 };
 
 typedef struct rkb_attempt {
-   /* in */
+   /* input */
    const rkb_model_t *model;
    const char *key;  /* or NULL */
    const char *body; /* canonical */
@@ -23,7 +23,7 @@ typedef struct rkb_attempt {
    uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
    rkb_give_up_t give_up;
    void *argument;
-   /* out */
+   /* output */
    uint32_t end; /* enum rkb_attempt_end */
    rkb_reply_t reply;
    bool unsent;             /* the provider certainly received nothing */

@@ -31,7 +31,8 @@ static keys_t split_keys(const char *text) {
    return keys;
 }
 
-/* What is hashed first: method, path (escaped once more than it is sent), query (none), headers, their names, the body's hash. */
+/* The text that is hashed first: method, path (escaped once more than the path that is sent), query (none),
+ * headers, their names, the body's hash. */
 static void canonical_request(const rkb_aws_request_t *request, const keys_t *keys, const char *time, rkb_text_t *out) {
    const char *scheme = strstr(request->url, "://"), *host = scheme ? scheme + 3 : request->url;
    char hash[RKB_HASH_TEXT];
@@ -44,7 +45,7 @@ static void canonical_request(const rkb_aws_request_t *request, const keys_t *ke
    rkb_text_format(out, "\ncontent-type;host;x-amz-date%s\n%s", keys->token_bytes ? ";x-amz-security-token" : "", hash);
 }
 
-/* The key of one day, region and service, from the secret one. */
+/* Derives the key of one day, region and service from the secret key. */
 static void signing_key(const rkb_aws_request_t *request, const keys_t *keys, const char *day, unsigned char out[RKB_HASH_BYTES]) {
    const char *const steps[] = {request->region, request->service, "aws4_request"};
    char first[MOST_TEXT / 64];

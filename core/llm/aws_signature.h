@@ -19,7 +19,8 @@ typedef struct rkb_aws_request {
 /* Appends the headers X-Amz-Date, X-Amz-Security-Token (with a TOKEN) and Authorization, as "Name: value" lines. */
 void rkb_aws_sign(const rkb_aws_request_t *request, rkb_text_t *out);
 
-/* Appends a text with every byte escaped but letters, digits and "-._~", and slashes if they are to stay. */
+/* Appends a text in which every byte is escaped except letters, digits and "-._~"; keep_slashes leaves
+ * slashes too. */
 void rkb_aws_escape(const char *text, bool keep_slashes, rkb_text_t *out);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define LOOK_NS 50000000l
 #define MOST_HEADERS 8
-#define REPLY_BYTES (16u << 20) /* of an event stream; its text has a limit of its own */
+#define REPLY_BYTES (16u << 20) /* limit for an event stream; the text in it has its own limit */
 #define MOST_RETRY_AFTER_NS 600000000000ull
 
 typedef struct exchange {
-   rkb_attempt_t *attempt; /* the worker's, which waits until ended is set */
+   rkb_attempt_t *attempt; /* belongs to the worker thread, which waits until `ended` is set */
    rkb_loop_t *loop;
    rkb_http_t *http;
    rkb_text_t url, headers;
@@ -157,7 +157,7 @@ static void split_headers(exchange_t *exchange) {
    }
 }
 
-/* Waits for the loop, and asks it to cancel when the asker gives up. */
+/* Waits for the loop to end the exchange.  Asks the loop to cancel it when the asker gives up. */
 static void wait_for_end(exchange_t *exchange) {
    rkb_attempt_t *attempt = exchange->attempt;
    pthread_mutex_lock(&exchange->mutex);

@@ -25,10 +25,11 @@ struct rkb_ledger {
    pthread_mutex_t mutex; /* guards the members below, and makes looking up and promising a draw one step */
    double charged, reserved; /* USD */
    uint32_t outstanding;     /* reservations */
-   waiter_t *first;          /* of those that want to reserve, in order of arrival; each is its asker's own */
+   /* The questions that wait to reserve, in order of arrival; each entry belongs to its asker. */
+   waiter_t *first;
    pthread_cond_t changed;   /* a reservation ended, or a waiter left the row */
    promised_t *promised;
-   int64_t unkept; /* last id of a call when there is no archive */
+   int64_t unkept; /* the last call id that was given out when there is no archive */
 };
 
 int rkb_ledger_open(rkb_archive_t *archive, double limit, rkb_ledger_t **out, rkb_error_t *err) {

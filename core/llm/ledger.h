@@ -20,18 +20,20 @@ int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_cal
 
 enum rkb_ledger_answer {
    RKB_LEDGER_RESERVED = 1,
-   RKB_LEDGER_OVER,     /* what was charged and what this may cost exceed the limit: it will never fit */
-   RKB_LEDGER_GIVEN_UP  /* give_up said so while it waited */
+   /* The charges so far and the cost of this question exceed the limit, so it will never fit. */
+   RKB_LEDGER_OVER,
+   RKB_LEDGER_GIVEN_UP /* give_up returned true during the wait */
 };
 
-/* Reserves call->reserved_usd; *answer is an enum rkb_ledger_answer, and nothing is stored unless it is the first.  A question that does not
- * fit beside the reservations of others waits until they end, in order of arrival: most cost less than was reserved.  give_up is asked
- * about 20 times a second meanwhile; a free question never waits, and needs none.  *id identifies the reservation. */
+/* Reserves call->reserved_usd.  *answer is an enum rkb_ledger_answer; only the first one stores anything.  A
+ * question that does not fit beside the reservations of others waits, in order of arrival, until they end,
+ * because most cost less than they reserved.  During the wait give_up is called about 20 times a second.  A
+ * question that costs nothing never waits and needs no give_up.  *id identifies the reservation. */
 int rkb_ledger_reserve(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_give_up_t give_up, void *argument, uint32_t *answer,
                        int64_t *id, rkb_error_t *err);
 /* Replaces the reservation by the actual charge. */
 int rkb_ledger_finish(rkb_ledger_t *ledger, int64_t id, const rkb_call_record_t *call, rkb_error_t *err);
-/* USD that were charged, and USD that are reserved. */
+/* The USD that were charged, and the USD that are reserved. */
 void rkb_ledger_state(rkb_ledger_t *ledger, double *charged, double *reserved);
 
 #endif

@@ -15,17 +15,18 @@
 typedef struct rkb_models rkb_models_t;
 typedef struct rkb_llm rkb_llm_t;
 
-/* Reads "models:" (NULL or a null node: no models).  Everything lives in the arena.  Adds all problems; if money is limited
- * (cost_limit 0 or more), a model without a price or an output limit is a problem too.  Keys are named, not read.  If depends is
- * not NULL, it receives the hashes of files that the entries refer to (cassettes, the price table).  used: for each entry of
- * yaml, whether a stage names it; the others need no key and cannot be asked.  NULL: all are used. */
+/* Reads "models:" (NULL or a null node: no models).  Everything lives in the arena.  Adds all problems; if
+ * money is limited (cost_limit 0 or more), a model without a price or an output limit is a problem too.  Keys
+ * are named, not read.  If depends is not NULL, it receives the hashes of files that the entries refer to
+ * (cassettes, the price table).  used: for each entry of yaml, whether a stage names it; an unused entry
+ * needs no key and cannot be asked.  NULL: all are used. */
 rkb_models_t *rkb_models_read(rkb_arena_t *arena, const rkb_yaml_t *yaml, const bool *used, double cost_limit,
                               void (*depends)(void *argument, const char *hash), void *argument,
                               rkb_problems_t *problems);
 uint32_t rkb_models_count(const rkb_models_t *models); /* 0 for NULL */
 const rkb_llm_model_t *rkb_models_at(const rkb_models_t *models, uint32_t index);
 const rkb_llm_model_t *rkb_models_find(const rkb_models_t *models, const char *name);
-/* The most questions in progress at once, over all models. */
+/* The largest number of questions in progress at once, over all models. */
 uint32_t rkb_models_concurrency(const rkb_models_t *models);
 /* Whether any model that is not replayed is reached over HTTP. */
 bool rkb_models_need_http(const rkb_models_t *models);
@@ -46,7 +47,7 @@ typedef struct rkb_llm_options {
 int rkb_llm_open(const rkb_llm_options_t *options, rkb_llm_t **llm, rkb_error_t *err);
 void rkb_llm_close(rkb_llm_t *llm); /* no question may be in progress; NULL is accepted */
 
-/* Who asks; identifies the question in the archive. */
+/* The asker of a question; identifies the question in the archive. */
 typedef struct rkb_llm_asker {
    const char *stage; /* id of the pipeline entry */
    uint32_t section;
@@ -66,7 +67,7 @@ bool rkb_llm_is_over_budget(const rkb_llm_t *llm);
 
 /* USD charged to this run so far, reservations included.  [any] */
 double rkb_llm_spent(rkb_llm_t *llm);
-/* The same in its two parts. */
+/* As rkb_llm_spent, split into charges and reservations. */
 void rkb_llm_money(rkb_llm_t *llm, double *charged, double *reserved);
 
 #endif

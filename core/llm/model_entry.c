@@ -146,7 +146,8 @@ static void read_provider(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *
                   "the model '%s' needs provider: %s", model->face.name, rkb_provider_choices());
 }
 
-/* A reply that comes whole is silent until it is there, so silence alone is no sign of a dead server. */
+/* A reply that is not streamed is silent until it is complete, so silence alone does not show that a server
+ * is dead. */
 static void expect_whole_replies(reader_t *reader, const rkb_yaml_t *map, rkb_model_t *model) {
    const rkb_yaml_t *stream = rkb_yaml_get(map, "stream");
    if (!rkb_yaml_is_null(stream) && model->stream)
@@ -156,7 +157,8 @@ static void expect_whole_replies(reader_t *reader, const rkb_yaml_t *map, rkb_mo
    model->stream = false;
 }
 
-/* The parts of a query in which a service takes a key.  Whoever reads the pipeline or the archive would see it. */
+/* Whether the query has a parameter in which a service takes a key.  A key there would be visible in the
+ * pipeline and in the archive. */
 static bool query_holds_key(const char *query) {
    static const char *const names[] = {"key", "api-key", "api_key", "apikey", "token", "access_token", "sig", "code", NULL};
    for (const char *part = query; *part; part += strcspn(part, "&"), part += *part == '&')
@@ -184,7 +186,7 @@ static const char *trimmed_url(reader_t *reader, const rkb_yaml_t *node, const c
    return copy;
 }
 
-/* "us-east-1": it becomes part of a host's name. */
+/* A region such as "us-east-1", which becomes part of a host's name. */
 static const char *read_region(reader_t *reader, const rkb_yaml_t *map, const rkb_model_t *model) {
    const char *region = text_of(reader, map, "region");
    if (model->provider->address != RKB_ADDRESS_REGION) {

@@ -25,11 +25,11 @@ typedef struct rkb_model {
    rkb_llm_model_t face; /* first member: what plugins see */
    const struct rkb_provider *provider;
    const char *base_url; /* without a slash at the end of its path, with a query if the entry has one; NULL for command */
-   const char *region;   /* of providers that have regions; or NULL */
+   const char *region;   /* region, for providers that have regions; or NULL */
    rkb_key_source_t key;
    bool own_address; /* base_url is the provider's own */
    bool check;       /* whether the server is asked for the model before a run */
-   bool needs_key; /* the service behind base_url takes no question without one */
+   bool needs_key;   /* the service at base_url accepts no question without a key */
    bool has_price;
    double temperature;           /* negative: not sent */
    const char *reasoning_effort; /* or NULL */
@@ -54,7 +54,7 @@ struct rkb_models {
    uint32_t count;
 };
 
-/* Looks up a model's price in pipelines/models/prices.yaml; false when it is not there (prices.c). */
+/* The price of a model, looked up in pipelines/models/prices.yaml; false when it is not there (prices.c). */
 typedef struct rkb_price {
    double input_usd, cached_usd, output_usd; /* per token */
 } rkb_price_t;

@@ -1,4 +1,5 @@
-/* Looks for a pipeline's models (presence.h).  Every model has a look of its own; all run at once on one loop. */
+/* Checks whether a pipeline's models can be reached (presence.h).  Each model has a check of its own; all run
+ * at once on one loop. */
 #include "llm/presence.h"
 
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 #include "llm/api_keys.h"
 #include "llm/provider.h"
 
-#define CONNECT_NS 10000000000ull /* a server that is there takes a connection at once; one on a busy machine takes a while */
-#define TOTAL_NS 30000000000ull   /* of one request; a model takes two at most */
+/* A reachable server accepts a connection at once; one on a busy machine takes a while. */
+#define CONNECT_NS 10000000000ull
+#define TOTAL_NS 30000000000ull /* limit for one request; checking a model takes two requests at most */
 #define MOST_HEADERS 6
 #define MOST_LISTED 4096
 
@@ -55,7 +57,7 @@ static void finish(look_t *look) {
 
 static void ask(look_t *look, bool by_name);
 
-/* What a list of models says: {"data": [{"id": ...}, ...]}. */
+/* Reads a list of models: {"data": [{"id": ...}, ...]}. */
 static void read_list(look_t *look, const json_t *data) {
    const char *names[MOST_LISTED + 1], *wanted = look->model->face.model;
    uint32_t count = 0;
@@ -79,7 +81,8 @@ static void read_answer(look_t *look, const rkb_http_reply_t *reply) {
    rkb_error_t err = {0};
    json_t *root = reply->status == 200 && reply->body ? rkb_json_parse(reply->body, reply->body_bytes, &err) : NULL;
    const json_t *data = json_object_get(root, "data");
-   /* The list did not have it.  Only a server that knows it by name, as it may know an alias, says otherwise. */
+   /* The list did not have the model.  The server may still know the name, for example as an alias; only
+    * status 200 for the name overrides the list. */
    if (look->report.state == RKB_PRESENCE_UNKNOWN && reply->status != 200)
       ;
    else if (reply->outcome != RKB_HTTP_DONE)

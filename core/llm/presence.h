@@ -20,9 +20,10 @@ typedef struct rkb_presence_report {
    char text[640];     /* one sentence, without keys */
 } rkb_presence_report_t;
 
-/* Asks for every model that is used, not replayed, and no command, unless its entry says check: false.  Takes a minute at most, and ten
- * seconds where nothing answers.  send_keys: whether keys go to any address that the pipeline names, as they do in a run; if not, they go
- * to the providers' own addresses alone.  tell is called once for each model, in the order of the file. */
+/* Checks every model that is used, is not replayed and is no command, unless its entry says check: false.
+ * Takes at most a minute, and ten seconds when nothing answers.  With send_keys, keys go to any address that
+ * the pipeline names, as they do in a run; otherwise they go only to the providers' own addresses.  tell is
+ * called once for each model, in the order of the file. */
 void rkb_models_look_for(const rkb_models_t *models, bool send_keys, void (*tell)(void *argument, const rkb_presence_report_t *report),
                          void *argument);
 

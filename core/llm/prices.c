@@ -10,7 +10,8 @@ struct rkb_prices {
 };
 
 bool rkb_price_read(const rkb_yaml_t *yaml, rkb_price_t *price, rkb_problems_t *problems) {
-   /* For people: source says where a price comes from; unchecked lists the numbers that the source does not give. */
+   /* Two keys are for readers: `source` says where a price comes from; `unchecked` lists the numbers that the
+    * source does not give. */
    static const char *const known[] = {"input", "cached", "output", "source", "unchecked", NULL};
    double *const values[] = {&price->input_usd, &price->cached_usd, &price->output_usd};
    uint32_t before = problems->errors;

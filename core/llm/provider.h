@@ -1,5 +1,5 @@
-/* What differs between providers' protocols: how a question is written and how a reply is read.  Pure functions over JSON; any
- * thread.  http_exchange.c does the sending. */
+/* The differences between providers' protocols: how a question is written and how a reply is read.  Pure
+ * functions over JSON; any thread.  http_exchange.c does the sending. */
 #ifndef RKB_LLM_PROVIDER_H
 #define RKB_LLM_PROVIDER_H
 
@@ -13,7 +13,8 @@ typedef struct rkb_reply {
    rkb_text_t text;
    rkb_text_t refusal; /* the model's own words when it declines */
    rkb_text_t
-      trouble; /* the provider's error message, complete and possibly with keys; ask.c makes it fit for people */
+      /* The provider's error message, complete and possibly with keys; ask.c removes keys and shortens it. */
+      trouble;
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
    uint64_t retry_after_ns; /* the wait that an error's body asks for; 0: none */
    bool usage_final;        /* the usage covers the whole reply */
@@ -30,7 +31,7 @@ typedef struct rkb_provider_request {
    const char *key;       /* or NULL */
    const char *url;       /* as sent */
    const char *body;      /* as sent */
-   time_t now;            /* for signatures that expire */
+   time_t now;            /* the time of the request, for signatures that expire */
 } rkb_provider_request_t;
 
 enum rkb_address_from {
@@ -44,9 +45,9 @@ typedef struct rkb_provider {
    const char *base_url; /* the default; with RKB_ADDRESS_REGION, REGION in it is replaced by the region */
    uint32_t address;     /* enum rkb_address_from */
    bool takes_key;       /* needs a key, unless the user gave base_url */
-   bool whole_only;      /* its streams are no server-sent events: replies come whole */
+   bool whole_only;      /* its streams are not server-sent events, so replies come whole */
    bool no_output;       /* has no output tokens that are charged: embeddings */
-   bool plain_effort;    /* has no field for reasoning_effort that all its models know */
+   bool plain_effort;    /* has no field for reasoning_effort that all its models accept */
    /* Makes the request; NULL when memory is out. */
    json_t *(*body)(const rkb_model_t *model, const rkb_llm_question_t *question);
    /* Appends the path below base_url. */
@@ -54,7 +55,8 @@ typedef struct rkb_provider {
    /* Appends the path for a GET that shows whether the server has the model: a path that names the model, or one that lists all
     * models.  It is relative to base_url without its query.  NULL: no such path is known, and base_url itself is fetched. */
    void (*presence)(const rkb_model_t *model, bool by_name, rkb_text_t *out);
-   bool lists_models; /* the list is asked for first: not every server of this protocol knows the other path */
+   /* The list of models is asked for first, because not every server of this protocol knows the other path. */
+   bool lists_models;
    /* Appends headers as "Name: value" lines: the one with the key, and others that the protocol needs for this question. */
    void (*headers)(const rkb_provider_request_t *request, rkb_text_t *out);
    /* Read one event of a stream, or a whole reply.  They set members of reply, unreadable included. */
@@ -62,7 +64,7 @@ typedef struct rkb_provider {
    void (*whole)(rkb_reply_t *reply, const json_t *root);
 } rkb_provider_t;
 
-/* The presence and the key of all of OpenAI's protocols (provider_openai.c). */
+/* Functions that all of OpenAI's protocols share: presence and key (provider_openai.c). */
 void rkb_openai_presence(const rkb_model_t *model, bool by_name, rkb_text_t *out);
 void rkb_openai_headers(const rkb_provider_request_t *request, rkb_text_t *out);
 
@@ -72,7 +74,7 @@ extern const rkb_provider_t rkb_provider_openai, rkb_provider_anthropic, rkb_pro
 /* NULL-terminated. */
 extern const rkb_provider_t *const rkb_providers[];
 
-/* The names of all, as in "openai, anthropic or command"; static. */
+/* The names of all providers, as in "openai, anthropic or command"; static. */
 const char *rkb_provider_choices(void);
 /* Appends the whole URL: base_url, the provider's path, and then the query of base_url if it has one. */
 void rkb_provider_url(const rkb_model_t *model, rkb_text_t *out);

@@ -1,9 +1,10 @@
-/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors', 'Versions'.  Two versions:
- * 2026-10-21, which takes no temperature; and 2023-06-01, which takes one and which other servers of this protocol know. */
+/* Anthropic messages.  Source: Anthropic API reference, 'Messages', 'Streaming messages', 'Errors',
+ * 'Versions'.  Two versions are used: 2026-10-21, which accepts no temperature; and 2023-06-01, which accepts
+ * one and which other servers of this protocol support. */
 #include <string.h>
 #include "llm/provider.h"
 
-/* Thinking budgets for the efforts that the other protocols name.  Each leaves room for the answer itself. */
+/* Thinking budgets for the efforts that other protocols name.  Each budget leaves room for the answer. */
 static int64_t thinking_budget(const char *effort, int64_t most) {
    int64_t share = strcmp(effort, "low") == 0      ? most / 8
                    : strcmp(effort, "medium") == 0 ? most / 4

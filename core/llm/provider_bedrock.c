@@ -25,8 +25,8 @@ static void path(const rkb_model_t *model, rkb_text_t *out) {
    rkb_text_add(out, "/converse");
 }
 
-/* A key with a colon is a pair of access keys, with a session's token behind it if there is one, and signs the request.  Any other is
- * a key of Bedrock itself. */
+/* A key with a colon is a pair of access keys, optionally followed by a session's token; it signs the
+ * request.  Any other key is a key of Bedrock itself. */
 static void headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key && strchr(request->key, ':'))
       rkb_aws_sign(&(rkb_aws_request_t){.keys = request->key,

@@ -73,7 +73,8 @@ static void read_choice(rkb_reply_t *reply, const json_t *choice, const char *me
    }
    if (!reason[0])
       return;
-   /* DeepSeek may run out of machines in the middle, and OpenRouter's upstream may break off: the reply is not complete. */
+   /* The reply is not complete: DeepSeek may run out of machines while it answers, and OpenRouter's upstream
+    * may break off. */
    if (strcmp(reason, "insufficient_system_resource") == 0 || strcmp(reason, "error") == 0) {
       reply->failed = true;
       rkb_text_format(&reply->trouble, "the provider broke off: %s", reason);
@@ -143,7 +144,8 @@ const rkb_provider_t rkb_provider_openai = {.name = "openai",
                                             .event = event,
                                             .whole = whole};
 
-/* A resource's key has a header of its own.  A token of Microsoft Entra ID, a JSON Web Token ("eyJ": '{"' in base64), is a bearer's. */
+/* The key of an Azure resource has its own header.  A token of Microsoft Entra ID, which is a JSON Web Token
+ * ("eyJ": '{"' in base64), is sent as a bearer token. */
 static void azure_headers(const rkb_provider_request_t *request, rkb_text_t *out) {
    if (request->key && strncmp(request->key, "eyJ", 3) == 0)
       rkb_openai_headers(request, out);

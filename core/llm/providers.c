@@ -1,4 +1,5 @@
-/* The list of providers, and what a provider's table decides: choices for messages, and the URL (provider.h).  Constant; any thread. */
+/* The list of providers, and functions over their tables: choices for messages, and the URL (provider.h).
+ * Constant; any thread. */
 #include "llm/provider.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Limits how fast a provider is asked: questions at once, and requests and tokens per minute.  All models at one address share the
- * limits.  Any thread except the loop's. */
+/* Limits the load on a provider: questions in progress at once, and requests and tokens per minute.  All
+ * models at one address share the limits.  Any thread except the loop's. */
 #ifndef RKB_LLM_RATE_LIMITS_H
 #define RKB_LLM_RATE_LIMITS_H
 
@@ -13,7 +13,7 @@ void rkb_limits_free(rkb_limits_t *limits);
 /* A waiter calls this regularly; true ends the wait. */
 typedef bool (*rkb_give_up_t)(void *argument);
 
-/* Waits until a question of at most so many tokens may start.  False when give_up ended the wait. */
+/* Waits until a question of at most this many tokens may start.  False when give_up ended the wait. */
 bool rkb_limits_take(rkb_limits_t *limits, const rkb_model_t *model, int64_t tokens, rkb_give_up_t give_up,
                      void *argument);
 /* Ends a question.  used: the tokens it really used; negative when not known. */

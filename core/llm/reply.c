@@ -23,7 +23,7 @@ const char *rkb_json_text_of(const json_t *object, const char *key) {
    return text ? text : "";
 }
 
-/* No reply has so many; sums of a few such counts stay far from overflowing. */
+/* No real reply has this many tokens, and sums of a few such counts stay far from overflowing. */
 #define MOST_TOKENS (INT64_C(1) << 40)
 
 void rkb_json_count_of(const json_t *object, const char *key, int64_t *value) {

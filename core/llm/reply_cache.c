@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "base/private_folder.h"
 
-/* The folder, made and checked, and its key; RKB_ERR_UNAVAILABLE when there is none for this user alone. */
+/* Opens the cache's folder, which is made and checked if necessary, and reads its key.  RKB_ERR_UNAVAILABLE
+ * when no folder belongs to this user alone. */
 static int open_folder(char **folder, unsigned char owner_key[RKB_HASH_BYTES], rkb_error_t *err) {
    int status = rkb_cache_path("replies", folder, err);
    if (status == RKB_OK)
@@ -40,7 +41,8 @@ static bool seal_of(const unsigned char owner_key[RKB_HASH_BYTES], const char *k
    return hasher != NULL;
 }
 
-/* The reply as it was kept, without its seal; NULL when there is none, or none that this user kept for this question. */
+/* Reads a stored reply without its seal.  NULL when there is none, or when this user did not store it for
+ * this question. */
 static json_t *read_sealed(const char *key) {
    unsigned char owner_key[RKB_HASH_BYTES];
    char *folder = NULL, *path = NULL, *bytes = NULL, seal[RKB_HASH_TEXT];

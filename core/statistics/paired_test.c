@@ -8,7 +8,7 @@
 typedef struct ranked {
    double size; /* magnitude of the difference */
    bool positive;
-   uint32_t doubled; /* twice its rank, which is whole also where ranks are shared */
+   uint32_t doubled; /* twice its rank, so that shared ranks are whole numbers too */
 } ranked_t;
 
 static int by_size(const void *left, const void *right) {
@@ -26,7 +26,8 @@ static void assign_ranks(ranked_t *list, uint32_t count) {
    }
 }
 
-/* The share of all assignments of signs whose sum of positive ranks is at least as far from the middle. */
+/* The share of all assignments of signs whose sum of positive ranks is at least as far from the middle as the
+ * observed sum. */
 static double exact_p(const ranked_t *list, uint32_t count, uint32_t positive, uint32_t total) {
    double *shares = rkb_allocate((size_t)total + 1, sizeof *shares);
    double p = 0;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 typedef struct rkb_step {
-   double at;    /* what was spent when the value came; not below the step before */
-   double value; /* holds from there on */
+   double at;    /* the amount spent when the value was found; not below the step before */
+   double value; /* holds from this step on */
 } rkb_step_t;
 
 typedef struct rkb_step_curve {

@@ -20,7 +20,7 @@ double rkb_mean(const double *values, uint32_t count) {
    return count ? sum / count : NAN;
 }
 
-/* Of values that may be put in order. */
+/* The median of values; puts them in order. */
 static double median_of(double *values, uint32_t count) {
    if (count == 0)
       return NAN;
@@ -37,7 +37,7 @@ double rkb_median(const double *values, uint32_t count) {
    return median;
 }
 
-/* The values in the order of their strata, and for each the first and the number of those it is drawn among. */
+/* The values in the order of their strata; for each value the first index and the size of its stratum. */
 typedef struct grouped {
    double *values;
    uint32_t *first, *size;

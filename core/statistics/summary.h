@@ -1,12 +1,12 @@
-/* Sample statistics, and intervals for them by the bootstrap.  Pure functions of their arguments: the resampling draws from a stream that
- * the values alone decide, so the same values give the same interval everywhere.  Any thread. */
+/* Sample statistics, and bootstrap intervals for them.  Pure functions of their arguments: only the values
+ * decide the stream of the resampling, so the same values give the same interval everywhere.  Any thread. */
 #ifndef RKB_STATISTICS_SUMMARY_H
 #define RKB_STATISTICS_SUMMARY_H
 
 #include <stdint.h>
 
 #define RKB_BOOTSTRAP_RESAMPLES 10000
-#define RKB_BOOTSTRAP_LEAST 3 /* values below which there is no interval */
+#define RKB_BOOTSTRAP_LEAST 3 /* with fewer values there is no interval */
 
 enum rkb_statistic { RKB_STATISTIC_MEAN = 1, RKB_STATISTIC_MEDIAN };
 
@@ -19,9 +19,10 @@ double rkb_mean(const double *values, uint32_t count); /* NaN for no values */
 double rkb_median(const double *values,
                   uint32_t count); /* the mean of the two middle ones when count is even */
 
-/* Percentile bootstrap (Efron 1979): the 2.5 % and 97.5 % quantiles of the statistic over RKB_BOOTSTRAP_RESAMPLES resamples.
- * strata, count of them or NULL for one: values are resampled within those of an equal stratum, so every resample has as many
- * values of each subject as the sample.  values must be finite. */
+/* Percentile bootstrap (Efron 1979): the 2.5 % and 97.5 % quantiles of the statistic over
+ * RKB_BOOTSTRAP_RESAMPLES resamples.  strata has an entry for each value, or is NULL for a single stratum.
+ * Values are resampled within their stratum, so every resample has as many values of each subject as the
+ * sample.  values must be finite. */
 rkb_interval_t rkb_bootstrap(enum rkb_statistic statistic, const double *values, const uint32_t *strata,
                              uint32_t count);
 

@@ -9,7 +9,7 @@
 #include "archive/run_lock.h"
 #include "base/file.h"
 
-/* The words of the fact "ended" after which a run is not gone on with. */
+/* Whether the fact "ended" has a word after which a run is not resumed. */
 static bool is_final(const char *ended) {
    static const char *const words[] = {"done", "limit", "stuck", "wall", "cost"};
    for (size_t i = 0; ended && i < sizeof words / sizeof *words; i++)
@@ -49,7 +49,8 @@ int rkb_cell_state(const char *run_directory, rkb_cell_look_t *look, rkb_error_t
       return RKB_OK;
    look->state = RKB_CELL_BEGUN;
    if (rkb_archive_open(run_directory, &archive, err) != RKB_OK)
-      return RKB_OK; /* killed while it made the file: to go on with it says what is wrong with any other */
+      /* The process was killed while it made the file; resuming the run reports any other defect. */
+      return RKB_OK;
    char *ended = rkb_archive_get_fact(archive, "ended");
    char *because = rkb_archive_get_fact(archive, "ended_because");
    int status = rkb_archive_count(archive, &counts, err);

@@ -17,28 +17,29 @@
 typedef struct rkb_sweep_cell {
    char *name, *arm;                /* as in rkb_pipeline_cell_t */
    char *task, *direction, *target; /* "" when absent */
-   char *folder;                    /* name of its run's directory within the sweep's */
+   char *folder;                    /* the name of its run's directory within the sweep's directory */
    uint64_t seed;
 } rkb_sweep_cell_t;
 
 typedef struct rkb_sweep {
    char *directory;
-   char *name; /* of the pipeline */
+   char *name; /* name of the pipeline */
    rkb_sweep_cell_t *cells;
    uint32_t count;
-   bool alone; /* it is one run in its own directory: there is no plan on disk */
+   bool alone; /* a single run in its own directory: there is no plan on disk */
 } rkb_sweep_t;
 
 /* Whether the directory holds a sweep. */
 bool rkb_is_sweep(const char *directory);
-/* Writes the plan of a pipeline that is a sweep into an existing directory.  RKB_ERR_INVALID: it holds a sweep or a run already.  A
- * process that was killed in here leaves no sweep.json, and the same call begins again. */
+/* Writes the plan of a pipeline that is a sweep into an existing directory.  RKB_ERR_INVALID: the directory
+ * holds a sweep or a run already.  If the process is killed during this call, there is no sweep.json, and the
+ * same call begins again. */
 int rkb_sweep_make(const rkb_pipeline_t *pipeline, const char *directory, const rkb_secret_t *secret,
                    rkb_sweep_t **sweep, rkb_error_t *err);
 /* Reads a plan.  RKB_ERR_INVALID: there is none, or it is damaged. */
 int rkb_sweep_open(const char *directory, rkb_sweep_t **sweep, rkb_error_t *err);
-/* A run by itself as a sweep of one cell, so that it can run where sweeps do.  Writes pipeline.yaml and secret, unless pipeline is NULL:
- * then the directory has them. */
+/* Makes a sweep of one cell from a single run, so that it can run wherever sweeps do.  Writes pipeline.yaml
+ * and secret, unless pipeline is NULL: then the directory has them. */
 int rkb_sweep_alone(const char *name, const rkb_pipeline_t *pipeline, const char *directory,
                     const rkb_secret_t *secret, rkb_sweep_t **sweep, rkb_error_t *err);
 void rkb_sweep_free(rkb_sweep_t *sweep); /* NULL is accepted */

@@ -1,5 +1,5 @@
-/* Runs the cells of a sweep (sweep_run.h): decides when each cell starts, and what follows from its end.  The executor starts
- * processes.  Loop thread only. */
+/* Runs the cells of a sweep (sweep_run.h): decides when each cell starts, and reacts to its end.  The
+ * executor starts processes.  Loop thread only. */
 #include "sweep/sweep_run.h"
 
 #include <signal.h>
@@ -17,9 +17,9 @@ enum { MAX_PLUGIN_PATHS = 64, MAX_ARGUMENTS = 16 + 2 * MAX_PLUGIN_PATHS, MAX_TEX
 /* What this process knows of a cell. */
 typedef struct cell {
    bool again, running, told;
-   bool begun;         /* there was a part of it when it was started */
-   uint32_t losses;    /* one after another without a candidate more */
-   int64_t candidates; /* at the last loss */
+   bool begun;         /* its archive had begun when the cell was started */
+   uint32_t losses;    /* losses in a row without a new candidate between them */
+   int64_t candidates; /* the number of candidates at the last loss */
    uint64_t began_ns;
 } cell_t;
 
@@ -31,15 +31,16 @@ typedef struct runner {
    rkb_executor_options_t executor_options;
    uv_signal_t signals[2];
    cell_t *cells;
-   uint32_t next, again; /* cell to look at next; cells that are to be started again */
+   uint32_t next, again; /* the cell to look at next; the number of cells to start again */
    uint32_t running, signalled;
-   rkb_timer_t *waiting; /* for another process to end the run of cell `next`; NULL: nothing is waited for */
+   /* Runs while another process still ends the run of cell `next`; NULL: nothing is waited for. */
+   rkb_timer_t *waiting;
    uint64_t waited_since_ns; /* 0: not waiting */
    rkb_sweep_result_t result;
    char *secret, *jobs;
    const char *command[MAX_ARGUMENTS];
    bool starting; /* set inside start_cells, so that callbacks do not start cells again */
-   int status;    /* what stopped the sweep itself */
+   int status;    /* the status that stopped the sweep itself */
    rkb_error_t error;
 } runner_t;
 
@@ -66,7 +67,8 @@ static void stop_with(runner_t *runner, int status, const rkb_error_t *err) {
       rkb_loop_stop(runner->loop); /* jobs in a scheduler's queue stay there */
 }
 
-/* Another start may help: the cell gets as many as it makes progress with, and some more. */
+/* Another start may help.  A cell is started again as long as it makes progress, and a few more times without
+ * progress. */
 static void lose(runner_t *runner, uint32_t number, const rkb_job_end_t *end, const rkb_cell_look_t *look) {
    cell_t *cell = &runner->cells[number];
    char text[MAX_TEXT];
@@ -168,7 +170,8 @@ static void look_again(void *argument) {
    start_cells(runner);
 }
 
-/* The process of an earlier sweep that was killed may still be ending the cell's run.  True: the cell is looked at again later. */
+/* The process of an earlier, killed sweep may still be ending the cell's run.  Returns true when the cell has
+ * to be looked at again later. */
 static bool wait_for_writer(runner_t *runner, uint32_t cell, int64_t writer) {
    const uint64_t now = rkb_now_ns();
    if (writer == 0 || (runner->waited_since_ns && now - runner->waited_since_ns > LONGEST_WAIT_NS)) {
@@ -201,8 +204,9 @@ static void start_cell(runner_t *runner, uint32_t number, bool begun) {
    stop_with(runner, status, &err);
 }
 
-/* Looks at the next cell, and starts it when something is left to do.  An archive that another machine may be writing is not opened:
- * SQLite's log wants all its processes on one machine (sqlite.org/wal.html). */
+/* Looks at the next cell, and starts it when it has work left.  An archive that another machine may be
+ * writing is not opened, because SQLite's log needs all its processes on one machine (sqlite.org/wal.html).
+ * */
 static void take_next(runner_t *runner) {
    rkb_cell_look_t look = {.state = RKB_CELL_BEGUN};
    rkb_error_t err;
@@ -220,7 +224,7 @@ static void take_next(runner_t *runner) {
       runner->result.failed++;
       tell(runner, &(rkb_sweep_event_t){.kind = RKB_SWEEP_FAILED, .cell = cell, .text = err.message});
    } else if (look.state == RKB_CELL_ENDED) {
-      runner->result.ended++; /* by an earlier process: not news */
+      runner->result.ended++; /* an earlier process ended the cell, so it is not reported */
    } else {
       runner->cells[cell].candidates = look.candidates;
       start_cell(runner, cell, look.state == RKB_CELL_BEGUN);
@@ -256,7 +260,8 @@ static void start_cells(runner_t *runner) {
       rkb_loop_stop(runner->loop);
 }
 
-/* The first signal ends the cells as ^C ends a run; the second kills them; the third does not wait for a scheduler. */
+/* The first signal ends the cells as ^C ends a run.  The second kills them.  The third stops waiting for a
+ * scheduler. */
 static void on_signal(uv_signal_t *signal, int number) {
    runner_t *runner = signal->data;
    (void)number;
@@ -351,7 +356,7 @@ static int run_cells(runner_t *runner, rkb_error_t *err) {
    start_cells(runner);
    rkb_loop_run(runner->loop);
    while (runner->running > 0 && !runner->executor->operations->queues) {
-      runner->executor->operations->end(runner->executor); /* our own processes end before we do */
+      runner->executor->operations->end(runner->executor); /* our own processes end before this one does */
       rkb_loop_run(runner->loop);
    }
    rkb_timer_stop(runner->waiting);
