@@ -1,5 +1,4 @@
-/* Stores facts about a run that callers outside the archive know, each in its own transaction.  Any thread.
- * */
+/* Reads and stores facts about a run, each write in its own transaction.  Any thread. */
 #include <stdlib.h>
 #include "archive/run_facts.h"
 

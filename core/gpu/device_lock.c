@@ -1,6 +1,7 @@
-/* Files in a folder of this user's, locked through their descriptors, so that a killed program gives the lock back.  Not in /tmp: there
- * anybody can hold a lock for ever, or own a file that others cannot open; and two users of one GPU see each other's load anyway.
- * Owns the turnstile's file while it waits. */
+/* Locks files in a folder of this user's through their descriptors, so that the lock of a killed program is
+ * free.  The folder is not in /tmp: there anybody could hold a lock for ever, or own a file that others
+ * cannot open.  Two users of one GPU are not kept apart; they see each other's load anyway.  Owns the
+ * turnstile's file while it waits. */
 #include "gpu/device_lock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,8 @@
 
 enum { WAIT_MS = 5 };
 
-/* Opens a file that every program of this user may lock, and waits for its lock.  *file is to be closed whatever is returned, when
- * it is not -1. */
+/* Opens a file that every program of this user may lock, and waits for its lock.  If *file is not -1, the
+ * caller closes it, whatever is returned. */
 static int lock_file(const char *path, const rkb_patience_t *patience, int *file, rkb_error_t *err) {
    *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
    if (*file < 0)
@@ -32,8 +33,9 @@ static int lock_file(const char *path, const rkb_patience_t *patience, int *file
    return RKB_OK;
 }
 
-/* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile, so a program that releases the
- * device and wants it again at once comes after those that have waited (core/tools/baseline/timing_protocol.py does the same). */
+/* Locks a file named after the device's place on the bus.  Waiters queue on a second lock, the turnstile.  So
+ * a program that releases the device and wants it again at once comes after the programs that have waited
+ * (core/tools/baseline/timing_protocol.py does the same). */
 int rkb_device_lock(const char *greeting, const char *place, const rkb_patience_t *patience, int *file,
                     rkb_error_t *err) {
    char *folder = NULL, path[4096], next[sizeof path + 8], bus[40] = "0";

@@ -18,14 +18,17 @@ enum { MAX_TOOL_WORDS = 32, WAIT_MS = 20, MAX_CLASS = 128 };
 
 /* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
-/* How long a worker that could not be started is left alone.  Workers come and go: later it is tried again. */
+/* How long a worker that could not be started is left out.  After that it is tried again, because machines
+ * come and go. */
 #define LOST_NS (30ull * 1000000000ull)
 
 /* One address, resolved: how the workers of its machine are started. */
 typedef struct rkb_worker_route {
    rkb_peer_command_t command; /* without the device's number */
-   const char *device;         /* the wanted class, or NULL; the text belongs to whoever opened the pool */
-   char place[17];             /* sets its locks apart from those of other machines; "" for this machine */
+   /* The wanted class, or NULL; the text belongs to the caller that opened the pool. */
+   const char *device;
+   /* Distinguishes its locks from those of other machines; "" for this machine. */
+   char place[17];
 } rkb_worker_route_t;
 
 struct rkb_devices {
@@ -35,7 +38,7 @@ struct rkb_devices {
    uint32_t route_count;
    rkb_pooled_device_t list[RKB_MAX_DEVICES];
    uint32_t count;
-   char greeting[1024];   /* of the first device that answered */
+   char greeting[1024];   /* greeting of the first device that answered */
    char class[MAX_CLASS]; /* its name: "NVIDIA H200" */
    void (*note)(void *argument, const char *text);
    void *argument;
@@ -118,7 +121,7 @@ static int greet_worker(rkb_device_worker_t *worker, rkb_error_t *err) {
    return worker->greeting[0] ? RKB_OK : rkb_device_worker_greet(worker, &patience, err);
 }
 
-/* The value of a line of a greeting; "" when it has none. */
+/* Copies the value of a line of a greeting; "" when the greeting has no such line. */
 static void greeting_value(const char *greeting, const char *name, char *out, size_t size) {
    const size_t length = strlen(name);
    out[0] = '\0';
@@ -137,7 +140,8 @@ static int refuse_class(rkb_pooled_device_t *device, const char *class, const ch
    return rkb_fail(err, RKB_ERR_UNAVAILABLE, "it is of class %.100s, and %s %.100s", class, by, wanted);
 }
 
-/* The first device that answers says of which class all have to be: times of different devices cannot be compared. */
+/* Checks that a device is of the wanted class.  The first device that answers sets the class for all, because
+ * times of different devices cannot be compared. */
 static int check_class(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err) {
    char class[MAX_CLASS];
    const char *wanted = device->route->device;
@@ -184,7 +188,8 @@ void rkb_device_settle(rkb_pooled_device_t *device) {
 
 /* --- taking and giving ------------------------------------------------------------------------------------------------- */
 
-/* A free device; one whose worker is lost only when no other can be had, busy ones included. */
+/* Chooses a free device.  A device whose worker is lost is chosen only when there is no other, busy ones
+ * included. */
 static rkb_pooled_device_t *free_device(rkb_devices_t *devices, uint64_t now) {
    rkb_pooled_device_t *lost = NULL;
    bool hope = false;
@@ -229,7 +234,7 @@ void rkb_device_give(rkb_devices_t *devices, rkb_pooled_device_t *device) {
    pthread_mutex_unlock(&devices->mutex);
 }
 
-/* Leaves the device out for a while.  True: another one can be tried now. */
+/* Leaves the device out for a while.  Returns true when another device can be tried now. */
 static bool lose_device(rkb_devices_t *devices, rkb_pooled_device_t *device, const rkb_error_t *why) {
    const uint64_t now = rkb_now_ns();
    bool others = false;
@@ -280,7 +285,7 @@ static rkb_pooled_device_t *add_device(rkb_devices_t *devices, const rkb_worker_
    return device;
 }
 
-/* The devices of its machine beyond the first: as many as the address says, or as the machine has. */
+/* Adds the other devices of the first one's machine: as many as the address says, or as the machine has. */
 static void add_others(rkb_devices_t *devices, const rkb_pooled_device_t *first, uint32_t wanted) {
    char text[16];
    greeting_value(first->worker.greeting, "devices", text, sizeof text);
@@ -298,7 +303,8 @@ static void tell_command(const rkb_worker_route_t *route, rkb_error_t *err) {
             route->command.words[0]);
 }
 
-/* Starts the first worker of every address before it waits for one of them: machines come up side by side. */
+/* Starts the first worker of every address before it waits for any of them, so that the machines start in
+ * parallel. */
 static int open_addresses(rkb_devices_t *devices, const rkb_worker_address_t *addresses, uint32_t count,
                           rkb_error_t *err) {
    int launched[RKB_MAX_WORKER_ADDRESSES];

@@ -11,30 +11,33 @@ struct rkb_worker_route;
 typedef struct rkb_pooled_device {
    rkb_device_worker_t worker, spare;
    const struct rkb_worker_route *route; /* how its worker is started */
-   char number[12];                      /* of the device on its machine */
+   char number[12];                      /* number of the device on its machine */
    bool busy;
-   bool refused; /* of another class than the first device: never used */
+   bool refused; /* of another class than the first device, so it is never used */
    uint64_t
-      lost_until_ns; /* its worker could not be started, and is not tried before then; 0: it can be used */
+      /* Its worker could not be started and is not tried again before this time; 0: it can be used. */
+      lost_until_ns;
    int lock;         /* file held while busy; -1 when not */
 } rkb_pooled_device_t;
 
-/* Takes a free device whose worker answers, and the lock that programs share it by.  A device whose worker does not start is left out
- * for a while, and another one is taken.  RKB_ERR_TIMEOUT: none was free until the deadline, or it was cancelled;
- * RKB_ERR_UNAVAILABLE: the last one that was tried does not answer either. */
+/* Takes a free device whose worker answers, and the lock by which programs share the device.  A device whose
+ * worker does not start is left out for a while, and another one is taken.  RKB_ERR_TIMEOUT: no device was
+ * free until the deadline.  RKB_ERR_CANCELLED: the wait was cancelled.  RKB_ERR_UNAVAILABLE: the last device
+ * that was tried does not answer either. */
 int rkb_device_take(rkb_devices_t *devices, const rkb_patience_t *patience, rkb_pooled_device_t **device,
                     rkb_error_t *err);
 void rkb_device_give(rkb_devices_t *devices, rkb_pooled_device_t *device);
 
-/* Starts another worker of the device under a tool: words, NULL-terminated, come before the last word of the command that starts a worker.
- * Its standard error goes to errors.  The worker is the caller's. */
+/* Starts another worker of the device under a tool.  words, NULL-terminated, come before the last word of the
+ * command that starts a worker.  The worker's standard error goes to errors.  The caller owns the worker. */
 int rkb_device_launch_under(const rkb_pooled_device_t *device, const char *const *words, int errors,
                             rkb_device_worker_t *worker, rkb_error_t *err);
 
-/* Makes sure that a worker is alive: the old one, the spare, or a new one, of the class of the first device.  Then starts a spare. */
+/* Ensures that a worker is alive: the old one, the spare, or a new one of the first device's class.  Then
+ * starts a spare. */
 int rkb_device_ready(rkb_devices_t *devices, rkb_pooled_device_t *device, rkb_error_t *err);
-/* Waits until the spare worker's context exists.  Creating a context slows others on the device, so nothing may be timed or run
- * against a deadline at the same time. */
+/* Waits until the spare worker's context exists.  The creation of a context slows other contexts on the
+ * device, so nothing may be timed or run against a deadline at the same time. */
 void rkb_device_settle(rkb_pooled_device_t *device);
 
 #endif

@@ -57,7 +57,7 @@ void rkb_worker_text_plain(char *text, size_t length, bool lines) {
    }
 }
 
-/* The reply to the last request. */
+/* Receives the reply to the last request. */
 static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, size_t answer_bytes,
                          size_t *length, const rkb_patience_t *p, int *refusal, rkb_error_t *err) {
    rkb_worker_head_t reply;
@@ -102,7 +102,7 @@ int rkb_device_worker_ask(rkb_device_worker_t *w, uint32_t type, const rkb_piece
 
 int rkb_device_worker_launch(rkb_device_worker_t *w, const char *const *command,
                              const char *const *environment, int errors, rkb_error_t *err) {
-   static const rkb_patience_t at_once = {0}; /* no wait: a head fits any socket's buffer */
+   static const rkb_patience_t at_once = {0}; /* does not wait, because a head fits any socket's buffer */
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
    int status = rkb_peer_start(&w->child, command, environment, errors, err);
    if (status == RKB_OK) {

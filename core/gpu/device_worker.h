@@ -9,7 +9,7 @@
 
 typedef struct rkb_device_worker {
    rkb_peer_t child;
-   uint32_t number;     /* of the last request */
+   uint32_t number;     /* number of the last request */
    char greeting[1024]; /* the answer to hello; "" before it arrives */
 } rkb_device_worker_t;
 
@@ -39,16 +39,16 @@ typedef struct rkb_piece {
    size_t bytes;
 } rkb_piece_t;
 
-/* Sends one request and receives its reply.  *refusal is 0 when the worker did it; otherwise it is an enum rkb_worker_status, the
- * worker's sentence is in err->message, and the function still returns RKB_OK.  answer receives exactly answer_bytes of a
- * successful reply; if length is not NULL, at most answer_bytes, and *length says how many.  On any other return value the worker
- * has been stopped. */
+/* Sends one request and receives its reply.  When the worker refuses, *refusal is an enum rkb_worker_status,
+ * the worker's sentence is in err->message, and the function still returns RKB_OK; otherwise *refusal is 0.
+ * answer receives exactly answer_bytes of a successful reply; if length is not NULL, at most answer_bytes,
+ * and *length is their number.  On any other return value the worker has been stopped. */
 int rkb_device_worker_ask(rkb_device_worker_t *worker, uint32_t type, const rkb_piece_t *pieces,
                           uint32_t piece_count, void *answer, size_t answer_bytes, size_t *length,
                           const rkb_patience_t *patience, int *refusal, rkb_error_t *err);
 
-/* What a worker says in words goes to archives, logs and people: other bytes than those of characters that are shown become '?'.
- * lines: ends of lines stay. */
+/* Makes a worker's text safe for archives, logs and people: every byte that is not part of a printable
+ * character becomes '?'.  lines: ends of lines stay. */
 void rkb_worker_text_plain(char *text, size_t length, bool lines);
 
 #endif

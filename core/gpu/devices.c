@@ -1,5 +1,5 @@
-/* Sessions: the requests that a job makes to the worker that it holds.  device_pool.c owns the workers.  Any thread; a session
- * belongs to the thread that began it. */
+/* Sessions: a job's requests to the worker that it holds.  device_pool.c owns the workers.  Any thread; a
+ * session belongs to the thread that began it. */
 #include "gpu/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cance
    return RKB_OK;
 }
 
-/* Clears the worker, so that the next session finds nothing of this one. */
+/* Clears the worker, so that the next session finds no data of this one. */
 void rkb_session_end(rkb_session_t *session) {
    rkb_error_t ignored;
    if (!session)
@@ -62,7 +62,8 @@ int rkb_session_ask(rkb_session_t *s, uint32_t type, const rkb_piece_t *pieces, 
    rkb_patience_t patience = {rkb_now_ns() + wait_ns, s->cancelled, s->argument};
    int status = rkb_device_worker_ask(s->worker, type, pieces, count, answer, bytes, length,
                                       &patience, refusal, err);
-   /* Most errors of the driver persist in the context, so later results from it cannot be trusted.  A tool has yet to report them. */
+   /* Most errors of the driver persist in the context, so later results from it cannot be trusted.  A worker
+    * under a tool is not stopped, because the tool still has to report. */
    if (status == RKB_OK && *refusal == RKB_WORKER_DRIVER && !s->tool)
       rkb_device_worker_stop(s->worker);
    return status;
@@ -138,7 +139,7 @@ int rkb_session_instance(rkb_session_t *s, uint32_t instance, uint32_t module, u
       s->buffers[instance] = plan->buffer_count;
       s->launches[instance] = plan->launch_count;
    }
-   /* What keeps a driver from a cooperative launch need not be the candidate's fault. */
+   /* The cause that prevents a driver's cooperative launch need not be the candidate's fault. */
    bool cooperative = false;
    for (uint32_t i = 0; i < plan->launch_count; i++)
       cooperative |= plan->launches[i].cooperative;
@@ -197,7 +198,8 @@ int rkb_session_run(rkb_session_t *s, uint32_t instance, uint32_t set, uint32_t 
       snprintf(outcome->error_name, sizeof outcome->error_name, "%s", fault_name(ran.driver_error));
    else
       snprintf(outcome->error_name, sizeof outcome->error_name, "CUDA error %d", ran.driver_error);
-   /* Replace the worker: a fault breaks the context, and a kernel that still runs occupies the device. */
+   /* Replaces the worker, because a fault breaks the context, and a kernel that still runs occupies the
+    * device. */
    if ((ran.outcome == RKB_RAN_FAULT && !s->tool) || ran.outcome == RKB_RAN_LATE)
       rkb_device_worker_stop(s->worker);
    return RKB_OK;

@@ -1,6 +1,7 @@
-/* The GPUs that a run measures on, of this machine and of others: who may use one, and the worker processes.  One worker serves a
- * session.  A spare worker is started in advance, so a kernel that kills its worker costs milliseconds instead of a driver start.  Any
- * thread may call; a session belongs to the thread that began it. */
+/* The GPUs that a run measures on, of this machine and of others: which job may use one, and the worker
+ * processes.  One worker serves a session.  A spare worker is started in advance, so a kernel that kills its
+ * worker costs milliseconds instead of a driver start.  Any thread may call; a session belongs to the thread
+ * that began it. */
 #ifndef RKB_GPU_DEVICES_H
 #define RKB_GPU_DEVICES_H
 
@@ -18,32 +19,34 @@ typedef struct rkb_worker_address {
    uint32_t count; /* use devices 0 .. count-1; 0: all that the machine has */
    const char *const
       *environment; /* names of environment variables for its command, in addition to those that every worker gets; or NULL */
-   const char *device; /* the class that its devices must be of ("NVIDIA H200"); NULL: that of the first device that answers */
+   /* The class of its devices ("NVIDIA H200"); NULL: the class of the first device that answers. */
+   const char *device;
 } rkb_worker_address_t;
 
 typedef struct rkb_devices_options {
    const rkb_worker_address_t *addresses;
    uint32_t count; /* 1 to RKB_MAX_WORKER_ADDRESSES */
    void (*note)(void *argument,
-                const char *text); /* a worker that is left out, and why; from any thread; or NULL */
+                /* Tells which worker is left out, and why; any thread calls it; or NULL. */
+                const char *text);
    void *argument;
 } rkb_devices_options_t;
 
-/* Opens every machine whose first device answers within a minute; the others are noted, left out, and tried again later.  All devices are of
- * the class of the first that answers: one of another class is noted and never used.  RKB_ERR_UNAVAILABLE, with the reason of the
- * first, when none answers. */
+/* Opens every machine whose first device answers within a minute.  The others are reported, left out, and
+ * tried again later.  All devices are of the class of the first that answers; a device of another class is
+ * reported and never used.  RKB_ERR_UNAVAILABLE, with the reason of the first, when none answers. */
 int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **devices, rkb_error_t *err);
 /* The same for one machine: worker as an address's command. */
 int rkb_devices_open(const char *const *worker, uint32_t count, rkb_devices_t **devices, rkb_error_t *err);
 void rkb_devices_close(rkb_devices_t *devices);
 /* How many devices may be used at the same time. */
 uint32_t rkb_devices_count(const rkb_devices_t *devices);
-/* The name that all of them have: "NVIDIA H200". */
+/* The name of all devices: "NVIDIA H200". */
 const char *rkb_devices_class(const rkb_devices_t *devices);
 /* The greeting of the first device's worker: "device=NVIDIA H200\n...". */
 const char *rkb_devices_describe(const rkb_devices_t *devices);
 
-/* As in <rkb/ext/device.h>.  cancelled, or NULL, is called while it waits. */
+/* As in <rkb/ext/device.h>.  cancelled, or NULL, is called during the wait. */
 int rkb_session_begin(rkb_devices_t *devices, uint64_t deadline_ns, bool (*cancelled)(void *), void *argument,
                       rkb_session_t **session, rkb_error_t *err);
 void rkb_session_end(rkb_session_t *session);
@@ -73,7 +76,7 @@ int rkb_session_restart(rkb_session_t *session, rkb_error_t *err);
 int rkb_session_drop(rkb_session_t *session, uint32_t thing /* enum rkb_worker_thing */, uint32_t number,
                      rkb_error_t *err);
 
-/* What a profiler sees, as in <rkb/ext/device.h>. */
+/* A profiler's observations, as in <rkb/ext/device.h>. */
 int rkb_session_observe(rkb_session_t *session, uint32_t instance, uint32_t set, const char *const *metrics, uint32_t count,
                         uint32_t deadline_ms, rkb_observation_t *seen, double *values, rkb_error_t *err);
 int rkb_session_energy(rkb_session_t *session, uint32_t instance, uint32_t set, const rkb_energy_rounds_t *rounds,

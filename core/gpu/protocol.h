@@ -15,10 +15,10 @@
 #define RKB_WORKER_MAX_INSTANCES 128
 #define RKB_WORKER_OWN_MODULE UINT32_MAX /* a module number: the worker's own kernels (worker_kernels.h) */
 #define RKB_WORKER_MAX_STAGED 64         /* sets x tensors */
-#define RKB_WORKER_MAX_SUMS 64           /* in one request */
-#define RKB_WORKER_MAX_RANGES 4096       /* in one request */
-#define RKB_WORKER_MAX_METRICS 128       /* in one request */
-#define RKB_WORKER_MAX_ROUNDS 64         /* of one request for energy */
+#define RKB_WORKER_MAX_SUMS 64           /* sums in one request */
+#define RKB_WORKER_MAX_RANGES 4096       /* ranges in one request */
+#define RKB_WORKER_MAX_METRICS 128       /* metrics in one request */
+#define RKB_WORKER_MAX_ROUNDS 64         /* rounds of one request for energy */
 
 typedef struct rkb_worker_head {
    uint32_t magic;
@@ -26,7 +26,7 @@ typedef struct rkb_worker_head {
    uint16_t type;   /* enum rkb_worker_message */
    uint32_t number; /* counts requests from 1 */
    int32_t status;  /* requests: 0.  Replies: 0, or enum rkb_worker_status */
-   uint64_t length; /* of the body */
+   uint64_t length; /* bytes of the body */
 } rkb_worker_head_t;
 
 enum rkb_worker_status {
@@ -69,7 +69,7 @@ typedef struct rkb_worker_module {
 typedef struct rkb_worker_stage {
    uint32_t set;    /* several sets of input values can be kept side by side */
    uint32_t tensor; /* index of the case's tensor; the plan's buffer has the same index */
-   uint64_t bytes;  /* of the whole tensor */
+   uint64_t bytes;  /* size of the whole tensor */
    uint64_t offset; /* where the bytes in this message begin */
 } rkb_worker_stage_t;
 
@@ -79,11 +79,11 @@ enum rkb_worker_placement {
    RKB_PLACE_PLAIN = 0,
    RKB_PLACE_GUARD_LOW = 1,
    RKB_PLACE_GUARD_HIGH = 2,
-   RKB_PLACE_UNTOUCHED = 3 /* plain, and nothing is poisoned */
+   RKB_PLACE_UNTOUCHED = 3 /* plain memory, and no byte is poisoned */
 };
 
 typedef struct rkb_worker_instance {
-   uint32_t instance;  /* number the caller chose */
+   uint32_t instance;  /* number that the caller chose */
    uint32_t module;    /* or RKB_WORKER_OWN_MODULE */
    uint32_t placement; /* enum rkb_worker_placement */
    uint32_t reserved;
@@ -98,7 +98,7 @@ typedef struct rkb_worker_run {
 
 enum rkb_worker_outcome {
    RKB_RAN = 0,
-   /* the driver reports a fault of the kernel in driver_error; the worker must be replaced */
+   /* the kernel faulted; driver_error has the driver's code, and the worker must be replaced */
    RKB_RAN_FAULT = 1,
    RKB_RAN_LATE = 2,  /* still running at the deadline; the worker must be replaced */
    RKB_RAN_CANARY = 3 /* bytes beside a buffer were overwritten */
@@ -133,11 +133,12 @@ typedef struct rkb_worker_range {
 
 typedef struct rkb_worker_time {
    uint32_t turns;
-   uint32_t deadline_ms; /* of one turn */
+   uint32_t deadline_ms; /* deadline of one turn */
 } rkb_worker_time_t;
 
 #define RKB_TURN_FLOOR UINT32_MAX
-/* Anchors: fixed work of the worker's own, the same in every sitting; one limited by memory, one by the clock. */
+/* Anchors: fixed work of the worker's own that is the same in every sitting.  Memory limits one anchor, and
+ * the clock limits the other. */
 #define RKB_TURN_ANCHOR_COPY (UINT32_MAX - 1)
 #define RKB_TURN_ANCHOR_CHAIN (UINT32_MAX - 2)
 
@@ -153,15 +154,16 @@ typedef struct rkb_worker_turn {
 #define RKB_SUM_STAGED UINT32_MAX /* instead of an instance: the tensor staged in a set */
 
 typedef struct rkb_worker_sum {
-   uint32_t instance; /* or RKB_SUM_STAGED */
-   uint32_t set;      /* with RKB_SUM_STAGED */
-   uint32_t buffer;   /* or tensor */
+   uint32_t instance; /* number of an instance, or RKB_SUM_STAGED */
+   uint32_t set;      /* used with RKB_SUM_STAGED */
+   uint32_t buffer;   /* index of the buffer or tensor */
    uint32_t reserved;
    uint64_t key;
 } rkb_worker_sum_t;
 
-/* Staged values that are the same in every session stay on the device under a name, and later sessions take them instead of sending
- * them.  A kernel may have damaged them meanwhile, so their sum is returned for the caller to check. */
+/* Staged values that are the same in every session stay on the device under a name, and later sessions take
+ * them instead of sending them again.  A kernel may have damaged them in between, so their sum is returned
+ * for the caller to check. */
 typedef struct rkb_worker_keep {
    uint32_t set, tensor;
    uint64_t name[2];
@@ -170,60 +172,62 @@ typedef struct rkb_worker_keep {
 typedef struct rkb_worker_take {
    uint32_t set, tensor;
    uint64_t name[2];
-   uint64_t bytes; /* of the whole tensor */
+   uint64_t bytes; /* size of the whole tensor */
    uint64_t key;
 } rkb_worker_take_t;
 
 typedef struct rkb_worker_taken {
-   uint64_t there; /* 0: no values of that name and size; nothing was done */
+   uint64_t there; /* 0: there are no values of that name and size, and nothing was done */
    uint64_t sum;
 } rkb_worker_taken_t;
 
-/* One run of a plan under CUPTI, its launches one after the other and not as a graph.  COUNTERS: the hardware's counters of each launch
- * (range profiler); the run is repeated until every counter was read.  ACTIVITY: times and resources of each launch as the driver records
- * them, which needs no permission; no names are sent, and the values are those of enum rkb_worker_activity. */
+/* One run of a plan under CUPTI, with its launches one after another instead of in a graph.  COUNTERS: the
+ * hardware's counters of each launch (range profiler); the run is repeated until every counter was read.
+ * ACTIVITY: times and resources of each launch as the driver records them, which needs no permission.  An
+ * ACTIVITY request sends no names, and its values are those of enum rkb_worker_activity. */
 enum rkb_worker_observation { RKB_OBSERVE_COUNTERS = 1, RKB_OBSERVE_ACTIVITY = 2 };
 enum rkb_worker_activity {
    RKB_ACTIVITY_NS,
-   RKB_ACTIVITY_REGISTERS,      /* a thread */
-   RKB_ACTIVITY_STATIC_SHARED,  /* bytes a block */
-   RKB_ACTIVITY_DYNAMIC_SHARED, /* bytes a block */
-   RKB_ACTIVITY_LOCAL,          /* bytes a thread */
+   RKB_ACTIVITY_REGISTERS,      /* per thread */
+   RKB_ACTIVITY_STATIC_SHARED,  /* bytes per block */
+   RKB_ACTIVITY_DYNAMIC_SHARED, /* bytes per block */
+   RKB_ACTIVITY_LOCAL,          /* bytes per thread */
    RKB_ACTIVITY_VALUES
 };
 
 typedef struct rkb_worker_observe {
    uint32_t instance, set;
    uint32_t what;        /* enum rkb_worker_observation */
-   uint32_t deadline_ms; /* of one run */
+   uint32_t deadline_ms; /* deadline of one run */
    uint32_t metrics;     /* how many names follow */
    uint32_t reserved;
 } rkb_worker_observe_t;
 
 enum rkb_worker_seen {
    RKB_SEEN = 0,
-   RKB_SEEN_FORBIDDEN = 1, /* the driver shows counters to administrators alone (ERR_NVGPUCTRPERM) */
+   RKB_SEEN_FORBIDDEN = 1, /* the driver shows counters only to administrators (ERR_NVGPUCTRPERM) */
    RKB_SEEN_MISSING = 2,   /* no CUPTI, or one that cannot profile this device */
-   RKB_SEEN_FAILED = 3     /* CUPTI or the driver failed in the middle of it */
+   RKB_SEEN_FAILED = 3     /* CUPTI or the driver failed during the observation */
 };
 
 /* A metric that the device does not have is NaN. */
 typedef struct rkb_worker_observed {
-   uint32_t seen; /* enum rkb_worker_seen; no values follow but for RKB_SEEN */
+   uint32_t seen; /* enum rkb_worker_seen; values follow only for RKB_SEEN */
    uint32_t launches, metrics;
-   uint32_t passes;  /* runs that it took to read every counter */
+   uint32_t passes;   /* number of runs needed to read every counter */
    char message[240]; /* one sentence; "" for RKB_SEEN */
 } rkb_worker_observed_t;
 
-/* Runs a plan back to back while NVML counts the device's energy.  The counter moves in steps of some tens of milliseconds: a round begins
- * and ends at a step. */
-enum { RKB_ENERGY_PREPARE = 1, RKB_ENERGY_RUN = 2 }; /* what a turn does: copies the inputs in, runs the plan, or both */
+/* Runs a plan back to back while NVML counts the device's energy.  The counter advances in steps of some tens
+ * of milliseconds, so a round begins and ends at a step. */
+/* The work of a turn: copies the inputs in, runs the plan, or both. */
+enum { RKB_ENERGY_PREPARE = 1, RKB_ENERGY_RUN = 2 };
 typedef struct rkb_worker_energy {
    uint32_t instance, set;
    uint32_t does; /* RKB_ENERGY_* */
    uint32_t rounds;
-   uint32_t least_ms;    /* of a round */
-   uint32_t deadline_ms; /* of one run */
+   uint32_t least_ms;    /* least duration of a round */
+   uint32_t deadline_ms; /* deadline of one run */
 } rkb_worker_energy_t;
 
 typedef struct rkb_worker_spent {

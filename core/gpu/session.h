@@ -15,16 +15,17 @@ struct rkb_tool_run;
 struct rkb_session {
    rkb_devices_t *devices;
    rkb_pooled_device_t *device;
-   rkb_device_worker_t *worker; /* the device's own, or the tool's */
-   struct rkb_tool_run *tool;   /* of a session under a tool; owned; else NULL */
-   bool observed;               /* CUPTI was loaded into the worker, so nothing may be timed in it any more */
+   rkb_device_worker_t *worker; /* the device's own worker, or the tool's */
+   struct rkb_tool_run *tool;   /* the tool of a session under a tool; owned; else NULL */
+   bool observed;               /* CUPTI was loaded into the worker, so no run in it may be timed any more */
    bool (*cancelled)(void *);
    void *argument;
-   uint32_t buffers[RKB_WORKER_MAX_INSTANCES];  /* of each instance's plan */
-   uint32_t launches[RKB_WORKER_MAX_INSTANCES]; /* likewise */
+   uint32_t buffers[RKB_WORKER_MAX_INSTANCES];  /* number of buffers of each instance's plan */
+   uint32_t launches[RKB_WORKER_MAX_INSTANCES]; /* number of launches of each instance's plan */
 };
 
-/* One request, as rkb_device_worker_ask; it waits at most wait_ns.  After an error of the driver the worker is stopped. */
+/* Sends one request, as rkb_device_worker_ask, and waits at most wait_ns.  After an error of the driver the
+ * worker is stopped. */
 int rkb_session_ask(rkb_session_t *session, uint32_t type, const rkb_piece_t *pieces, uint32_t count, void *answer,
                     size_t bytes, size_t *length, uint64_t wait_ns, int *refusal, rkb_error_t *err);
 /* Turns a refusal that is not about the candidate into a status. */

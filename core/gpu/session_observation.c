@@ -1,4 +1,5 @@
-/* What a profiler in the worker sees of a plan: counters, activity, energy.  A session belongs to the thread that began it. */
+/* A profiler's observations of a plan from inside the worker: counters, activity, energy.  A session belongs
+ * to the thread that began it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static int gather_names(const char *const *metrics, uint32_t count, rkb_text_t *
    return names->cut ? rkb_fail(err, RKB_ERR_INVALID, "the metrics' names are longer than %d bytes", MOST_NAMES) : RKB_OK;
 }
 
-/* A reply is the head, and behind it all of the values or none. */
+/* Reads a reply: the head, followed by all values or by none. */
 static int read_observed(rkb_session_t *s, uint32_t launches, uint32_t width, const char *reply, size_t length,
                          rkb_observation_t *seen, double *values, rkb_error_t *err) {
    const size_t room = (size_t)launches * width * sizeof *values;
@@ -77,7 +78,7 @@ int rkb_session_observe(rkb_session_t *s, uint32_t instance, uint32_t set, const
    return status;
 }
 
-/* More than this a device does not draw; a worker that claims it lies. */
+/* No device draws more than this, so a worker that reports more is not believed. */
 #define MOST_WATTS 1e5
 
 int rkb_session_energy(rkb_session_t *s, uint32_t instance, uint32_t set, const rkb_energy_rounds_t *rounds, rkb_energy_spent_t *spent,

@@ -1,5 +1,6 @@
-/* A worker under a profiler or a sanitizer, and the tool's output.  Owns the worker, the pipe of its standard error, and the thread
- * that empties the pipe: without it, a tool that writes much would block. */
+/* Runs a worker under a profiler or a sanitizer, and collects the tool's output.  Owns the worker, the pipe
+ * of its standard error, and the thread that empties the pipe: without the thread, a tool that writes much
+ * would block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +15,7 @@
 #include "system/loop.h"
 
 enum { MOST_REPORT = 8 << 20, POLL_MS = 50 };
-/* A tool attaches to the driver and loads its own libraries: seconds. */
+/* A tool attaches to the driver and loads its own libraries, which takes seconds. */
 #define START_NS (120ull * 1000000000ull)
 #define END_NS (60ull * 1000000000ull)
 
@@ -23,7 +24,7 @@ typedef struct rkb_tool_run {
    int errors; /* our end of the pipe */
    pthread_t reader;
    atomic_bool stop; /* the reader ends as soon as the pipe is empty */
-   rkb_text_t text;  /* the reader's until it is joined */
+   rkb_text_t text;  /* belongs to the reader thread until the thread is joined */
 } rkb_tool_run_t;
 
 static void *read_errors(void *argument) {
@@ -81,7 +82,7 @@ static int open_run(const rkb_pooled_device_t *device, const char *const *words,
    return status;
 }
 
-/* Replaces the message about the worker by the tool's own, which says more. */
+/* Replaces the message about the worker by the tool's own message, which is more precise. */
 static void quote_tool(rkb_tool_run_t *run, const char *tool, rkb_error_t *err) {
    const rkb_error_t why = *err;
    close_run(run);
@@ -117,7 +118,8 @@ int rkb_session_report(rkb_session_t *s, char **report, size_t *bytes, rkb_error
    if (!s->tool || s->tool->errors < 0)
       return rkb_fail(err, RKB_ERR_INTERNAL, "no tool runs in this session");
    rkb_tool_run_t *run = s->tool;
-   /* The worker ends when it is asked to, or has ended already; the tool writes its report, and closes its standard output with it. */
+   /* The worker ends on request, or has ended already.  Then the tool writes its report and closes its
+    * standard output. */
    rkb_device_worker_quit(&run->worker);
    enum rkb_transfer end = RKB_TRANSFERRED;
    while (end == RKB_TRANSFERRED && rkb_device_worker_alive(&run->worker))

@@ -1,6 +1,7 @@
-/* Each launch is a range of its own (CUPTI_AutoRange), and this file repeats the whole run until every counter was read
- * (CUPTI_UserReplay): CUPTI's own replay would save and restore all memory that a kernel may write.  CUPTI 13 documentation, "CUPTI Range
- * Profiling API".  Owns the profiler's objects for as long as one call lasts; one thread. */
+/* Counts hardware events of each launch.  Each launch is a range of its own (CUPTI_AutoRange), and this file
+ * repeats the whole run until every counter was read (CUPTI_UserReplay).  CUPTI's own replay would save and
+ * restore all memory that a kernel may write.  Source: CUPTI 13 documentation, "CUPTI Range Profiling API".
+ * Owns the profiler's objects during one call; one thread. */
 #include "gpu/worker/counted_run.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ typedef struct counting {
    CUpti_RangeProfiler_Object *profiler;
    uint8_t *availability, *config, *data; /* owned */
    size_t config_bytes, data_bytes;
-   const char *names[RKB_WORKER_MAX_METRICS]; /* those that the device has */
-   uint32_t places[RKB_WORKER_MAX_METRICS];   /* where their values belong */
+   const char *names[RKB_WORKER_MAX_METRICS]; /* names of the metrics that the device has */
+   uint32_t places[RKB_WORKER_MAX_METRICS];   /* their places in the request */
    uint32_t count;
 } counting_t;
 
@@ -33,7 +34,7 @@ static bool add_metrics(const counting_t *c, const char **names, uint32_t count)
    return c->cupti->cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS;
 }
 
-/* Which metrics this chip has, with the counters that this process may read. */
+/* Finds the metrics that this chip has and whose counters this process may read. */
 static bool choose_metrics(counting_t *c) {
    const rkb_cupti_t *cupti = c->cupti;
    CUpti_Profiler_Initialize_Params start = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
@@ -119,7 +120,8 @@ static bool configure(counting_t *c) {
           held(c, cupti->cuptiRangeProfilerSetConfig(&set), "configuring the counters");
 }
 
-/* Runs until every counter was read.  An error of the driver is returned: the context is lost. */
+/* Repeats the run until every counter was read.  Returns an error of the driver, because it means that the
+ * context is lost. */
 static CUresult run_passes(counting_t *c) {
    CUresult status = CUDA_SUCCESS;
    for (bool all = false; !all && status == CUDA_SUCCESS;) {
@@ -143,7 +145,8 @@ static CUresult run_passes(counting_t *c) {
    return status;
 }
 
-/* The values of each launch, in the order of the request's names; NaN for what the device has not. */
+/* Computes the values of each launch, in the order of the request's names; NaN for a metric that the device
+ * does not have. */
 static void evaluate(counting_t *c) {
    const uint32_t metrics = c->observed->metrics, launches = c->observed->launches;
    CUpti_RangeProfiler_DecodeData_Params decode = {.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};

@@ -1,10 +1,11 @@
-/* Finding CUPTI with dlopen.  Owns nothing: the library stays loaded.  One thread. */
+/* Finds CUPTI with dlopen.  Owns nothing: the library stays loaded.  One thread. */
 #include "gpu/worker/cupti_library.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Where toolkits install it, in addition to the loader's paths.  Both majors have the range profiler (since 12.6). */
+/* Folders in which toolkits install CUPTI, in addition to the loader's paths.  Both major versions have the
+ * range profiler (since 12.6). */
 static void *find_library(void) {
    static const char *const places[] = {"libcupti.so.13",
                                         "libcupti.so.12",

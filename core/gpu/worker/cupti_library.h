@@ -1,5 +1,5 @@
-/* CUPTI, found at run time: NVIDIA's library that reads counters and records activity.  A machine without it, or a worker that was built
- * without its headers, says so.  One thread. */
+/* CUPTI, found at run time: NVIDIA's library that reads counters and records activity.  If the machine has no
+ * CUPTI, or the worker was built without its headers, the observation says so.  One thread. */
 #ifndef RKB_GPU_WORKER_CUPTI_LIBRARY_H
 #define RKB_GPU_WORKER_CUPTI_LIBRARY_H
 
@@ -45,9 +45,10 @@ typedef struct rkb_cupti {
 #undef X
 } rkb_cupti_t;
 
-/* false: observed says that it is missing, and why. */
+/* Loads CUPTI.  On false, observed says that it is missing, and why. */
 bool rkb_cupti_open(rkb_cupti_t *cupti, rkb_worker_observed_t *observed);
-/* Whether a call of CUPTI succeeded; if not, observed says what failed, and whether it was for want of permission. */
+/* Whether a call of CUPTI succeeded.  If not, observed says what failed, and whether a missing permission was
+ * the cause. */
 bool rkb_cupti_held(const rkb_cupti_t *cupti, CUptiResult result, const char *what, rkb_worker_observed_t *observed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finding the CUDA driver and NVML with dlopen.  Owns the context; one thread. */
+/* Finds the CUDA driver and NVML with dlopen.  Owns the context; one thread. */
 #include "gpu/worker/driver.h"
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -9,7 +9,8 @@
 #define QUOTE_(name) #name
 #define QUOTE(name) QUOTE_(name)
 
-/* The part of NVML that is used, by its ABI (NVML API Reference Guide), because not every toolkit contains nvml.h. */
+/* The part of NVML that this file uses, by its ABI (NVML API Reference Guide), because not every toolkit
+ * contains nvml.h. */
 enum { NVML_DONE = 0, NVML_CLOCK_OF_MULTIPROCESSORS = 1, NVML_CLOCK_OF_MEMORY = 2, NVML_SENSOR_OF_GPU = 0 };
 
 static bool say(char *message, size_t size, const char *fmt, ...) {

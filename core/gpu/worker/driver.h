@@ -33,12 +33,12 @@ typedef struct rkb_driver {
    CUdevice device;
    CUcontext context;
    CUstream stream;
-   size_t granularity; /* of mapped memory */
+   size_t granularity; /* granularity of mapped memory */
    size_t l2_bytes;
    char name[96];
    char bus[32];
-   int version; /* of the driver's API: 13000 */
-   int devices; /* that the driver shows to this process */
+   int version; /* version of the driver's API: 13000 */
+   int devices; /* number of devices that the driver shows to this process */
    void *nvml;  /* library handle, or NULL */
    void *nvml_device;
 } rkb_driver_t;

@@ -10,7 +10,7 @@
 #define RKB_CANARY_BYTE 0xa5
 
 typedef struct rkb_device_memory {
-   CUdeviceptr start; /* of the buffer */
+   CUdeviceptr start; /* start of the buffer */
    uint64_t bytes;
    CUdeviceptr mapped; /* first mapped byte; = start for plain memory */
    uint64_t mapped_bytes;

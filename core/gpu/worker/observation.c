@@ -1,4 +1,4 @@
-/* The two kinds of observation, and what they have in common.  Owns nothing; one thread. */
+/* Dispatches to the two kinds of observation, and holds their common parts.  Owns nothing; one thread. */
 #include "gpu/worker/observation.h"
 #include "gpu/worker/counted_run.h"
 #include "gpu/worker/recorded_run.h"
@@ -9,7 +9,7 @@ CUresult rkb_observed_run(const rkb_observing_t *o) {
    return status == CUDA_SUCCESS ? rkb_wait(d, o->request->deadline_ms) : status;
 }
 
-/* Inputs as in every timed run, and nothing of them in the second-level cache. */
+/* Prepares the inputs as for every timed run, and leaves none of them in the second-level cache. */
 CUresult rkb_observed_prepare(const rkb_observing_t *o) {
    const rkb_driver_t *d = o->driver;
    CUresult status = rkb_instance_prepare(d, o->instance, o->inputs, o->request->set);

@@ -1,5 +1,5 @@
-/* One run of a plan under CUPTI: the hardware's counters of each launch, or the driver's record of it (protocol.h).  One thread; the
- * process may be slower afterwards, so nothing is timed in it any more. */
+/* One run of a plan under CUPTI: the hardware's counters of each launch, or the driver's record of it
+ * (protocol.h).  One thread.  The process may be slower afterwards, so no run in it is timed any more. */
 #ifndef RKB_GPU_WORKER_OBSERVATION_H
 #define RKB_GPU_WORKER_OBSERVATION_H
 
@@ -21,7 +21,8 @@ typedef struct rkb_observing {
 
 CUresult rkb_observe(const rkb_observing_t *observing, rkb_worker_observed_t *observed);
 
-/* For the two kinds: inputs and an empty second-level cache, and one run.  Both wait. */
+/* Used by both kinds: prepare restores the inputs and empties the second-level cache; the other function
+ * makes one run.  Both wait. */
 CUresult rkb_observed_prepare(const rkb_observing_t *observing);
 CUresult rkb_observed_run(const rkb_observing_t *observing);
 

@@ -1,4 +1,4 @@
-/* In place of the rest where CUPTI's headers were not there when the worker was built. */
+/* Replaces the observation files when CUPTI's headers were absent when the worker was built. */
 #include <stdio.h>
 #include "gpu/worker/observation.h"
 

@@ -30,7 +30,7 @@ CUresult rkb_wait(const rkb_driver_t *d, uint32_t deadline_ms) {
       if (ms > deadline_ms)
          return CUDA_ERROR_NOT_READY;
       if (ms > 2)
-         nanosleep(&(struct timespec){0, 50000}, NULL); /* do not occupy a core during long kernels */
+         nanosleep(&(struct timespec){0, 50000}, NULL); /* gives the core away during long kernels */
    }
 }
 
@@ -38,7 +38,8 @@ static bool is_byte(uint32_t dtype) {
    return dtype == RKB_U8 || dtype == RKB_I8 || dtype == RKB_E4M3 || dtype == RKB_E5M2;
 }
 
-/* The fill value's bits in the buffer's type, and how wide they are.  bfloat16 is the upper half of a float, to nearest even. */
+/* The bits of the fill value in the buffer's type, and their width.  bfloat16 is the upper half of a float,
+ * rounded to nearest even. */
 static uint32_t fill_bits(uint32_t dtype, double value, uint32_t *width) {
    float f = (float)value;
    uint32_t bits;
@@ -75,7 +76,7 @@ static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
-/* The plan's reader has checked that the map stays inside of its buffer. */
+/* Encodes a tensor map.  The plan's reader has checked that the map stays inside its buffer. */
 static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t number,
                            CUtensorMap *out) {
    const rkb_plan_map_t *m = &in->plan->maps[number];
@@ -100,13 +101,15 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
                                     (CUtensorMapFloatOOBfill)m->fill);
 }
 
-/* Pointers to the parameters, which lie in one buffer as the kernel has them.  A cooperative launch takes them so: an H200's driver refuses a
- * buffer there (CUDA_ERROR_INVALID_VALUE), and cuLaunchCooperativeKernel has no argument for one. */
+/* Makes an array of pointers to the parameters, which lie in one buffer in the kernel's layout.  A
+ * cooperative launch needs the array: an H200's driver refuses a buffer there (CUDA_ERROR_INVALID_VALUE), and
+ * cuLaunchCooperativeKernel has no argument for one. */
 static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, char *parameters, size_t bytes, void **list, size_t most) {
    for (size_t i = 0; i < most; i++) {
       size_t offset, size;
       const CUresult status = d->cuFuncGetParamInfo(function, i, &offset, &size);
-      if (status == CUDA_ERROR_INVALID_VALUE) /* there is no such parameter: these were all */
+      /* The kernel has no parameter of this number, so all were found. */
+      if (status == CUDA_ERROR_INVALID_VALUE)
          return CUDA_SUCCESS;
       if (status != CUDA_SUCCESS || offset > bytes || size > bytes - offset)
          return status != CUDA_SUCCESS ? status : CUDA_ERROR_INVALID_VALUE;
@@ -239,7 +242,7 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
                  rkb_driver_error(d, status));
          goto fail;
       }
-      /* Scratch is poisoned once.  What a run leaves there stays for the next run. */
+      /* Scratch is poisoned once.  A run leaves its data there for the next run. */
       if (buffer->role == 0 && buffer->bytes && !in->untouched)
          d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
    }
@@ -286,7 +289,8 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
    return status;
 }
 
-/* Searches on the device first.  Only if there is damage are the canaries (up to a page beside each buffer) copied back. */
+/* Searches for damage on the device first.  Only if there is damage are the canaries (up to a page beside
+ * each buffer) copied back. */
 static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_t *own,
                                 const rkb_instance_t *in, uint32_t *found) {
    bool guarded = false;

@@ -11,10 +11,10 @@
 
 typedef struct rkb_instance {
    rkb_plan_t *plan;            /* owned; NULL: unused slot */
-   rkb_device_memory_t *memory; /* one a buffer of the plan */
+   rkb_device_memory_t *memory; /* one per buffer of the plan */
    CUgraphExec graph;           /* fills, constants, launches */
    CUmodule module;             /* owned by the session */
-   bool untouched;              /* nothing is poisoned */
+   bool untouched;              /* no buffer is poisoned */
 } rkb_instance_t;
 
 /* Allocates memory, loads the functions and records the graph.  Takes ownership of plan, also on failure.  A failure is an enum
@@ -26,7 +26,7 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
-/* Enqueues what the graph holds without the graph, so that a profiler sees each launch. */
+/* Enqueues the contents of the graph without the graph, so that a profiler sees each launch. */
 CUresult rkb_instance_enqueue(const rkb_driver_t *driver, const rkb_instance_t *instance);
 /* Launches the graph, waits at most deadline_ms, and inspects the canaries. */
 rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_worker_kernels_t *own,

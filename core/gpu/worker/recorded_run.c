@@ -1,5 +1,6 @@
-/* Kernels' records of CUPTI's activity interface.  CUPTI hands out records by callbacks without an argument of ours, so the list that
- * they fill is this file's one variable; it is in use only within rkb_recorded_run. */
+/* Collects kernel records of CUPTI's activity interface.  CUPTI passes records to callbacks that have no user
+ * argument, so the list that they fill is this file's only variable.  It is in use only within
+ * rkb_recorded_run. */
 #include "gpu/worker/recorded_run.h"
 #include <stdlib.h>
 #include "base/memory.h"
@@ -66,7 +67,8 @@ static void hand_over(const rkb_observing_t *o, rkb_worker_observed_t *observed)
 
 CUresult rkb_recorded_run(const rkb_cupti_t *cupti, const rkb_observing_t *o, rkb_worker_observed_t *observed) {
    record_list_t taken = {.cupti = cupti, .room = observed->launches};
-   CUresult status = rkb_observed_prepare(o); /* before the recording: flushes and copies are no launches of the plan */
+   /* Done before the recording, because flushes and copies are not launches of the plan. */
+   CUresult status = rkb_observed_prepare(o);
    if (status != CUDA_SUCCESS)
       return status;
    taken.records = rkb_allocate(taken.room + 1, sizeof *taken.records);

@@ -1,5 +1,5 @@
-/* The driver's record of each launch, by CUPTI's activity interface, which needs no permission.  One thread of ours; CUPTI calls back from
- * its own while it is flushed. */
+/* The driver's record of each launch, by CUPTI's activity interface, which needs no permission.  The caller's
+ * thread alone calls this; CUPTI calls back from a thread of its own while it is flushed. */
 #ifndef RKB_GPU_WORKER_RECORDED_RUN_H
 #define RKB_GPU_WORKER_RECORDED_RUN_H
 

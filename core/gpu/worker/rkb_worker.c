@@ -32,7 +32,7 @@ struct worker {
    rkb_values_t values;
    bool open, own_open;
    char layers[96];
-   char message[256]; /* for the current reply */
+   char message[256]; /* text for the current reply */
 };
 
 static bool read_all(void *data, size_t bytes) {
@@ -197,7 +197,8 @@ static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_
    return RKB_WORKER_OK;
 }
 
-/* Room for an answer whose size the request decides; NULL with the message. */
+/* Allocates memory for an answer whose size the request decides.  NULL, with the message set, when memory is
+ * out. */
 static char *try_body(struct worker *w, uint64_t bytes) {
    rkb_error_t err;
    char *body = rkb_try_uncleared(bytes, 1, &err);
@@ -275,7 +276,7 @@ static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_wo
    return RKB_WORKER_OK;
 }
 
-/* The names that follow the request; false when there are not as many. */
+/* Reads the names that follow the request; false when there are fewer than it says. */
 static bool read_names(rkb_observing_t *o, const char *at, size_t bytes) {
    const char *end = at + bytes;
    if (o->request->metrics > RKB_WORKER_MAX_METRICS || (bytes && end[-1] != '\0'))
@@ -288,7 +289,7 @@ static bool read_names(rkb_observing_t *o, const char *at, size_t bytes) {
    return at == end;
 }
 
-/* One answer: what was seen, then the values. */
+/* Sends one answer: the observation, then the values. */
 static int observe(struct worker *w, const rkb_worker_observe_t *r, const char *names, size_t bytes, char **out,
                    size_t *answered) {
    rkb_observing_t o = {.driver = &w->driver, .own = &w->own, .instance = find_instance(w, r->instance), .inputs = &w->values, .request = r};
@@ -445,9 +446,9 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    return alive;
 }
 
-/* Ends the worker when the program that started it ends, even in the middle of a wait.  The sign is the end of standard input; work in
- * progress gets a moment.  (PR_SET_PDEATHSIG would end the worker when the thread that started it ends, while the program goes
- * on.) */
+/* Ends the worker when the program that started it ends, even in the middle of a wait.  The end of standard
+ * input shows that; work in progress gets a moment.  (PR_SET_PDEATHSIG would end the worker when the thread
+ * that started it ends, while the program still runs.) */
 static void *watch_input(void *argument) {
    struct pollfd input = {STDIN_FILENO, POLLRDHUP, 0};
    (void)argument;

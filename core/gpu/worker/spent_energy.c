@@ -1,5 +1,6 @@
-/* The counter moves in steps, so a round begins right after one and ends right after another (NVML API Reference Guide,
- * nvmlDeviceGetTotalEnergyConsumption: millijoules since the driver was loaded).  Owns nothing; one thread. */
+/* Measures energy with a counter that advances in steps, so a round begins right after one step and ends
+ * right after another (NVML API Reference Guide, nvmlDeviceGetTotalEnergyConsumption: millijoules since the
+ * driver was loaded).  Owns nothing; one thread. */
 #include "gpu/worker/spent_energy.h"
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -47,7 +48,8 @@ static CUresult run_to_step(const rkb_driver_t *d, const rkb_instance_t *in, rkb
    const uint64_t start = now_ns();
    unsigned long long before = 0, now = 0;
    CUresult status = meter->read(meter->device, &before) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-   /* Each reading comes right behind a batch's launch, so between two steps lie the batches from one's own to the one before the other's. */
+   /* Each reading comes right after a batch's launch.  So the batches between two steps are those from the
+    * batch of the first step to the batch before that of the second. */
    *runs += *owed;
    for (*owed = 0; status == CUDA_SUCCESS && *owed == 0;) {
       const uint64_t batch_ns = now_ns();
@@ -84,7 +86,7 @@ int rkb_spend_energy(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values
       *(void **)&meter.read = dlsym(d->nvml, "nvmlDeviceGetTotalEnergyConsumption");
    if (!meter.read || meter.read(meter.device, &first) != 0)
       return say(message, size, RKB_WORKER_NO_DEVICE, "NVML counts no energy on this device");
-   /* The first round begins at a step; each later one where the one before it ended. */
+   /* The first round begins at a step; each later round begins where the previous one ended. */
    CUresult status = rkb_instance_prepare(d, in, inputs, r->set);
    if (status == CUDA_SUCCESS)
       status = run_to_step(d, in, inputs, r, &meter, 0, &batch, &owed, &first, &from, &ignored);

@@ -66,7 +66,7 @@ static int32_t index_of(const rkb_values_t *values, const uint64_t name[2]) {
    return -1;
 }
 
-/* The least recently used kept values; -1 when all are in use. */
+/* The kept values that were used least recently; -1 when all are in use. */
 static int32_t oldest(const rkb_values_t *values) {
    int32_t found = -1;
    for (int32_t i = 0; i < RKB_MOST_KEPT; i++)
@@ -76,7 +76,8 @@ static int32_t oldest(const rkb_values_t *values) {
    return found;
 }
 
-/* Finds an unused place for so many bytes, freeing old values if necessary; -1 when the values in use leave no room. */
+/* Finds an unused place for this many bytes, and frees old values if necessary; -1 when the values in use
+ * leave no room. */
 static int32_t make_room(const rkb_driver_t *d, rkb_values_t *values, uint64_t bytes) {
    for (;;) {
       int32_t free_place = -1;

@@ -1,6 +1,6 @@
-/* Input values on the device: those of the current session, by set and tensor, and those kept for later sessions, by name.  A session
- * that takes kept values shares them; they are not copied.  The caller checks with rkb_sum whether they are undamaged.  Owns the
- * memory; one thread. */
+/* Input values on the device: those of the current session, by set and tensor, and those kept for later
+ * sessions, by name.  A session that takes kept values shares them without a copy.  The caller checks with
+ * rkb_sum whether they are undamaged.  Owns the memory; one thread. */
 #ifndef RKB_GPU_WORKER_STAGED_INPUTS_H
 #define RKB_GPU_WORKER_STAGED_INPUTS_H
 
@@ -22,14 +22,15 @@ typedef struct rkb_kept {
    uint64_t name[2];
    CUdeviceptr data; /* 0: unused slot */
    uint64_t bytes;
-   uint64_t used;   /* when it was last taken; the least recently used goes first */
-   uint32_t shared; /* how many slots of the session share it */
+   uint64_t used;   /* time of the last use; the least recently used values are freed first */
+   uint32_t shared; /* number of the session's slots that share it */
 } rkb_kept_t;
 
 typedef struct rkb_values {
    rkb_staged_t staged[RKB_WORKER_MAX_STAGED];
    rkb_kept_t kept[RKB_MOST_KEPT];
-   uint64_t kept_bytes, most_bytes; /* kept in all, and the limit; above it the least recently used go */
+   /* Bytes of all kept values, and their limit; above it the least recently used values are freed. */
+   uint64_t kept_bytes, most_bytes;
    uint64_t clock;
 } rkb_values_t;
 

@@ -9,7 +9,7 @@ CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_worker_kernels_t *own, c
       status = rkb_instance_prepare(d, in, values, turn->set);
    if (in && turn->warm && status == CUDA_SUCCESS) {
       status = d->cuGraphLaunch(in->graph, d->stream);
-      /* A plan that works in place has changed its inputs, so copy the values in again. */
+      /* A plan that works in place has changed its inputs, so the values are copied in again. */
       if (status == CUDA_SUCCESS)
          status = rkb_instance_prepare(d, in, values, turn->set);
    } else if (status == CUDA_SUCCESS) {

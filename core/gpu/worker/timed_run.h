@@ -5,8 +5,8 @@
 #include "gpu/worker/plan_instance.h"
 #include "gpu/worker/worker_kernels.h"
 
-/* Runs one turn.  If in is NULL, times what the turn names instead: nothing, or an anchor.  *milliseconds is the time between the
- * events.  CUDA_ERROR_NOT_READY: the deadline passed. */
+/* Runs one turn.  If `in` is NULL, times what the turn names instead: nothing, or an anchor.  *milliseconds
+ * is the time between the events.  CUDA_ERROR_NOT_READY: the deadline passed. */
 CUresult rkb_time_turn(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
                        rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
                        float *milliseconds);

@@ -30,7 +30,7 @@ enum { RKB_MOST_SUMS = 64 }; /* sums in progress at once */
 
 enum rkb_anchor { RKB_ANCHOR_COPY = 0, RKB_ANCHOR_CHAIN = 1 };
 
-const char *rkb_worker_kernels_ptx(void); /* what is loaded */
+const char *rkb_worker_kernels_ptx(void); /* the PTX that is loaded */
 /* Loads the kernels and allocates their memory. */
 CUresult rkb_worker_kernels_open(const rkb_driver_t *driver, rkb_worker_kernels_t *own);
 

@@ -1,7 +1,8 @@
-/* The worker's sandbox, made with system calls only, because the worker links nothing but libc.
+/* The worker's sandbox, made only with system calls, because the worker links nothing but libc.
  *
- * Under these layers CUDA was seen to need (H200, driver 580): /proc/self/task writable; every /dev/nvidia* readable and writable with
- * ioctl; memfd_create; AF_UNIX sockets.  Never set RLIMIT_AS: the driver reserves 128 GiB of addresses. */
+ * Under these layers CUDA was seen to need (H200, driver 580): /proc/self/task writable; every /dev/nvidia*
+ * readable and writable with ioctl; memfd_create; AF_UNIX sockets.  RLIMIT_AS must stay unset, because the
+ * driver reserves 128 GiB of addresses. */
 #include "gpu/worker/worker_sandbox.h"
 #include "base/confine.h"
 #include <errno.h>
@@ -21,8 +22,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nsight Compute takes turns by files of this folder, lock.UUID for each device, which both of its halves make and open (2025.3 named the
- * file that it could not make; with these rights it counts within the layers on an H200). */
+/* Nsight Compute synchronises through files of this folder, lock.UUID for each device, which both of its
+ * halves make and open.  (2025.3 named the file that it could not make; with these rights it counts within
+ * the layers on an H200.) */
 #define TOOL_LOCKS "/tmp/nvidia/nsight_compute"
 
 static void make_lock_folder(void) {

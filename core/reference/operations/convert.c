@@ -1,8 +1,10 @@
 /* Conversion between element types: one rounding that the graph asks for, to nearest even in a float type and
- * towards zero in an integer type.  Pure functions of their points. * The value is the rounded one.  The
- * reference rounds in the middle on purpose, so a kernel that leaves the rounding out is outside the bound.
- * If the operand is known exactly, so is the result.  If the operand has a bound, the result lies between the
- * rounded lowest and the rounded highest operand, and is certain when both round to the same number. */
+ * towards zero in an integer type.  Pure functions of their points.
+ *
+ * The value is the rounded one.  The reference rounds in the middle on purpose, so a kernel that leaves the
+ * rounding out is outside the bound.  If the operand is known exactly, so is the result.  If the operand has
+ * a bound, the result lies between the rounded lowest and the rounded highest operand, and is certain when
+ * both round to the same number. */
 #include "reference/operations/convert.h"
 
 #include <math.h>
@@ -53,8 +55,7 @@ static rkb_point_t point_convert(const rkb_precision_t *precision, const double 
 
 RKB_POINTS(convert)
 
-/* As in PyTorch's autograd, the gradient is converted back and passed on; no gradient flows through integers.
- * */
+/* As in PyTorch's autograd, the gradient is converted back and passed on; no gradient flows through integers. */
 static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                          uint32_t grad) {
    (void)which;

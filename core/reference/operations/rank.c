@@ -1,10 +1,11 @@
 /* Sorts rows: the values in order, and the places that they come from.  Pure functions of the elements they
- * read.  A node's integers: the dim, 1 for descending. * The bound of a value: if each element lies within
- * its bounds, the k-th largest element lies between the k-th largest of the lower ends and the k-th largest
- * of the upper ends.  A place is in doubt when another element may be the k-th, also when two are equal:
- * PyTorch promises no order of equal elements, and the bound reaches to the farthest of them.  A place is
- * ambiguous when rounding decides it.  Among exact operands rounding decides nothing, so a row of equal
- * numbers does not prevent a comparison. */
+ * read.  A node's integers: the dim, 1 for descending.
+ *
+ * The bound of a value: if each element lies within its bounds, the k-th largest element lies between the
+ * k-th largest of the lower ends and the k-th largest of the upper ends.  A place is in doubt when another
+ * element may be the k-th, also when two are equal: PyTorch promises no order of equal elements, and the
+ * bound reaches to the farthest of them.  A place is ambiguous when rounding decides it.  Among exact
+ * operands rounding decides nothing, so a row of equal numbers does not prevent a comparison. */
 #include "reference/operations/rank.h"
 
 #include <math.h>

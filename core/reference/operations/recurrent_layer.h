@@ -1,6 +1,7 @@
-/* A recurrent layer as one operation: LSTM, GRU or tanh RNN, one layer in one direction, over many steps. * A
- * layer of a few steps is expanded into an operation for each step (functions/recurrent.c), whose hard bounds
- * are proven.  Over hundreds of steps such a bound exceeds the values themselves, and the number of
+/* A recurrent layer as one operation: LSTM, GRU or tanh RNN, one layer in one direction, over many steps.
+ *
+ * A layer of a few steps is expanded into an operation for each step (functions/recurrent.c), whose hard
+ * bounds are proven.  Over hundreds of steps such a bound exceeds the values themselves, and the number of
  * operations exceeds every limit.  Here each step carries values and variances by the same rules as the
  * single operations (rkb_sum_rounding, and the points of sigmoid, tanh, products and sums).  The hard bound
  * is RKB_LAYER_DEVIATIONS standard deviations, as in deep graphs (noise.c); it is not a proof, and holds only
@@ -160,8 +161,8 @@ rkb_layer_gates_t rkb_layer_gates_at(const rkb_layer_t *layer, const rkb_layer_w
 typedef struct rkb_layer_group {
    const uint64_t *sequences; /* numbers in the batch */
    uint64_t count;
-   bool
-      spoilt; /* some operand may overflow or is not a number, so nothing of these sequences can be judged */
+   /* Some operand may overflow or is not a number, so nothing of these sequences can be judged. */
+   bool spoilt;
    rkb_block_t out;
 } rkb_layer_group_t;
 

@@ -1,9 +1,10 @@
 /* Finds the places of numbers in sorted rows, as sampling does with running sums of probabilities.  Pure
- * functions of the elements they read.  A node's integer: 1 when equal elements count as less. * The bound of
- * a place: the row's elements and the number lie within their bounds, so an element may be on the other side.
- * The place lies between the first and the last element that may be.  The stat bound uses 8 standard
- * deviations in the same way.  Errors within one row are correlated, because a partial sum is part of all
- * later ones; so the elements' variances are not added up. */
+ * functions of the elements they read.  A node's integer: 1 when equal elements count as less.
+ *
+ * The bound of a place: the row's elements and the number lie within their bounds, so an element may be on
+ * the other side.  The place lies between the first and the last element that may be.  The stat bound uses 8
+ * standard deviations in the same way.  Errors within one row are correlated, because a partial sum is part
+ * of all later ones; so the elements' variances are not added up. */
 #include "reference/operations/sorted_search.h"
 
 #include <math.h>
