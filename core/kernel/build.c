@@ -25,7 +25,7 @@ enum {
 };
 static const char source_name[] = "candidate.cu", key_version[] = "rkb-build-4 " RKB_HASH_NAME;
 
-/* The compiler's whole input, on which the result depends. */
+/* The compiler's whole input; the result depends on nothing else. */
 typedef struct recipe {
    rkb_arena_t *arena;
    const char *options[MAX_OPTIONS];
@@ -57,8 +57,8 @@ static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version)
    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
       if (version >= flags[i].since && holds[flags[i].when])
          add_option(recipe, flags[i].text);
-   /* A real architecture gives PTX and machine code in one compile; the -G build is for the checking machine
-    * alone. */
+   /* For a real architecture the compiler gives PTX and machine code in one compile.  The -G build is only
+    * for the checking machine. */
    add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s",
                                        recipe->debug ? "compute" : "sm", number ? number : "_90"));
 }
@@ -97,19 +97,19 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
    rkb_hasher_finish(hasher, key);
 }
 
-/* The result of a compile, in the form that the cache stores. */
+/* Stores the result of a compile in the cache, in the form of compile_record.h. */
 static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
    rkb_text_init(&entry, COMPILER_MAX_ANSWER);
-   if (recipe->expression_count <= COMPILER_MAX_NAMES) /* no compiler takes more */
+   if (recipe->expression_count <= COMPILER_MAX_NAMES) /* no compiler accepts more */
       compile_output_write(output, recipe->expression_count, finding, &entry);
    if (!entry.cut && entry.length)
       build_cache_put(cache, key, entry.data, entry.length);
    rkb_text_free(&entry);
 }
 
-/* False when there is no entry or it cannot be read. */
+/* Reads a result from the cache.  False when there is no entry or it cannot be read. */
 static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe, compile_output_t *output,
                    rkb_finding_t *finding) {
    record_reader_t in = {.data = NULL};
@@ -118,7 +118,7 @@ static bool recall(build_cache_t *cache, const char *key, const recipe_t *recipe
    return payload && compile_output_read(payload, &in, recipe->expression_count, output, finding);
 }
 
-/* A copy, NUL-terminated; NULL when there is no room for it. */
+/* Makes a copy in the arena, NUL-terminated; NULL when there is no room for it. */
 static void *keep(rkb_arena_t *arena, const void *data, size_t bytes) {
    char *copy = rkb_arena_try(arena, bytes + 1, 1);
    return copy ? memcpy(copy, data, bytes) : NULL;
@@ -136,8 +136,8 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const r
          rkb_finding_set(finding, "build.error", 0, 0, "%s", why);
          return false;
       }
-      /* The assembler refuses more for sm_90 and takes it for sm_90a; the CUDA C++ Programming Guide ('Compute Capabilities') allows
-       * no more without dynamic shared memory. */
+      /* The assembler refuses more for sm_90 but accepts it for sm_90a.  The CUDA C++ Programming Guide
+       * ('Compute Capabilities') allows no more without dynamic shared memory. */
       if (kernels[i].shared_bytes > device->shared_per_block) {
          rkb_finding_set(finding, "build.error", 0, 0,
                          "its static shared memory is too large: %u bytes, where a block may have %lld (%s)",
@@ -150,7 +150,8 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const r
    return true;
 }
 
-/* NULL with a finding; NULL without one when the arena has no room for the compiler's output. */
+/* Makes the build from the compiler's output.  NULL with a finding against the candidate, or without one when
+ * the arena has no room for the output. */
 static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *device,
                                  const compile_output_t *output, rkb_finding_t *finding) {
    const uint64_t global = ptx_global_bytes(output->ptx, output->ptx_bytes);
@@ -190,7 +191,7 @@ static owned_build_t *make_build(const recipe_t *recipe, const rkb_device_t *dev
    return build;
 }
 
-/* NVRTC crashes on bytes that are no character, even in a comment. */
+/* NVRTC crashes on bytes that are not valid UTF-8, even in a comment. */
 bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding) {
    uint32_t line = 1, column = 1;
    rkb_finding_t ignored;

@@ -110,7 +110,7 @@ static void declare(names_t *names, const word_t *word) {
    }
 }
 
-/* A type, .entry or .func is followed by what it declares; so is a label followed by a colon. */
+/* The declared name follows a type, .entry or .func; a label precedes its colon. */
 static bool declares_next(const word_t *word) {
    static const char *const before[] = {".entry", ".func", ".u8",  ".u16", ".u32",  ".u64", ".s8",
                                         ".s16",   ".s32",  ".s64", ".b8",  ".b16",  ".b32", ".b64",
@@ -164,7 +164,7 @@ void rkb_ptx_identity(const char *ptx, size_t bytes, char out[RKB_HASH_TEXT]) {
    free(names.slots);
 }
 
-/* Without its name and line. */
+/* Hashes a tensor map without its name and line. */
 static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
    const uint64_t numbers[] = {map->buffer, map->type, map->interleave, map->swizzle,
                                map->fill,   map->rank, map->offset};
@@ -183,9 +183,9 @@ static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
 
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   /* Like the serialised form, but without scratch names and lines.  The entry's name stays, because two candidates with the same
-    * PTX may launch different kernels of it.  If a renamed kernel is not recognised, that costs one evaluation and never makes a false
-    * duplicate. */
+   /* Like the serialised form, but without scratch names and lines.  The entry's name stays, because two
+    * candidates with the same PTX may launch different kernels of it.  A renamed kernel may then go
+    * unrecognised; that costs one evaluation and never makes a false duplicate. */
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       const uint64_t numbers[] = {buffer->role,      buffer->dtype, buffer->tensor,

@@ -6,7 +6,8 @@
 #include "kernel/byte_record.h"
 
 void rkb_build_write(const rkb_build_t *build, rkb_text_t *out);
-/* A copy, for rkb_build_free; NULL when the bytes are no build.  Numbers are taken as they are: the writer is this program. */
+/* Reads a build; free it with rkb_build_free.  NULL when the bytes are no build.  Numbers are not checked,
+ * because this program wrote them. */
 rkb_build_t *rkb_build_read(record_reader_t *in);
 
 #endif

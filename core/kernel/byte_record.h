@@ -15,19 +15,21 @@ void record_put_text(rkb_text_t *out, const char *text);
 typedef struct record_reader {
    const unsigned char *data;
    size_t size, at;
-   bool bad; /* something was missing or over its limit; every later read gives zeros */
+   bool bad; /* an item was missing or over its limit; every later read gives zeros */
 } record_reader_t;
 
 uint32_t record_u32(record_reader_t *in);
 uint64_t record_u64(record_reader_t *in);
 /* Returns a pointer into the record; NULL and *length 0 when bad. */
 const void *record_bytes(record_reader_t *in, size_t *length, size_t limit);
-/* malloc'd and NUL-terminated copy; bad when it holds a NUL.  NULL when bad or memory is out. */
+/* A malloc'd and NUL-terminated copy of a text.  A text with a NUL in it marks the record as bad.  NULL when
+ * the record is bad or memory is out. */
 char *record_text(record_reader_t *in, size_t limit);
-/* A count that the remaining bytes could hold at least size bytes each of. */
+/* Reads a count and checks that the remaining bytes could hold that many items of at least `size` bytes. */
 uint32_t record_count(record_reader_t *in, uint32_t limit, size_t size);
 
-/* Whole frames over file descriptors: u32 magic, u32 version, u64 length, payload.  No limit in time. */
+/* Sends and receives whole frames over file descriptors: u32 magic, u32 version, u64 length, payload.  There
+ * is no time limit. */
 #define WIRE_MAGIC 0x6b726b72u /* "rkrk" */
 #define WIRE_VERSION 1u
 enum { WIRE_HEADER_BYTES = 16 };

@@ -30,7 +30,7 @@ struct build_cache {
    uint64_t limit;
    unsigned char owner_key[RKB_HASH_BYTES];
    pthread_mutex_t mutex;
-   uint64_t written; /* since the last sweep */
+   uint64_t written; /* bytes written since the last sweep */
 };
 
 int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err) {

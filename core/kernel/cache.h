@@ -16,7 +16,7 @@ int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t 
 void build_cache_close(build_cache_t *cache);
 /* malloc'd payload, or NULL for a miss. */
 char *build_cache_get(build_cache_t *cache, const char *key, size_t *length);
-/* Returns nothing: if storing fails, the only cost is a later compile. */
+/* Returns no status: if storing fails, the only cost is a later compile. */
 void build_cache_put(build_cache_t *cache, const char *key, const void *payload, size_t length);
 
 #endif

@@ -65,7 +65,7 @@ static void read_finding(record_reader_t *in, rkb_finding_t *finding) {
               *message = record_bytes(in, &message_bytes, sizeof finding->message - 1);
    rkb_finding_clear(finding);
    if (reason && message && (memchr(reason, '\0', reason_bytes) || memchr(message, '\0', message_bytes)))
-      in->bad = true; /* they are texts */
+      in->bad = true; /* the reader needs NUL-terminated texts */
    if (reason && message && reason_bytes && !in->bad) {
       memcpy(finding->reason, reason, reason_bytes);
       memcpy(finding->message, message, message_bytes);

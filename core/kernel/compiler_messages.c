@@ -1,7 +1,7 @@
-/* The compiler's messages.  NVRTC writes `name(line): error: text`, then the source line, then a caret whose
- * position is the column.  Source lines are quoted from the candidate alone: a message about any other file
- * keeps its text and loses its quotation, so that no file of this machine travels with a diagnostic.  Owns
- * nothing; any thread. */
+/* Reads the compiler's messages.  NVRTC writes `name(line): error: text`, then the source line, then a caret
+ * whose position is the column.  Source lines are quoted only from the candidate.  A message about any other
+ * file keeps its text and loses its quotation, so that no diagnostic carries the content of this machine's
+ * files.  Owns nothing; any thread. */
 #include "kernel/compiler_messages.h"
 #include "base/memory.h"
 #include "kernel/finding.h"
@@ -105,9 +105,10 @@ static size_t first_line_bytes(const char *log, size_t bytes) {
    return end ? (size_t)(end - log) : bytes;
 }
 
-/* The assembler refuses static shared memory past what a block may have by its exit status alone; what it used stands in its
- * report ("ptxas info : Used 30 registers, 65536 bytes smem"), after the name of the function.  48 KiB on every device: CUDA C++
- * Programming Guide, 'Technical Specifications per Compute Capability', the note on static shared memory. */
+/* When static shared memory exceeds a block's limit, the assembler reports it only by its exit status.  The
+ * amount is in its report ("ptxas info : Used 30 registers, 65536 bytes smem"), after the name of the
+ * function.  The limit is 48 KiB on every device: CUDA C++ Programming Guide, 'Technical Specifications per
+ * Compute Capability', the note on static shared memory. */
 enum { MOST_STATIC_SHARED = 48 << 10 };
 
 static bool shared_overflow(const char *log, size_t bytes, rkb_text_t *text) {

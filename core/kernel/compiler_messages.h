@@ -1,13 +1,14 @@
-/* Shortens the compiler's messages to what a person or a model needs to mend the text. */
+/* Shortens the compiler's messages to the part that a person or a model needs to correct the text. */
 #ifndef RKB_KERNEL_COMPILER_MESSAGES_H
 #define RKB_KERNEL_COMPILER_MESSAGES_H
 
 #include <rkb/ext/kernel.h>
 #include "base/text.h"
 
-/* The first error's place and text (and the next ones, as far as they fit) become the finding's message. */
+/* Makes the finding's message from the first error's place and text, and from the next errors as far as they
+ * fit. */
 void diagnostics_finding(const char *log, size_t bytes, const char *name, rkb_finding_t *finding);
-/* The warnings about the candidate's own text, one a line as name:line:column: warning: text. */
+/* Appends the warnings about the candidate's own text, one per line as name:line:column: warning: text. */
 void diagnostics_warnings(const char *log, size_t bytes, const char *name, rkb_text_t *out);
 
 #endif

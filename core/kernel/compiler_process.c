@@ -44,7 +44,7 @@ static uint64_t worked_ns(pid_t pid) {
    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The most memory that it has used at once. */
+/* The peak of its memory use. */
 static uint64_t most_resident_bytes(pid_t pid) {
    char path[64], line[128];
    unsigned long kilobytes = 0;
@@ -60,10 +60,10 @@ static uint64_t most_resident_bytes(pid_t pid) {
 
 typedef struct watch {
    const compiler_bounds_t *bounds;
-   pid_t pid;        /* the process that works: at first the one started, then its fork */
-   uint64_t largest; /* bytes that it was seen to have had at once */
+   pid_t pid;        /* the process that works: first the one that was started, then its fork */
+   uint64_t largest; /* the largest memory use that was sampled */
    uint64_t cpu_start;
-   enum exchange_end end; /* why the exchange was broken off */
+   enum exchange_end end; /* the reason why the exchange was ended */
 } watch_t;
 
 static bool is_over(void *argument) {
@@ -95,10 +95,10 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
          nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
    }
    if (gone == pid) {
-      kill(-pid, SIGKILL); /* what it may have left of its group */
+      kill(-pid, SIGKILL); /* processes of its group that may still run */
       process->peer.pid = 0;
    }
-   rkb_peer_kill(&process->peer, NULL); /* closes the pipes; kills and reaps a process that stayed */
+   rkb_peer_kill(&process->peer, NULL); /* closes the pipes; kills and reaps the process if it still runs */
    const int code = gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
    *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status)
                     : code > COMPILER_EXIT_SIGNAL      ? code - COMPILER_EXIT_SIGNAL

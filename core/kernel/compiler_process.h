@@ -7,13 +7,14 @@
 
 typedef struct compiler_process {
    rkb_peer_t peer;
-   uint64_t inherited; /* bytes that its memory use is counted from: its parent's when it was started */
+   /* The memory use at the start, which is its parent's; its own use is counted from there. */
+   uint64_t inherited;
 } compiler_process_t;
 
 typedef struct compiler_bounds {
-   uint64_t cpu_ns;  /* of the compile */
+   uint64_t cpu_ns;  /* processor time of the compile */
    uint64_t memory;  /* resident bytes */
-   uint64_t wall_ns; /* for a process that neither works nor answers */
+   uint64_t wall_ns; /* limit for a process that neither works nor answers */
    bool (*cancelled)(void *);
    void *argument;
 } compiler_bounds_t;
@@ -25,17 +26,17 @@ enum exchange_end {
    EXCHANGE_DIED,   /* crashed or left; signal says how */
    EXCHANGE_WALL,
    EXCHANGE_CANCELLED,
-   EXCHANGE_NONSENSE /* an answer that is no frame */
+   EXCHANGE_NONSENSE /* the answer was no frame */
 };
 
 /* arguments[0] is the program. */
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err);
 bool compiler_process_runs(const compiler_process_t *process);
-/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end but ANSWERED the process is
- * gone. */
+/* Sends a frame (NULL: none) and reads one; payload is malloc'd.  After any end except ANSWERED the process
+ * is gone. */
 enum exchange_end compiler_process_exchange(compiler_process_t *process, const rkb_text_t *request,
                                             const compiler_bounds_t *bounds, char **payload, size_t *length,
                                             int *signal_number);
-void compiler_process_kill(compiler_process_t *process); /* with its group; reaps it */
+void compiler_process_kill(compiler_process_t *process); /* kills it with its group, and reaps it */
 
 #endif

@@ -42,10 +42,11 @@ struct rkb_compilers {
    char *home; /* CUDA_HOME or CUDA_PATH, or NULL */
    char limits[64];
    build_cache_t *cache;
-   bool known; /* the rest is valid */
+   bool known; /* the other members are valid */
    int major, minor;
    char library[1024], layers[64];
-   /* For a view (rkb_compilers_view): the pool that has cache, limits and toolkit, and the function that compiles. */
+   /* for a view (rkb_compilers_view): the pool that has cache, limits and toolkit, and the function that
+    * compiles */
    struct rkb_compilers *of;
    compile_t *elsewhere;
    void *argument;
@@ -297,8 +298,8 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
                       signal_number, strsignal(signal_number));
 }
 
-/* Signals that a source text can cause in its compiler: processor faults and abort.  Any other signal came from outside, and an
- * exit means that the compiler lacked something. */
+/* Signals that a source text can cause in its compiler: processor faults and abort.  Any other signal came
+ * from outside.  An exit means that the compiler lacked a resource. */
 static bool is_crash(int signal_number) {
    return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGILL ||
           signal_number == SIGFPE || signal_number == SIGABRT || signal_number == SIGSYS;
@@ -344,7 +345,8 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
 static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input,
                       const rkb_text_t *request, bool retried, bool (*cancelled)(void *), void *argument,
                       compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   /* Sleeping and waiting use no processor time.  A process that does nothing else is a broken tool and gives no verdict. */
+   /* Sleeping and waiting use no processor time.  A process that only waits is a broken tool, and gives no
+    * verdict. */
    const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns,
                                      .memory = compilers->memory,
                                      .wall_ns = compilers->cpu_ns * 16 + 30000000000ull,

@@ -6,7 +6,7 @@
 #include "kernel/cache.h"
 
 typedef struct compile_input {
-   const char *name; /* of the source, in diagnostics */
+   const char *name; /* name of the source in diagnostics */
    const char *source;
    size_t source_bytes;
    const char *const *options;
@@ -20,13 +20,14 @@ typedef struct compile_input {
 typedef struct compile_output {
    void *answer;
    const char *log, *ptx;
-   size_t log_bytes, ptx_bytes; /* the PTX with its closing NUL left out */
+   size_t log_bytes, ptx_bytes; /* lengths; ptx_bytes leaves out the PTX's closing NUL */
    const void *cubin;
    size_t cubin_bytes;
    const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
    size_t lowered_bytes[64];
    uint64_t cpu_ns, memory_bytes; /* processor time and memory of the compile; 0 when it did not end by itself */
-   bool uncertain;                /* the source may not be the only cause, so the result is not cached */
+   /* The source may not be the only cause of the result, so it is not cached. */
+   bool uncertain;
 } compile_output_t;
 
 /* RKB_OK with a finding: build.error when the candidate is wrong; tool.compile_time or tool.compile_memory when a limit ended the
@@ -36,18 +37,21 @@ int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, 
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output); /* compile_record.c */
 
-/* As compilers_compile, somewhere else. */
+/* As compilers_compile, in another place (a worker). */
 typedef int compile_t(void *elsewhere, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
                       compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
-/* Compilers with the cache, limits and toolkit of `of`, whose compiles go to elsewhere(argument, ...).  Closed before `of`. */
+/* Makes compilers that share the cache, limits and toolkit of `of` and whose compiles go to
+ * elsewhere(argument, ...).  Close them before `of`. */
 rkb_compilers_t *rkb_compilers_view(rkb_compilers_t *of, compile_t *elsewhere, void *argument);
 
 build_cache_t *compilers_cache(rkb_compilers_t *compilers); /* NULL: no cache */
 const char *
 compilers_limits(rkb_compilers_t *compilers); /* part of the cache key, because limits decide verdicts */
-/* Whether a compile that took so much came within 20 % of a limit, so that on another machine the limit may decide. */
+/* Whether a compile with this cost came within 20 % of a limit, so that the limit may decide on another
+ * machine. */
 bool compilers_near_limit(const rkb_compilers_t *compilers, uint64_t cpu_ns, uint64_t memory_bytes);
-/* Major and minor of NVRTC and the directory of its headers; starts a process when none has run. */
+/* Gives major and minor version of NVRTC and the directory of its headers.  Starts a process when none has
+ * run. */
 int compilers_version(rkb_compilers_t *compilers, int *major, int *minor, rkb_error_t *err);
 
 #endif

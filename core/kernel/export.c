@@ -1,4 +1,4 @@
-/* Exporting a candidate: the checks, and the form that is asked for.  Owns nothing; any thread. */
+/* Exports a candidate: makes the checks and writes the requested form.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
 #include "kernel/finding.h"
 

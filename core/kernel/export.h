@@ -11,26 +11,27 @@ typedef struct rkb_export_tensor {
    const char *name;
    uint32_t role, dtype;
    const char *shape;  /* expressions over dims and lets: "B, T, D"; "" for a scalar */
-   uint32_t alignment; /* bytes, as the task promises it */
+   uint32_t alignment; /* bytes that the task promises */
 } rkb_export_tensor_t;
 
 typedef struct rkb_export_let {
    const char *name, *text;
 } rkb_export_let_t;
 
-/* What the manifest's names mean; core/kernel does not import core/task, so the caller spells it out. */
+/* The meaning of the manifest's names.  core/kernel does not import core/task, so the caller provides it. */
 typedef struct rkb_export_subject {
    const char *task, *direction;
-   const char *file; /* of the candidate, for the heading */
+   const char *file; /* file of the candidate, for the heading */
    const rkb_export_tensor_t *tensors;
    uint32_t tensor_count;
    const char *const *dims; /* dims and integer attributes */
    uint32_t dim_count;
    const char *const *attributes; /* float attributes */
    uint32_t attribute_count;
-   const rkb_export_let_t *lets; /* the task's own */
+   const rkb_export_let_t *lets; /* the task's own lets */
    uint32_t let_count;
-   const char *library, *operator_name; /* of RKB_EXPORT_OPERATOR: it becomes torch.ops.<library>.<operator_name> */
+   /* For RKB_EXPORT_OPERATOR: the operator becomes torch.ops.<library>.<operator_name>. */
+   const char *library, *operator_name;
 } rkb_export_subject_t;
 
 /* RKB_EXPORT_C: the .cu with `extern "C" cudaError_t rkb_<task>_<direction>(...)`, and into header (not NULL

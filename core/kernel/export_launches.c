@@ -1,5 +1,5 @@
-/* The launches of an exported kernel as calls of C++: fills, constants, structs passed by value, and each launch with its condition.
- * Owns nothing; any thread. */
+/* Writes the launches of an exported kernel as C++ calls: fills, constants, structs passed by value, and each
+ * launch with its condition.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static void write_argument(exporter_t *exporter, const manifest_argument_t *argu
       rkb_expression_write(argument->whole, exporter->out);
 }
 
-/* A struct is passed as one of the launcher's own with the same members. */
+/* Writes a struct argument.  The launcher declares a struct of its own with the same members. */
 static void write_struct(exporter_t *exporter, const manifest_argument_t *argument, uint32_t number) {
    rkb_text_t *out = exporter->out;
    rkb_text_add(out, "      struct {\n");
@@ -104,7 +104,7 @@ static void write_structs(exporter_t *exporter, const manifest_launch_t *launch)
    rkb_text_add(exporter->out, "      if (!fits)\n         return cudaErrorInvalidValue;\n");
 }
 
-/* declared: the variable that joins an else to what stands before it has been. */
+/* declared: whether the variable that connects an `else` with the launches before it is declared already. */
 static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, bool declared) {
    rkb_text_t *out = exporter->out;
    const bool joined = launch->is_else ||
@@ -129,7 +129,7 @@ static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, 
    else
       rkb_text_add(out, "0");
    rkb_text_format(out, ", %s, %s};\n", launch->cooperative ? "true" : "false",
-                   launch->dependent ? "any" : "false"); /* the first one made depends on none */
+                   launch->dependent ? "any" : "false"); /* the first launch depends on none */
    for (uint32_t i = 0; i < launch->constant_count; i++) {
       const rkb_export_tensor_t *tensor = export_tensor(exporter, launch->constants[i].tensor);
       rkb_expression_t **shape;

@@ -58,7 +58,7 @@ static void write_array(exporter_t *exporter, const char *type, const char *map,
    rkb_text_add(exporter->out, count ? "};\n" : "0};\n");
 }
 
-/* Each dimension behind the one before. */
+/* Writes dense strides: each dimension follows the previous one without a gap. */
 static void write_dense_strides(exporter_t *exporter, const manifest_map_t *map) {
    rkb_text_format(exporter->out, "      uint64_t rkb_%s_strides[%u] = {};\n", map->name, RKB_MAP_MOST_RANK);
    for (uint32_t k = 1; k < map->rank; k++)

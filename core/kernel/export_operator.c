@@ -44,7 +44,7 @@ static void write_arguments(exporter_t *exporter, const char *tensor, const char
 
 static void write_registration(exporter_t *exporter) {
    const rkb_export_subject_t *subject = exporter->subject;
-   /* A tune parameter's name could stand in PyTorch's macros. */
+   /* A tune parameter's name could also occur in PyTorch's macros. */
    for (uint32_t i = 0; i < exporter->manifest->public.tune_count; i++)
       rkb_text_format(exporter->out, "#undef %s\n", exporter->manifest->public.tune[i].name);
    rkb_text_format(exporter->out, "\nTORCH_LIBRARY_FRAGMENT(%s, library) {\n   library.def(\"%s(", subject->library,

@@ -1,6 +1,7 @@
-/* The Python module of an exported package (export_package.h): sizes, the domain, the choice of a kernel, what a compiler needs to know of
- * each operator, its gradient, and the reference as the other branch.  All conditions are on shapes and numbers, so that torch.compile
- * follows them without a break. */
+/* Writes the Python module of an exported package (export_package.h): sizes, the domain, the choice of a
+ * kernel, the facts that a compiler needs about each operator, its gradient, and the reference as the
+ * fallback.  All conditions are on shapes and numbers, so that torch.compile can trace them without a graph
+ * break. */
 #include "kernel/export_package.h"
 
 #include <math.h>
@@ -10,11 +11,12 @@
 #include "kernel/finding.h"
 
 enum { ARENA_BYTES = 4 << 20 };
-#define ROUNDING 1e-6 /* choices are kept as 32-bit floats: the number that was written lies this near, relatively */
+/* Choices are kept as 32-bit floats; the relative distance to the number that was written is at most this. */
+#define ROUNDING 1e-6
 
 typedef struct writer {
    const rkb_export_package_t *package;
-   const rkb_export_subject_t *forward, *backward; /* backward: or NULL */
+   const rkb_export_subject_t *forward, *backward; /* backward may be NULL */
    exporter_t exporter;                            /* for export_shape and its findings */
    rkb_text_t *out;
 } writer_t;
@@ -26,7 +28,7 @@ static const char *python_type(uint32_t dtype) {
    return types[dtype];
 }
 
-/* The exporter's view of a direction: export_shape and its kin look there. */
+/* Makes the exporter read a direction: export_shape and the other functions of export_parts.h use it. */
 static exporter_t *of_direction(writer_t *writer, const rkb_export_subject_t *subject) {
    writer->exporter.subject = subject;
    return &writer->exporter;
@@ -142,7 +144,7 @@ static bool is_backward(const rkb_export_subject_t *subject) {
    return strcmp(subject->direction, "backward") == 0;
 }
 
-/* Sizes that some kernel of a direction takes; nothing to write where one takes all. */
+/* Writes the sizes that some kernel of a direction accepts.  Writes none when one kernel accepts all. */
 static void write_taken(writer_t *writer, bool backward) {
    uint32_t count = 0;
    for (uint32_t i = 0; i < writer->package->kernel_count; i++) {
@@ -195,7 +197,7 @@ static void write_verified(writer_t *writer) {
    rkb_text_add(writer->out, "    return True\n");
 }
 
-/* def _forward(...): the operator that is taken for these sizes. */
+/* Writes def _forward(...), which chooses the operator for the sizes. */
 static void write_dispatch(writer_t *writer, const rkb_export_subject_t *subject) {
    const rkb_package_kernel_t *other = NULL;
    rkb_text_format(writer->out, "\n\ndef _%s(", subject->direction);
@@ -225,7 +227,7 @@ static void write_dispatch(writer_t *writer, const rkb_export_subject_t *subject
    }
 }
 
-/* def _fake_forward(...): the outputs' shapes and types, without values. */
+/* Writes def _fake_forward(...), which gives the outputs' shapes and types without values. */
 static void write_fake(writer_t *writer, const rkb_export_subject_t *subject) {
    uint32_t outputs = 0, written = 0;
    const char *anchor = NULL;
@@ -260,7 +262,8 @@ static const rkb_export_tensor_t *tensor_of(const rkb_export_subject_t *subject,
    return NULL;
 }
 
-/* What the backward direction takes: gradients of outputs, inputs, and outputs that are saved.  false: a value that no one has. */
+/* Writes the backward direction's inputs: gradients of outputs, inputs, and saved outputs.  false when one of
+ * them is none of these. */
 static bool is_gradient(const writer_t *writer, const rkb_export_tensor_t *tensor) {
    return strncmp(tensor->name, "grad_", 5) == 0 && tensor_of(writer->forward, tensor->name + 5) &&
           tensor_of(writer->forward, tensor->name + 5)->role == RKB_OUT;
@@ -392,7 +395,7 @@ static bool changes_nothing(writer_t *writer) {
    return true;
 }
 
-/* A backward kernel may want what the forward operator does not return. */
+/* Whether the forward operator returns every value that a backward kernel needs. */
 static bool gradient_is_possible(writer_t *writer) {
    for (uint32_t i = 0; i < writer->backward->tensor_count; i++) {
       const rkb_export_tensor_t *tensor = &writer->backward->tensors[i];

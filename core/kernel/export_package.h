@@ -8,7 +8,7 @@
 typedef struct rkb_export_dim {
    const char *name;
    int64_t low, high, multiple_of;
-   const int64_t *choices; /* where there are choices, the value is one of them */
+   const int64_t *choices; /* when there are choices, the value is one of them */
    uint32_t choice_count;
 } rkb_export_dim_t;
 
@@ -18,12 +18,13 @@ typedef struct rkb_export_attribute {
 } rkb_export_attribute_t;
 
 typedef struct rkb_package_kernel {
-   const rkb_export_subject_t *subject; /* of its direction; operator_name is set */
-   const char *when;                    /* sizes for which it is taken, or NULL: for all that no other kernel of its direction takes */
+   const rkb_export_subject_t *subject; /* subject of its direction; operator_name is set */
+   /* Sizes for which the kernel is used; NULL: all sizes that no other kernel of its direction accepts. */
+   const char *when;
 } rkb_package_kernel_t;
 
 typedef struct rkb_export_package {
-   const char *name;    /* of the package and of the library of operators: "rkb_softmax" */
+   const char *name; /* name of the package and of the library of operators: "rkb_softmax" */
    const char *task, *summary, *version;
    const char *architecture; /* "9.0a" */
    const rkb_package_kernel_t *kernels; /* forward ones first */
@@ -35,9 +36,10 @@ typedef struct rkb_export_package {
    const char *const *require; /* NULL-terminated */
 } rkb_export_package_t;
 
-/* <name>/__init__.py.  false, with a finding, where the package cannot be written. */
+/* Writes <name>/__init__.py.  false, with a finding, when the package cannot be written. */
 bool rkb_export_package_module(const rkb_export_package_t *package, rkb_text_t *out, rkb_finding_t *finding);
-/* pyproject.toml, setup.py, README.md and the C file that makes the library importable: constant but for names. */
+/* Writes pyproject.toml, setup.py, README.md and the C file that makes the library importable.  Only names
+ * differ between packages. */
 void rkb_export_package_project(const rkb_export_package_t *package, rkb_text_t *out);
 void rkb_export_package_setup(const rkb_export_package_t *package, rkb_text_t *out);
 void rkb_export_package_readme(const rkb_export_package_t *package, rkb_text_t *out);

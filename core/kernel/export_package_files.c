@@ -1,10 +1,11 @@
-/* The files of an exported package that are constant but for names (export_package.h). */
+/* The files of an exported package in which only names differ between packages (export_package.h). */
 #include "kernel/export_package.h"
 
 #include <string.h>
 
 void rkb_export_package_project(const rkb_export_package_t *package, rkb_text_t *out) {
-   /* PyTorch is not among the dependencies: the library fits the one that it was built with, and no other may be fetched. */
+   /* PyTorch is not a dependency of the package, because the library works only with the PyTorch that it was
+    * built with, and pip must not fetch another one. */
    rkb_text_format(out,
                    "[build-system]\nrequires = [\"setuptools\", \"wheel\", \"torch\"]\nbuild-backend = \"setuptools.build_meta\"\n\n"
                    "[project]\nname = \"%s\"\nversion = \"%s\"\ndescription = \"CUDA kernels for %s, as a PyTorch operator\"\n"

@@ -1,4 +1,5 @@
-/* The parts that every exported form is written from: names and sizes (export_parts.c), launches (export_launches.c).  One thread. */
+/* Functions that every exported form uses: names and sizes (export_parts.c), launches (export_launches.c).
+ * One thread. */
 #ifndef RKB_KERNEL_EXPORT_PARTS_H
 #define RKB_KERNEL_EXPORT_PARTS_H
 
@@ -17,7 +18,7 @@ typedef struct exporter {
    rkb_finding_t *finding;
 } exporter_t;
 
-/* export_support.cuh, which the build turns into a constant. */
+/* The text of export_support.cuh, which the build turns into a constant. */
 extern const char export_support_text[];
 
 const char *export_type(uint32_t dtype); /* "float", "__half", ... */
@@ -33,17 +34,17 @@ void export_product(rkb_expression_t *const *list, uint32_t count, rkb_text_t *o
 
 void export_heading(exporter_t *exporter, const char *what);
 void export_source(exporter_t *exporter);  /* tune macros, then the candidate's text */
-void export_support(exporter_t *exporter); /* rkb_ceildiv, the checked launch, ... */
+void export_support(exporter_t *exporter); /* writes rkb_ceildiv, the checked launch, ... */
 /* `const int64_t rows = ...;` for lets and used device properties, indented. */
 void export_names(exporter_t *exporter);
-/* export_launches.c: fills, constants and launches, in terms of pointers named as the tensors and the scratch buffers; each
- * statement leaves the function with `status` when it fails. */
+/* export_launches.c: writes fills, constants and launches.  Pointers have the names of the tensors and the
+ * scratch buffers.  Each statement leaves the function with `status` when it fails. */
 void export_body(exporter_t *exporter);
-/* `const int64_t partial_bytes = ...;` for each scratch buffer. */
+/* Writes `const int64_t partial_bytes = ...;` for each scratch buffer. */
 void export_scratch_sizes(exporter_t *exporter);
 
-/* export_maps.c: writes the function that encodes tensor maps, if there are maps, and before a launch a variable for each map that
- * it takes. */
+/* export_maps.c: writes the function that encodes tensor maps, if there are maps, and before a launch a
+ * variable for each of its maps. */
 void export_map_encoder(exporter_t *exporter);
 void export_maps(exporter_t *exporter, const manifest_launch_t *launch);
 bool export_is_map(const exporter_t *exporter, const char *name);
@@ -53,11 +54,13 @@ void export_torch(exporter_t *exporter);
 void export_operator(exporter_t *exporter);
 
 /* export_torch.c: parts of both PyTorch forms. */
-bool export_torch_head(exporter_t *exporter, const char *what, const char *includes); /* up to the launcher; false: no inputs */
-void export_torch_body(exporter_t *exporter, bool copies); /* the launcher's body; copies: of inputs that do not fit, instead of a refusal */
-/* Where a dim can be read from; false: nowhere. */
+/* Everything up to the launcher; false: the subject has no inputs. */
+bool export_torch_head(exporter_t *exporter, const char *what, const char *includes);
+/* The launcher's body; copies: it copies inputs that do not fit, instead of refusing them. */
+void export_torch_body(exporter_t *exporter, bool copies);
+/* Finds the input axis from which a dim can be read; false: there is none. */
 bool export_torch_find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis);
-/* The integer arguments: dims and integer attributes that no input has as a size. */
+/* Whether a dim or integer attribute is an argument: no input has it as a size. */
 bool export_torch_is_argument(exporter_t *exporter, const char *dim);
 
 #endif

@@ -15,7 +15,7 @@ static const char *scalar_type(uint32_t dtype) {
    return dtype >= RKB_F16 && dtype <= RKB_E5M2 ? types[dtype] : "at::kFloat";
 }
 
-/* Where a dim can be read from: an axis of an input whose size is that name and nothing more. */
+/* An axis from which a dim can be read is an axis of an input whose size is exactly that name. */
 bool export_torch_find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis) {
    for (uint32_t i = 0; i < exporter->subject->tensor_count; i++) {
       const rkb_export_tensor_t *candidate = &exporter->subject->tensors[i];
@@ -147,7 +147,7 @@ static void write_tensors(exporter_t *exporter) {
          exporter->manifest->scratch[i].name, exporter->manifest->scratch[i].name, anchor);
 }
 
-/* Up to the launches, and those. */
+/* Writes the launcher up to the launches, then the launches. */
 static void write_launcher(exporter_t *exporter) {
    const rkb_export_subject_t *subject = exporter->subject;
    for (uint32_t i = 0; i < subject->tensor_count; i++)

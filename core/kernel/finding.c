@@ -1,4 +1,4 @@
-/* Findings against a candidate: data, not failures of the program.  Owns nothing; any thread. */
+/* Findings against a candidate.  They are data, not failures of the program.  Owns nothing; any thread. */
 #include "kernel/finding.h"
 
 #include <string.h>

@@ -11,7 +11,8 @@
 #include <string.h>
 #include "base/memory.h"
 
-/* Headers whose text rkb itself gives to the compiler and that need no file of the toolkit (core/kernel/compiler/headers.c). */
+/* Headers whose text rkb itself gives to the compiler, and which need no file of the toolkit
+ * (core/kernel/compiler/headers.c). */
 static const char *const plain[] = {"stdint.h",
                                     "cstdint",
                                     "stddef.h",
@@ -101,8 +102,9 @@ static const char *skip_blank(const char *c) {
 
 enum directive { DIRECTIVE_OTHER, DIRECTIVE_INCLUDE, DIRECTIVE_FOREIGN };
 
-/* text: a directive from its '#' or "%:" on, with continuations folded, NUL-terminated.  Returns the header if it is an #include
- * that names one; otherwise, if the directive opens files, the words for the message. */
+/* text: a directive from its '#' or "%:" on, with continuations folded, NUL-terminated.  If the directive is
+ * an #include that names a header, copies the header's name.  If it opens files in another way, copies the
+ * words for the message. */
 static enum directive read_directive(const char *text, char *name, size_t room) {
    static const char *const opening[] = {"include_next", "include", "import", "embed", NULL};
    const char *c = skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
@@ -140,8 +142,8 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* Words whose meaning depends on the time of the compile or on the compiler.  The text that was checked must mean the same for
- * everybody who compiles it. */
+/* Words whose meaning depends on the time of the compile or on the compiler.  The checked text must mean the
+ * same for everybody who compiles it. */
 static const char *const circumstances[] = {"__TIME__", "__DATE__", "__TIMESTAMP__", "__NVCC__", "__CUDACC_RTC__", "__CUDACC_DEBUG__",
                                             "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__NVCOMPILER",
                                             "__clang__", "__GNUC__", "_MSC_VER", NULL};
@@ -254,7 +256,7 @@ static bool pastes(const char *source, size_t bytes) {
    char *text = rkb_try_uncleared(bytes + 1, 1, NULL);
    size_t length = 0;
    if (!text)
-      return true; /* then the words decide */
+      return true; /* the pasted words then decide */
    for (size_t at = 0; at < bytes; at++) {
       at = rkb_fold(source, bytes, at);
       if (at < bytes && source[at])

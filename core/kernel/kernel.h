@@ -12,7 +12,7 @@
 rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes);
 const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count);
 void rkb_tokens_free(rkb_tokens_t *tokens);
-/* Hash of the text with comments (but for the manifest's own meaning) and white space normalised away. */
+/* Hash of the text with comments (except the manifest's meaning) and white space normalised away. */
 void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]);
 
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
@@ -24,10 +24,10 @@ void rkb_manifest_free(rkb_manifest_t *manifest);
 
 /* source.c: a text that is parsed once and shared.  Immutable; any thread. ------------------------------------ */
 typedef struct rkb_source {
-   const char *text; /* lent: stays as long as this */
+   const char *text; /* borrowed; must stay valid as long as this struct */
    size_t bytes;
    rkb_tokens_t *tokens;
-   rkb_manifest_t *manifest; /* NULL: problems say why there is none */
+   rkb_manifest_t *manifest; /* NULL: `problems` say why there is none */
    rkb_problems_t problems;
 } rkb_source_t;
 rkb_source_t *rkb_source_read(const char *text);
@@ -44,8 +44,8 @@ void rkb_device_free(rkb_device_t *device);
  * the last. */
 const char *rkb_device_property(const rkb_device_t *device, uint32_t number, int64_t *value);
 
-/* tune_assignment.c: a whole assignment (every parameter) from a JSON object and the defaults; finding when a name or value is not
- * the manifest's.  values has tune_count entries. */
+/* tune_assignment.c: resolves a whole assignment (every parameter) from a JSON object and the defaults.
+ * Gives a finding when a name or value is not in the manifest.  values has tune_count entries. */
 int rkb_tune_resolve(const rkb_manifest_t *manifest, const char *tune_json, int64_t *values,
                      rkb_finding_t *finding, rkb_error_t *err);
 /* JSON, all names, sorted; malloc'd */
@@ -59,13 +59,13 @@ int rkb_tune_write(const char *source, const char *tune_json, char **text, rkb_e
 typedef struct rkb_compilers rkb_compilers_t;
 typedef struct rkb_compilers_config {
    uint32_t processes;          /* at most; started on demand */
-   uint64_t memory_limit;       /* bytes a process (RLIMIT_DATA); 0: 4 GiB */
-   uint64_t cpu_limit_ns;       /* CPU time a compile; 0: 80 s */
+   uint64_t memory_limit;       /* bytes per process (RLIMIT_DATA); 0: 4 GiB */
+   uint64_t cpu_limit_ns;       /* CPU time per compile; 0: 80 s */
    const char *cache_directory; /* NULL: $XDG_CACHE_HOME/rkb/build; "": no cache */
    uint64_t cache_bytes;        /* 0: 2 GiB */
 } rkb_compilers_config_t;
 int rkb_compilers_open(const rkb_compilers_config_t *config, rkb_compilers_t **compilers, rkb_error_t *err);
-void rkb_compilers_close(rkb_compilers_t *compilers); /* kills what runs */
+void rkb_compilers_close(rkb_compilers_t *compilers); /* kills running compiles */
 /* "13.0" and where NVRTC was found, or RKB_ERR_UNAVAILABLE with a sentence that says what to install. */
 int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
                           size_t path_size, rkb_error_t *err);
@@ -79,7 +79,7 @@ typedef struct rkb_build_cost {
    bool
       near_limit; /* a limit on time or memory ended the compile, or was less than 20 % away: another machine may decide differently */
    uint64_t cpu_ns;       /* of the compiler process; 0: no compile ended */
-   uint64_t memory_bytes; /* the most it held */
+   uint64_t memory_bytes; /* the peak of its memory use */
 } rkb_build_cost_t;
 
 /* build.c: compiles, or finds the build in the cache.  RKB_OK with *build NULL: finding has the reason.  cancelled (or NULL) is
@@ -88,7 +88,7 @@ int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, 
                         const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                         rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding,
                         rkb_error_t *err);
-/* The same for a text that is already parsed. */
+/* As rkb_build_candidate, for a text that is already parsed. */
 int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
                      const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                      rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err);

@@ -90,7 +90,7 @@ static void parse_lets(manifest_parser_t *parser, const rkb_yaml_t *node) {
    manifest->let_count = count;
 }
 
-/* zero, or a float literal.  Absent (NULL) stays undeclared. */
+/* Zero, or a float literal.  An absent fill (NULL) stays undeclared. */
 static void parse_fill(manifest_parser_t *parser, const rkb_yaml_t *node, const char *what,
                        manifest_fill_t *fill) {
    if (!node)
@@ -214,8 +214,8 @@ static const rkb_token_t *find_comment(const char *path, const char *source, con
    return found;
 }
 
-/* The YAML between the comment's ends.  It starts at the mark itself, wherever in the line that stands, so
- * that the first key is in YAML's first column like the others. */
+/* Reads the YAML between the comment's ends.  It starts at the mark itself, at any place in its line, so that
+ * the first key is in YAML's first column like the others. */
 static const rkb_yaml_t *read_yaml(manifest_parser_t *parser, const char *source,
                                    const rkb_token_t *comment) {
    const char *start = source + comment->start, *end = start + comment->length, *text = start + 2,

@@ -33,13 +33,15 @@ typedef struct manifest_scratch {
    manifest_fill_t init;
 } manifest_scratch_t;
 
-/* A tensor map; lists are of rank entries, strides of one less; NULL where they are not written. */
+/* A tensor map.  Lists have rank entries, except strides, which have one less.  Lists that the manifest does
+ * not write are NULL. */
 typedef struct manifest_map {
    const char *name, *buffer;
    rkb_place_t place;
    rkb_expression_t **dims, **strides, **box, **steps, *offset;
    rkb_expression_t **lower, **upper, *channels,
-      *pixels; /* of pixels (im2col): of two entries less than rank; NULL: the map has a box */
+      /* Corners and number of pixels (im2col), with two entries less than rank; NULL: the map has a box. */
+      *pixels;
    uint32_t rank;
    uint32_t type, interleave, swizzle, fill; /* enum rkb_map_... */
    bool typed;                               /* false: the buffer's own type */
@@ -51,7 +53,7 @@ typedef struct manifest_output_fill {
    manifest_fill_t fill;
 } manifest_output_fill_t;
 
-/* What a struct's member of a number's type holds. */
+/* The number type of a struct's member. */
 typedef struct manifest_member_type {
    const char *name;     /* "int32" */
    const char *ptx_type; /* "b32"; "f32" */
@@ -66,12 +68,13 @@ typedef struct manifest_argument {
    rkb_expression_t *whole;
    const char *head;       /* leading identifier, or NULL */
    rkb_expression_t *tail; /* NULL when there is nothing after head */
-   bool simple;            /* head alone, or head + tail */
+   bool simple;            /* whether the argument is head alone, or head + tail */
    bool null;              /* the word null */
    const char *text;       /* as written, trimmed */
-   struct manifest_argument *members; /* of a struct; NULL: it is none */
+   struct manifest_argument *members; /* members of a struct; NULL: the argument is no struct */
    uint32_t member_count;
-   const manifest_member_type_t *type; /* of a member that is a number; NULL: a pointer, or no member */
+   /* Type of a member that is a number; NULL: the member is a pointer, or the argument is no member. */
+   const manifest_member_type_t *type;
    rkb_place_t place;
 } manifest_argument_t;
 
@@ -98,8 +101,8 @@ typedef struct manifest_launch {
 typedef struct manifest {
    rkb_manifest_t public;
    rkb_arena_t *arena;
-   uint32_t more_holders;        /* beside the first; atomic */
-   rkb_place_t *fallback_places; /* public.tune_count: where each default's number stands */
+   uint32_t more_holders;        /* holders besides the first; atomic */
+   rkb_place_t *fallback_places; /* public.tune_count entries: the place of each default's number */
    manifest_named_t *lets;
    uint32_t let_count;
    manifest_scratch_t *scratch;
@@ -111,15 +114,15 @@ typedef struct manifest {
    manifest_launch_t *launches; /* public.launch_count */
 } manifest_t;
 
-/* rkb_manifest_parse, of a text that was split before. */
+/* As rkb_manifest_parse, for a text that is already split into tokens. */
 rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const rkb_tokens_t *tokens,
                                      rkb_problems_t *problems);
 /* The kernel's name with each tune parameter replaced by its value: "rmsnorm<256, 4>".  False when it does
  * not fit. */
 bool manifest_kernel_expression(const manifest_t *manifest, const manifest_launch_t *launch,
                                 const int64_t *values, char *out, size_t room);
-/* Whether the name of a kernel (with template arguments) is one: identifiers, "::", and <...> of integer
- * expressions and types.  On false *why says what is wrong. */
+/* Whether a text is a valid kernel name (with template arguments): identifiers, "::", and <...> of integer
+ * expressions and types.  When it is not, *why says what is wrong. */
 bool manifest_kernel_name(const char *name, const char **why);
 bool manifest_is_name(const char *name);
 /* True for words of C++ or CUDA, which no macro may replace. */

@@ -1,6 +1,6 @@
-/* The arguments of a launch: expressions, pointers, and structs of them.  `struct(x, y + offset, int32 rows, float32 eps)` lists a
- * struct's members in their order; a number's type stands before it, because PTX has only the struct's bytes.  Everything parsed
- * lives in the manifest's arena; one thread. */
+/* Reads the arguments of a launch: expressions, pointers, and structs of them.  `struct(x, y + offset, int32
+ * rows, float32 eps)` lists a struct's members in order.  A number's type stands before it, because PTX has
+ * only the struct's bytes.  Everything parsed lives in the manifest's arena; one thread. */
 #include "kernel/manifest_parser.h"
 
 #include <string.h>
@@ -72,8 +72,8 @@ static bool is_struct(part_t part) {
    return word < part.length && part.text[word] == '(';
 }
 
-/* One argument: `null`, `name`, `name + rest`, or any expression.  Whether it is a pointer is decided when a plan is made, because
- * only then the case's tensors are known. */
+/* Reads one argument: `null`, `name`, `name + rest`, or any expression.  The plan decides whether it is a
+ * pointer, because only then are the case's tensors known. */
 static void parse_value(manifest_parser_t *parser, part_t part, manifest_argument_t *argument) {
    const size_t name = name_length(part);
    size_t end = name;
@@ -97,7 +97,7 @@ static void parse_value(manifest_parser_t *parser, part_t part, manifest_argumen
    }
 }
 
-/* `int32 rows`, or a pointer. */
+/* Reads a member: `int32 rows`, or a pointer. */
 static void parse_member(manifest_parser_t *parser, part_t part, manifest_argument_t *member) {
    const size_t word = name_length(part);
    if (word < part.length && is_blank(part.text[word]))

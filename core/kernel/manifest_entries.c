@@ -1,4 +1,5 @@
-/* Helpers for reading all parts of a manifest: names, texts of expressions, lists of entries.  Owns nothing; one thread a parse. */
+/* Helpers for reading all parts of a manifest: names, texts of expressions, lists of entries.  Owns nothing;
+ * one thread per parse. */
 #include "kernel/manifest_parser.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@ static const char *const map_keys[] = {"buffer", "dtype", "offset",     "dims", 
                                        "box",    "steps", "interleave", "swizzle", "fill",
                                        "lower",  "upper", "channels",   "pixels",  NULL};
 
-/* One of some words; the number is the driver's.  Absent: the first. */
+/* Reads one of several words; its number is the driver's.  An absent word means the first. */
 static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
                        const char *const *words, const char *allowed, uint32_t *number) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
@@ -36,7 +36,7 @@ static void parse_type(manifest_parser_t *parser, const rkb_yaml_t *map, manifes
       &out->type);
 }
 
-/* A list of expressions of a dimension each. */
+/* Reads a list of expressions, one per dimension. */
 static void parse_list(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key, uint32_t wanted,
                        rkb_expression_t ***list) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
@@ -49,7 +49,7 @@ static void parse_list(manifest_parser_t *parser, const rkb_yaml_t *map, const c
       rkb_problem(parser->problems, node->place, "%s has %u entries; this map needs %u", key, count, wanted);
 }
 
-/* Copies take pixels: corners of their box, and how many channels of how many pixels. */
+/* Reads a map whose copies take pixels: the corners of their box, and how many channels of how many pixels. */
 static void parse_pixels(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
    static const char *const needed[] = {"lower", "upper", "channels", "pixels"};
    const char *written;

@@ -7,7 +7,7 @@
 #include "kernel/kernel.h"
 
 typedef struct owned_build {
-   rkb_build_t public; /* first */
+   rkb_build_t public; /* first member, so that a pointer to it converts to this type */
    rkb_arena_t *arena;
 } owned_build_t;
 

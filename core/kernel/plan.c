@@ -1,6 +1,6 @@
-/* The launch plan of a candidate for one case: buffers, fills and launches with every expression evaluated
- * and checked.  Arithmetic faults, sizes that do not fit and names that do not exist are findings against the
- * candidate.  One thread a plan. */
+/* Makes the launch plan of a candidate for one case: buffers, fills and launches with every expression
+ * evaluated and checked.  Arithmetic faults, sizes that do not fit and names that do not exist are findings
+ * against the candidate.  One thread per plan. */
 #include "kernel/plan.h"
 #include "kernel/finding.h"
 
@@ -36,7 +36,7 @@ static bool check_names(planner_t *planner) {
    return !planner->finding->reason[0];
 }
 
-/* Whether the fill can be made on the device, whose fills repeat one word. */
+/* Whether the device can make the fill; its fills repeat one word. */
 static bool fill_fits(planner_t *planner, const rkb_plan_buffer_t *buffer, rkb_place_t place) {
    if ((buffer->dtype != RKB_E4M3 && buffer->dtype != RKB_E5M2) || buffer->fill_value == 0)
       return true;

@@ -1,5 +1,5 @@
-/* The state while a plan is made: its inputs, the names that its expressions may use, and its parts so far.  planner.c has the
- * helpers.  One thread a plan. */
+/* The state while a plan is made: its inputs, the names that its expressions may use, and its parts so far.
+ * planner.c has the helpers.  One thread per plan. */
 #ifndef RKB_KERNEL_PLAN_H
 #define RKB_KERNEL_PLAN_H
 
@@ -14,7 +14,7 @@ typedef struct planner {
    void *argument;
    const int64_t *tune;
    rkb_value_t *lets;
-   uint32_t lets_known; /* the first of them have values */
+   uint32_t lets_known; /* how many of the lets have values, from the first on */
    rkb_arena_t *arena;
    rkb_plan_buffer_t *buffers;
    rkb_plan_constant_t *constants;
@@ -22,12 +22,12 @@ typedef struct planner {
    rkb_plan_map_t *maps;
    uint32_t map_count;
    uint32_t buffer_count, constant_count, launch_count;
-   rkb_finding_t *finding; /* the first one stands */
+   rkb_finding_t *finding; /* keeps the first finding */
 } planner_t;
 
 void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...)
    RKB_PRINTF(4, 5);
-/* What a name stands for in the planner's expressions: an rkb_lookup_t whose argument is the planner. */
+/* The value of a name in the planner's expressions: an rkb_lookup_t whose argument is the planner. */
 bool planner_name(void *planner, const char *name, rkb_value_t *value);
 /* Evaluates; false after a finding (plan.expression). */
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value);
@@ -35,8 +35,8 @@ bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int
 uint32_t planner_buffer(const planner_t *planner, const char *name); /* UINT32_MAX when there is none */
 uint32_t planner_dtype_bytes(uint32_t dtype);
 
-/* plan_maps.c: a tensor map of the manifest, evaluated when a launch first takes it.  UINT32_MAX: there is none of that name;
- * PLANNER_WRONG_MAP: there is, and a finding. */
+/* plan_maps.c: a tensor map of the manifest, evaluated when the first launch uses it.  UINT32_MAX: no map has
+ * that name.  PLANNER_WRONG_MAP: the map is wrong, and there is a finding. */
 #define PLANNER_WRONG_MAP (UINT32_MAX - 1)
 uint32_t planner_map(planner_t *planner, const char *name);
 

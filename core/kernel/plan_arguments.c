@@ -11,7 +11,7 @@ typedef struct slot {
    planner_t *planner;
    const manifest_argument_t *argument;
    const rkb_parameter_t *parameter;
-   uint32_t number; /* from 1, for messages */
+   uint32_t number; /* number of the argument, from 1, for messages */
    rkb_plan_argument_t *out;
 } slot_t;
 
@@ -129,7 +129,7 @@ static bool put_argument(slot_t *slot) {
    return index != UINT32_MAX ? put_pointer(slot, index) : put_number(slot);
 }
 
-/* Members lie where C++ puts them: each at a multiple of its size, behind the one before it. */
+/* Members lie where C++ puts them: each at a multiple of its size, after the previous one. */
 static bool put_struct(slot_t *slot) {
    const manifest_argument_t *argument = slot->argument;
    const rkb_parameter_t *whole = slot->parameter;
@@ -164,7 +164,7 @@ static bool put_struct(slot_t *slot) {
    return refuse(slot, text);
 }
 
-/* How many arguments of the plan it becomes. */
+/* How many arguments of the plan an argument of the manifest becomes. */
 static uint32_t places_of(const manifest_argument_t *argument) {
    return argument->members ? argument->member_count : 1;
 }

@@ -1,6 +1,6 @@
-/* Plans as bytes (docs/plan-format.md), written for another process and read from anywhere: the reader trusts
- * no number.  Also what owns a plan's memory.  Needs core/base's arena and text alone, so that rkb-worker can
- * read plans with nothing else.  Any thread. */
+/* Plans as bytes (docs/plan-format.md).  They are written for another process and may come from anywhere, so
+ * the reader trusts no number.  Also holds the functions that own a plan's memory.  Needs only core/base's
+ * arena and text, so that rkb-worker can read plans without other code.  Any thread. */
 #include "kernel/plan.h"
 #include "kernel/tensor_map.h"
 #include "kernel/byte_record.h"
@@ -13,7 +13,7 @@
 enum {
    PLAN_VERSION = 1,
    PLAN_VERSION_MAPS = 2,   /* a plan with tensor maps */
-   PLAN_VERSION_PIXELS = 3, /* one of which takes pixels */
+   PLAN_VERSION_PIXELS = 3, /* a plan with a map that takes pixels */
    COOPERATIVE = 1,         /* bits of a launch's word */
    DEPENDENT = 2,
    MAX_MAPS = 256,
@@ -32,7 +32,7 @@ enum {
 typedef struct owned_plan {
    rkb_plan_t public;
    rkb_arena_t *arena;
-   uint32_t more_holders; /* beside the first; atomic */
+   uint32_t more_holders; /* holders besides the first; atomic */
 } owned_plan_t;
 
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
@@ -168,7 +168,7 @@ int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_err
 typedef struct reader {
    record_reader_t in;
    rkb_arena_t *arena;
-   const char *wrong; /* the first thing that is not as the format says */
+   const char *wrong; /* the first rule of the format that the bytes break */
 } reader_t;
 
 static void expect(reader_t *reader, bool holds, const char *otherwise) {
@@ -233,7 +233,8 @@ static void read_pixels(reader_t *reader, rkb_plan_map_t *map) {
    map->pixels = map->im2col ? record_u32(&reader->in) : 0;
 }
 
-/* What lies outside of its buffer, or breaks another rule, is refused here: nothing that is sent can make the encoder reach further. */
+/* Refuses a map that lies outside its buffer or breaks another rule, so that no sent bytes can make the
+ * encoder reach further. */
 static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *map, bool pixels) {
    char problem[256];
    map->name = read_name(reader);
@@ -365,7 +366,7 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
    const bool has_maps = plan->version >= PLAN_VERSION_MAPS, pixels = plan->version == PLAN_VERSION_PIXELS;
-   plan->version = PLAN_VERSION; /* of what the plan means; the other one is of its bytes */
+   plan->version = PLAN_VERSION; /* version of the plan's meaning; the file's version is that of its bytes */
    plan->map_count = has_maps ? record_count(&reader->in, MAX_MAPS, 60) : 0;
    expect(reader, !has_maps || plan->map_count, "a plan of version 2 or 3 has tensor maps");
    rkb_plan_map_t *maps = rkb_arena_array(reader->arena, plan->map_count + 1, sizeof *maps);

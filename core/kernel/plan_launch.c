@@ -1,6 +1,6 @@
-/* One launch of a plan: its grid, block, shared memory and cluster, evaluated and held against the device's
- * limits, so that a launch that a driver would refuse is a finding with a line.  Limits: CUDA C++ Programming
- * Guide, 'Compute Capabilities'. One thread. */
+/* Makes one launch of a plan: evaluates its grid, block, shared memory and cluster, and compares them with
+ * the device's limits.  A launch that a driver would refuse is thus a finding with a line.  Limits: CUDA C++
+ * Programming Guide, 'Compute Capabilities'.  One thread. */
 #include "kernel/plan.h"
 
 #include <stdlib.h>
@@ -191,7 +191,7 @@ bool planner_launch(planner_t *planner, const manifest_launch_t *launch) {
        !check_block(planner, launch, kernel, &out))
       return false;
    if (!out.grid[0] || !out.grid[1] || !out.grid[2])
-      return true; /* a case with nothing to do */
+      return true; /* an empty grid: the case has no work for this launch */
    if (!check_shared(planner, launch, kernel, &out) || !check_cluster(planner, launch, &out) ||
        !check_cooperative(planner, launch, kernel, &out) ||
        !planner_arguments(planner, launch, kernel, &out) || !add_constants(planner, launch))

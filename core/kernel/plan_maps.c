@@ -1,6 +1,5 @@
-/* The tensor maps of a plan: those of a manifest's `maps:` that a launch takes, with every expression evaluated, checked against the
- * encoder's rules.  One thread a
- * plan. */
+/* Makes the tensor maps of a plan: those of a manifest's `maps:` that a launch uses, with every expression
+ * evaluated and checked against the encoder's rules.  One thread per plan. */
 #include "kernel/plan.h"
 #include "kernel/tensor_map.h"
 
@@ -20,7 +19,7 @@ static bool natural(planner_t *planner, const rkb_expression_t *expression, cons
    return true;
 }
 
-/* In bytes; where none are written, each dimension follows the one before without a gap. */
+/* Strides in bytes.  When the manifest has none, each dimension follows the previous one without a gap. */
 static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t element, rkb_plan_map_t *map) {
    uint64_t dense = map->interleave ? 8u << map->interleave : element; /* a slice of channels */
    for (uint32_t k = 1; k < map->rank; k++) {
@@ -35,7 +34,7 @@ static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t ele
    return true;
 }
 
-/* A distance of pixels; what is wrong with one that fits a word the map's own rules say. */
+/* A distance in pixels.  Only its range is checked here; the map's rules decide the rest. */
 static bool corner(planner_t *planner, const rkb_expression_t *expression, int32_t *out) {
    int64_t value;
    if (!planner_integer(planner, expression, &value))

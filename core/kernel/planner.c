@@ -1,5 +1,5 @@
-/* Helpers for making all parts of a plan: findings against the candidate, values of expressions, buffers by name.  One thread a
- * plan. */
+/* Helpers for making all parts of a plan: findings against the candidate, values of expressions, buffers by
+ * name.  One thread per plan. */
 #include "kernel/plan.h"
 #include "kernel/finding.h"
 

@@ -1,7 +1,8 @@
-/* Which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older carries no `.ptr`, so the
- * body is read: an address is what is handed to cvta.to or stands in brackets, directly or after moves and
- * additions; a number is what is multiplied, shifted, converted or compared.  Evidence for an address wins (addresses
- * are masked for alignment too).  Owns nothing beyond the call; any thread. */
+/* Decides which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older has no `.ptr`, so
+ * the body is read.  A value is an address if it is passed to cvta.to or stands in brackets, directly or
+ * after moves and additions.  It is a number if it is multiplied, shifted, converted or compared.  Evidence
+ * for an address wins, because addresses are masked for alignment too.  Owns nothing beyond the call; any
+ * thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum { MAX_REGISTERS = 1u << 20 };
 
 typedef struct flow {
-   uint16_t *origin; /* of each %rd: 1 + the parameter it comes from; 0: none */
+   uint16_t *origin; /* for each %rd: 1 + the parameter from which it comes; 0: none */
    uint32_t count;
    uint32_t *kind;
    bool *number;
@@ -98,7 +99,7 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
       flow->kind[from - 1] = RKB_PARAMETER_POINTER;
    other = origin_of(flow, wide_register(third, end));
    for (uint32_t i = 0; (from || other) && arithmetic[i] && !begins(at, end, "cvta"); i++) {
-      /* A comparison with an immediate may be one with the null pointer. */
+      /* A comparison with an immediate may be a comparison with the null pointer. */
       if (!begins(at, end, arithmetic[i]) || (begins(at, end, "setp") && (third >= end || *third != '%')))
          continue;
       if (from)
@@ -108,7 +109,8 @@ static void read_instruction(flow_t *flow, const char *at, const char *end, cons
    }
    if (target < flow->count && !bracket) {
       bool carries = begins(at, end, "mov.") || begins(at, end, "cvta.to.");
-      if (begins(at, end, "add.")) { /* base + offset: only the one that is known to be a base carries on */
+      /* Base + offset: only a register that is known to be a base passes its origin on. */
+      if (begins(at, end, "add.")) {
          bool base = from && (!other || flow->kind[from - 1] == RKB_PARAMETER_POINTER);
          flow->origin[target] = (uint16_t)(base ? from : other);
       } else
@@ -127,7 +129,8 @@ void ptx_find_pointers(const char *body, size_t bytes, const char *entry, uint32
    flow.count = (uint32_t)registers;
    while (at < end && flow.count) {
       const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-      if (!mentions_a_wide_register(at, stop)) { /* most lines: nothing here to follow */
+      /* Most lines use no wide register, so there is no origin to follow. */
+      if (!mentions_a_wide_register(at, stop)) {
          at = stop + 1;
          continue;
       }

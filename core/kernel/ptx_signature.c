@@ -57,7 +57,7 @@ static uint32_t type_bytes(const char *type) {
    return 0;
 }
 
-/* One `.param ...` up to the comma or the closing parenthesis, which is left in last. */
+/* Reads one `.param ...` up to the comma or the closing parenthesis; last receives that character. */
 static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, rkb_parameter_t *parameter,
                            char *last, size_t room) {
    uint32_t align = 0, elements = 1, element_bytes = 0;
@@ -67,7 +67,7 @@ static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, r
       if (strcmp(text, ".ptr") == 0)
          pointer = true;
       else if (strcmp(text, ".align") == 0 && word(in, text, sizeof text)) {
-         if (!pointer) /* after .ptr it is the alignment of what is pointed at */
+         if (!pointer) /* after .ptr it is the alignment of the memory pointed to */
             align = (uint32_t)strtoul(text, NULL, 10);
       } else if (strcmp(text, "[") == 0 && word(in, text, sizeof text)) {
          elements = (uint32_t)strtoul(text, NULL, 10);
@@ -94,7 +94,7 @@ static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, r
    return true;
 }
 
-/* .maxntid x, y, z and .reqntid between the parameters and the body. */
+/* Reads .maxntid x, y, z and .reqntid between the parameters and the body. */
 static void read_bounds(cursor_t *in, rkb_built_kernel_t *kernel) {
    char text[4096] = "";
    bool counting = false;

@@ -1,5 +1,5 @@
-/* Registers, spills and memory of a kernel from what `--ptxas-options=-v` adds to the compile log: two lines
- * after "Function properties for NAME".  Owns nothing; any thread. */
+/* Reads registers, spills and memory of a kernel from the lines that `--ptxas-options=-v` adds to the compile
+ * log: two lines after "Function properties for NAME".  Owns nothing; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>

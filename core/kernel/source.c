@@ -1,4 +1,5 @@
-/* A text with its tokens and its manifest (kernel.h).  Owns both; lends the text.  Made on one thread, read on any. */
+/* A text with its tokens and its manifest (kernel.h).  Owns tokens and manifest; borrows the text.  Made on
+ * one thread, read on any. */
 #include "kernel/manifest.h"
 
 #include <stdlib.h>

@@ -83,12 +83,13 @@ static bool sizes_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    return false;
 }
 
-/* Of an interleaved layout an element of the first dimension is a slice of channels; which slice, the last dimension but one says. */
+/* The first dimension that counts pixels.  In an interleaved layout an element of the first dimension is a
+ * slice of channels, and the last dimension but one gives the number of the slice. */
 static uint32_t first_of_pixels(const rkb_plan_map_t *map) {
    return map->interleave ? 0 : 1;
 }
 
-/* Corners are numbers of 16, 8 or 5 bits, by how many there are. */
+/* Checks the corners.  They are numbers of 16, 8 or 5 bits, depending on how many there are. */
 static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    static const int32_t most[] = {[3] = 32767, [4] = 127, [5] = 15};
    if (!map->im2col)
@@ -117,7 +118,7 @@ static bool pixels_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    return false;
 }
 
-/* The row of a box in shared memory, or a pixel. */
+/* Checks the row of a box in shared memory, or a pixel. */
 static bool row_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    static const uint32_t widths[] = {0, 32, 64, 128};
    const char *what = map->im2col ? "a pixel" : "a row of the box";
@@ -130,7 +131,7 @@ static bool row_problem(const rkb_plan_map_t *map, char *out, size_t size) {
    return false;
 }
 
-/* The first byte, and what lies behind it. */
+/* Checks the map's first byte, and that it ends inside the buffer. */
 static bool place_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t alignment, char *out,
                           size_t size) {
    const uint32_t multiple = map->interleave == RKB_MAP_INTERLEAVE_32B ? 32 : 16;

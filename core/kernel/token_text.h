@@ -1,5 +1,5 @@
-/* What a token says, line continuations folded away.  Shared by the parts of core/kernel that read tokens;
- * any thread. */
+/* The text of a token with line continuations folded away.  The parts of core/kernel that read tokens share
+ * it; any thread. */
 #ifndef RKB_KERNEL_TOKEN_TEXT_H
 #define RKB_KERNEL_TOKEN_TEXT_H
 

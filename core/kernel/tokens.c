@@ -1,6 +1,6 @@
-/* Tokens of a CUDA C++ text, as <rkb/ext/kernel.h> describes them: what lint, mutators, the manifest reader
- * and the include policy look at.  Owns nothing beyond the returned array; any thread.  Never refuses a text:
- * bytes that begin no token are tokens of their own kind.  Time is linear in the text. */
+/* Splits a CUDA C++ text into tokens, as <rkb/ext/kernel.h> describes them.  Lint, mutators, the manifest
+ * reader and the include policy read them.  Owns only the returned array; any thread.  Never refuses a text:
+ * bytes that begin no token become tokens of their own kind.  Time is linear in the text. */
 #include "kernel/kernel.h"
 #include "kernel/token_text.h"
 #include "base/hash.h"
@@ -328,9 +328,9 @@ bool rkb_token_is(const char *text, const rkb_token_t *token, const char *word) 
    return rkb_fold(text, end, at) >= end;
 }
 
-/* The manifest decides what a candidate means, so its comment counts; only its blank lines, `#` lines and
- * trailing white space do not.  A difference in layout that survives here costs a build and no more: identity
- * is decided again on PTX and plans. */
+/* The manifest decides the candidate's meaning, so its comment counts, except its blank lines, `#` lines and
+ * trailing white space.  Other differences of layout count too; they only cost a build, because identity is
+ * decided again on PTX and plans. */
 static void hash_manifest(rkb_hasher_t *hasher, const char *text, const rkb_token_t *token) {
    const char *at = text + token->start, *end = at + token->length;
    while (at < end) {
@@ -362,7 +362,8 @@ static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *toke
    for (uint32_t i = 0; i < tokens->count; i++) {
       const rkb_token_t *token = &tokens->list[i];
       if (token->kind != RKB_TOKEN_COMMENT) {
-         /* In a raw string a continuation is part of the value; its raw bytes are the stricter identity. */
+         /* In a raw string a continuation is part of the value, so the hash takes its raw bytes, which is the
+          * stricter identity. */
          size_t length = rkb_token_folded(text, token, folded, bytes + 1);
          if (token->kind == RKB_TOKEN_STRING)
             rkb_hasher_add(hasher, text + token->start, token->length);

@@ -1,5 +1,5 @@
-/* Tune assignments: a whole one from the manifest's defaults and a JSON object, and its canonical spelling.
- * Owns nothing; any thread. */
+/* Tune assignments: makes a whole one from the manifest's defaults and a JSON object, and spells it
+ * canonically.  Owns nothing; any thread. */
 #include "kernel/kernel.h"
 #include "kernel/finding.h"
 #include "base/json.h"

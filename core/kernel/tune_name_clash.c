@@ -13,7 +13,7 @@
 typedef struct scanner {
    const char *source;
    const rkb_token_t *tokens;
-   const uint32_t *solid; /* indices of the tokens that are no comment and no directive */
+   const uint32_t *solid; /* indices of the tokens that are neither comments nor directives */
    uint32_t count;
 } scanner_t;
 
@@ -116,7 +116,8 @@ void manifest_find_collisions(const manifest_t *manifest, const char *path, cons
          const rkb_token_t *token = &tokens[solid[i]];
          if (token->kind == RKB_TOKEN_IDENTIFIER &&
              rkb_token_is(source, token, manifest->public.tune[k].name) && declares(&scanner, i)) {
-            report(manifest, k, path, token, problems); /* one place is enough to act on */
+            /* Reports one place, which is enough for a correction. */
+            report(manifest, k, path, token, problems);
             break;
          }
       }

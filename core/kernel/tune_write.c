@@ -1,5 +1,5 @@
-/* A tune assignment written into a candidate's text as the manifest's defaults, so that the file alone says all of it.
- * Only the numbers of the defaults change.  Owns nothing; any thread. */
+/* Writes a tune assignment into a candidate's text as the manifest's defaults, so that the file alone holds
+ * the whole candidate.  Only the numbers of the defaults change.  Owns nothing; any thread. */
 #include "base/text.h"
 #include "base/memory.h"
 #include "kernel/manifest.h"
@@ -40,7 +40,8 @@ static void write_defaults(const manifest_t *manifest, const char *source, const
    rkb_text_add(out, source + done);
 }
 
-/* The written text must say exactly the assignment: places come from a YAML reader, and a slip would go unnoticed. */
+/* Checks that the written text gives exactly the assignment.  Places come from a YAML reader, and a wrong
+ * place would otherwise go unnoticed. */
 static int compare(const rkb_manifest_t *wanted, const int64_t *values, const char *written,
                    rkb_error_t *err) {
    rkb_problems_t problems;

@@ -1,5 +1,6 @@
-/* The time that the compiler sees: not that of the day, so that a text compiles to the same bytes at any hour.  NVRTC asks libc; the
- * program's own functions of the same names come first, because it exports them (CMakeLists.txt).  Any thread; no state. */
+/* The time that the compiler sees.  It is constant, so that a text compiles to the same bytes at any hour.
+ * NVRTC asks libc for the time; this program exports functions of the same names, and the loader finds those
+ * first (CMakeLists.txt).  Any thread; no state. */
 #include <sys/time.h>
 #include <time.h>
 
@@ -17,7 +18,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
    return 0;
 }
 
-/* No look at /etc/localtime either. */
+/* Avoids reading /etc/localtime too. */
 struct tm *localtime_r(const time_t *restrict when, struct tm *restrict out) {
    return gmtime_r(when, out);
 }

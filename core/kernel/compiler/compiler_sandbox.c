@@ -1,7 +1,7 @@
-/* What rkb-compiler gives up: at its start capabilities, files outside the toolkit's headers and the network (Landlock), programs and other
- * processes (seccomp); and in the fork that reads a candidate every system call that compiling does not need.  Each layer is used where
- * the kernel has it and reported; the token policy in core/kernel/includes.c refuses foreign includes on every kernel.  One thread; nothing
- * is owned. */
+/* The rights that rkb-compiler gives up.  At its start: capabilities, files outside the toolkit's headers and
+ * the network (Landlock), programs and other processes (seccomp).  In the fork that reads a candidate: every
+ * system call that compiling does not need.  Each layer is used if the kernel has it, and is reported.  The
+ * token policy in core/kernel/includes.c refuses foreign includes on every kernel.  One thread; owns nothing. */
 #include "kernel/compiler/compiler.h"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static bool enter_landlock(const char *directory) {
 #define REFUSE_CALL(number)                                                                                       \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
-/* A list of what is refused, not of what is allowed: NVRTC is a closed library whose needs change between
- * versions, and Landlock holds the files. */
+/* A list of refused calls instead of allowed ones, because NVRTC is a closed library whose needs change
+ * between versions, and Landlock protects the files. */
 static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
    struct sock_filter code[] = {
@@ -62,9 +62,10 @@ static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
-/* What NVRTC 12.4 to 13.0 was seen to call while it compiles, what glibc calls for memory, threads, signals and time, and nothing
- * else: a call that is not here fails with EPERM, and the compile with it.  Memory is never made executable, files are never opened
- * to write, threads may be made and processes not, signals go to this process alone. */
+/* The system calls that NVRTC 12.4 to 13.0 was seen to make while it compiles, and the calls that glibc makes
+ * for memory, threads, signals and time.  Any other call fails with EPERM, and the compile fails with it.
+ * Memory is never made executable, files are never opened to write, threads may be made but processes not,
+ * and signals go only to this process. */
 static bool allow_compiling(void) {
    const uint32_t own = (uint32_t)getpid();
    struct sock_filter code[] = {

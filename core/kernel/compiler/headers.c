@@ -1,6 +1,6 @@
-/* What stands for the host's standard headers in a candidate: NVRTC has none and knows most of their device
- * side already. Types have the sizes of the 64-bit Linux ABI, int64_t as libcu++ declares it (long long), so
- * that both can be included. Constant data. */
+/* Substitutes for the host's standard headers in a candidate.  NVRTC has no such headers and knows most of
+ * their device side already.  Types have the sizes of the 64-bit Linux ABI; int64_t is declared as in libcu++
+ * (long long), so that both can be included.  Constant data. */
 #include "kernel/compiler/compiler.h"
 
 #define GUARD "#pragma once\n"

@@ -1,8 +1,9 @@
-/* The C allocator of rkb-compiler, in place of the library's.  NVRTC walks hash tables whose keys are addresses: the same text gives
- * other PTX when its heap lies elsewhere, and the kernel moves a heap at every start.  This one lies at the same address in every
- * process and hands out the same addresses for the same calls.  Owns two ranges of addresses for the life of the process: one
- * for what is allocated before the process forks, one behind it for the fork.  An allocator has one state for the process, so this is
- * the one place with a global that changes.  Any thread; in practice one. */
+/* The C allocator of rkb-compiler, which replaces the library's.  NVRTC walks hash tables whose keys are
+ * addresses, so the same text gives other PTX when the heap lies elsewhere, and the kernel moves a heap at
+ * every start.  This heap lies at the same address in every process and returns the same addresses for the
+ * same calls.  Owns two ranges of addresses for the life of the process: one for allocations before the
+ * process forks, and one behind it for the fork.  An allocator has one state per process, so this file has
+ * the program's only global that changes.  Any thread; in practice one. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
 
@@ -17,12 +18,14 @@
 #if HEAP_IS_OURS
 
 #define EXPORTED __attribute__((visibility("default")))
-/* Far from where the kernel puts programs, libraries and stacks, on x86-64 and on arm64 with 48 bits of address. */
+/* Far from the addresses where the kernel puts programs, libraries and stacks, on x86-64 and on arm64 with 48
+ * bits of address. */
 #define HEAP_ADDRESS ((char *)0x200000000000)
 
 enum {
    ALIGNMENT = 16,
-   SMALL = 512, /* up to here sizes are a multiple of the alignment, from here on 8 to each doubling */
+   /* Up to here sizes are multiples of the alignment; from here on there are 8 sizes per doubling. */
+   SMALL = 512,
    SMALL_DOUBLINGS = 9,
    SMALL_CLASSES = SMALL / ALIGNMENT + 1,
    STEPS = 8,
@@ -30,11 +33,12 @@ enum {
 };
 static const size_t largest = (size_t)1 << 40, grown_by = 16 << 20, kept = 64 << 20;
 
-/* Before each block. */
+/* The header before each block. */
 typedef struct header {
    uint32_t class;
-   uint32_t back;  /* bytes from the start of the block's room: more than a header where it was aligned */
-   uint64_t bytes; /* that the caller may use */
+   /* Bytes from the start of the block's room; more than a header when the block was aligned. */
+   uint32_t back;
+   uint64_t bytes; /* bytes that the caller may use */
 } header_t;
 _Static_assert(sizeof(header_t) == ALIGNMENT, "a block lies right behind its header");
 
@@ -44,9 +48,10 @@ typedef struct room {
 
 static struct {
    atomic_flag busy;
-   char *start, *top, *ready, *end; /* of the range in use; what is behind ready has to be made so */
-   char *shared;                    /* the range of forks; NULL: there is none */
-   size_t limit;                    /* bytes of that */
+   /* The range in use; memory beyond `ready` must be made accessible first. */
+   char *start, *top, *ready, *end;
+   char *shared; /* the range for forks; NULL: there is none */
+   size_t limit; /* size limit of that range */
    bool forked;
    room_t *free[CLASSES];
 } heap = {.busy = ATOMIC_FLAG_INIT};
@@ -60,7 +65,7 @@ static void unlock(void) {
    atomic_flag_clear_explicit(&heap.busy, memory_order_release);
 }
 
-/* The class whose rooms hold so many bytes, and how many they hold. */
+/* The size class for this many bytes, and the size of its rooms. */
 static uint32_t class_of(size_t bytes, size_t *room) {
    if (bytes <= SMALL) {
       const size_t units = (bytes + ALIGNMENT - 1) / ALIGNMENT;
@@ -73,7 +78,8 @@ static uint32_t class_of(size_t bytes, size_t *room) {
    return SMALL_CLASSES + (doubling - SMALL_DOUBLINGS) * STEPS + (uint32_t)steps - 1;
 }
 
-/* At the address where it is free; elsewhere it compiles too, if not always to the same bytes. */
+/* Maps memory at the address if it is free.  Elsewhere the compiler works too, but not always with the same
+ * output. */
 static char *map(char *address, size_t bytes, int protection, int flags, int file) {
    void *at = mmap(address, bytes, protection, flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
    if (at == MAP_FAILED)
@@ -121,7 +127,7 @@ static void *allocate(size_t alignment, size_t bytes) {
          return block;
       }
    }
-   if (heap.forked) /* NVRTC answers a failed allocation by crashing as often as by saying so */
+   if (heap.forked) /* when an allocation fails, NVRTC crashes as often as it reports the failure */
       _exit(COMPILER_EXIT_MEMORY);
    errno = ENOMEM;
    return NULL;
@@ -141,7 +147,7 @@ void heap_fork(void) {
    heap.forked = true;
    heap.start = heap.top = heap.ready = heap.shared;
    heap.end = heap.shared + heap.limit;
-   memset(heap.free, 0, sizeof heap.free); /* their pages are the parent's, and would have to be copied */
+   memset(heap.free, 0, sizeof heap.free); /* their pages belong to the parent and would have to be copied */
 }
 
 void heap_give_back(void) {
@@ -159,7 +165,7 @@ EXPORTED void *malloc(size_t bytes) {
 
 EXPORTED void free(void *block) {
    if (!block || (heap.forked && ((char *)block < heap.start || (char *)block >= heap.end)))
-      return; /* nothing, or the parent's */
+      return; /* a NULL pointer, or a block of the parent */
    const header_t *header = (header_t *)block - 1;
    const uint32_t class = header->class;
    room_t *room = (room_t *)((char *)block - header->back);

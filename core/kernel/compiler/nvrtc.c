@@ -91,8 +91,8 @@ static void find_includes(nvrtc_t *nvrtc) {
    }
 }
 
-/* NVRTC loads this library by its bare name when it first compiles, which finds it only where the toolkit is on the
- * loader's path.  One that is loaded already answers to that name. */
+/* NVRTC loads its library of builtins by its bare name at the first compile.  The loader finds it only if the
+ * toolkit is on its path.  If a library of that name is loaded already, the loader uses it. */
 static void load_builtins(const nvrtc_t *nvrtc) {
    char path[4200];
    const char *slash = strrchr(nvrtc->library, '/');

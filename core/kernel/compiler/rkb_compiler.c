@@ -1,9 +1,10 @@
 /* rkb-compiler: one long-lived process that turns CUDA C++ into PTX and machine code for the program that
- * started it.  It loads NVRTC once and forks for each compile: what NVRTC gives for a text depends on the state of its
- * memory, and a fork of a process that has compiled nothing of a candidate's is always in the same one (heap.c).
- * The fork reads candidates from anywhere, so it is limited before it reads one: memory, no core files, no environment,
- * no files but the toolkit's headers, no programs, no network, CPU time.  Killing it costs one compile.  Not for people:
- * core/kernel/compilers.c starts it.  One thread of our own. */
+ * started it.  It loads NVRTC once and forks for each compile.  NVRTC's output for a text depends on the
+ * state of its memory, and a fork of a process that has compiled no candidate always starts in the same state
+ * (heap.c).  The fork reads candidates from untrusted sources, so it is limited before it reads one: memory,
+ * no core files, no environment, no files but the toolkit's headers, no programs, no network, CPU time.
+ * Killing it costs one compile.  Users do not start it: core/kernel/compilers.c does.  This program makes one
+ * thread. */
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/byte_record.h"
@@ -36,13 +37,13 @@ static void limit(int what, uint64_t value) {
    setrlimit(what, &bounds);
 }
 
-/* The program watches the exact budget, and this is what holds when the program is gone. */
+/* The parent program enforces the exact budget.  This limit holds when the parent is gone. */
 static void allow_cpu(uint64_t seconds) {
    struct rlimit bounds = {RLIM_INFINITY, RLIM_INFINITY};
    getrlimit(RLIMIT_CPU, &bounds);
    bounds.rlim_cur = seconds + 2 < bounds.rlim_max ? seconds + 2 : bounds.rlim_max;
    setrlimit(RLIMIT_CPU,
-             &bounds); /* SIGXCPU, whose meaning is clear, and not the SIGKILL of the other bound */
+             &bounds); /* SIGXCPU, because its meaning is clear, instead of the SIGKILL of the hard limit */
 }
 
 static uint64_t worked_ns(void) {
@@ -51,7 +52,7 @@ static uint64_t worked_ns(void) {
    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The most that this process had resident or in its heap; both only grow during a compile. */
+/* The peak of the process's resident size and heap; both only grow during a compile. */
 static uint64_t most_bytes(void) {
    struct rusage used = {0};
    getrusage(RUSAGE_SELF, &used);
@@ -59,7 +60,7 @@ static uint64_t most_bytes(void) {
    return resident > heap ? resident : heap;
 }
 
-/* A sanitizer's shadow memory alone is over any limit on data. */
+/* A sanitizer's shadow memory alone exceeds any limit on data. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool data_is_limited = false;
 #else
@@ -81,8 +82,9 @@ static bool read_settings(int argc, char **argv, settings_t *settings) {
    return argc % 2 == 1;
 }
 
-/* The first compile loads NVRTC's own library of built-in functions; done before the sandbox shuts the file
- * system.  The assembler loads nothing, so PTX will do: 15 ms less for each process. */
+/* The first compile loads NVRTC's own library of built-in functions, so it is done before the sandbox closes
+ * the file system.  The assembler loads no library, so compiling to PTX suffices, and saves 15 ms per
+ * process. */
 static void warm_up(nvrtc_t *nvrtc) {
    static const char *options[] = {"--gpu-architecture=compute_90", "--minimal"};
    const compile_request_t request = {
@@ -113,7 +115,7 @@ static bool serve_one(nvrtc_t *nvrtc, const void *payload, size_t size) {
    nvrtc_compile(nvrtc, &request, &answer);
    record_put_u64(&answer, worked_ns());
    record_put_u64(&answer, most_bytes());
-   return send_frame(&answer); /* what was allocated goes with the process */
+   return send_frame(&answer); /* the memory is released when the process ends */
 }
 
 static bool send_own_number(void) {
@@ -135,7 +137,7 @@ static _Noreturn void compile_once(nvrtc_t *nvrtc, uint64_t cpu_seconds, const v
    _exit(served ? 0 : COMPILER_EXIT_BROKEN);
 }
 
-/* 0, or the code to leave with: the program learns from it how the fork ended. */
+/* Waits for the fork.  Returns 0, or the exit code that tells the parent program how the fork ended. */
 static int wait_for(pid_t worker) {
    int status = 0;
    pid_t gone;
@@ -148,7 +150,7 @@ static int wait_for(pid_t worker) {
 }
 
 static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
-   /* Not of the heap: that has to look the same before every fork. */
+   /* This memory is not from the heap, because the heap has to look the same before every fork. */
    void *payload = mmap(NULL, COMPILER_MAX_REQUEST, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
    if (payload == MAP_FAILED)
@@ -185,7 +187,9 @@ int main(int argc, char **argv) {
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
    if (
-      data_is_limited) /* beside the heap, which has a limit of its own; the program watches the resident size too */
+      /* Limits data outside the heap, which has its own limit; the parent program also watches the resident
+       * size. */
+      data_is_limited)
       limit(RLIMIT_DATA, settings.memory + HEAP_OWN_BYTES);
    prctl(PR_SET_DUMPABLE, 0);
    rkb_text_init(&hello, 64 << 10);
@@ -201,8 +205,8 @@ int main(int argc, char **argv) {
       send_frame(&hello);
       return COMPILER_EXIT_NO_TOOLKIT;
    }
-   /* A quoted include is looked for beside the file that has it, which the toolkit's headers rely on; for the
-    * candidate that is the working directory, so it had better be theirs. */
+   /* A quoted include is searched beside the file that includes it, and the toolkit's headers rely on that.
+    * For the candidate that folder is the working directory, so it is set to the toolkit's headers. */
    if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
       return COMPILER_EXIT_BROKEN;
    warm_up(nvrtc);
