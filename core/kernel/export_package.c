@@ -262,8 +262,7 @@ static const rkb_export_tensor_t *tensor_of(const rkb_export_subject_t *subject,
    return NULL;
 }
 
-/* Writes the backward direction's inputs: gradients of outputs, inputs, and saved outputs.  false when one of
- * them is none of these. */
+/* Whether a tensor of the backward direction is the gradient of an output of the forward direction. */
 static bool is_gradient(const writer_t *writer, const rkb_export_tensor_t *tensor) {
    return strncmp(tensor->name, "grad_", 5) == 0 && tensor_of(writer->forward, tensor->name + 5) &&
           tensor_of(writer->forward, tensor->name + 5)->role == RKB_OUT;
