@@ -1,4 +1,4 @@
-/* Command lines by getopt_long, over a table of options.  The main thread alone. */
+/* Parses command lines with getopt_long, from a table of options.  Only the main thread. */
 #include "cli/arguments.h"
 
 #include <assert.h>
@@ -39,7 +39,8 @@ static void print_help(const rkb_command_t *command, const char *program) {
    printf("  %-24s %s\n", "--help", "Show this text.");
 }
 
-/* Ends what says what is wrong: a sentence, or a question that asks what was meant. */
+/* Ends a message about a wrong command line: with a sentence, or with a question that suggests what was
+ * meant. */
 static int usage_error_after(const char *program, bool question) {
    fprintf(stderr, "%s '%s --help' lists the options\n", question ? "" : ";", program);
    return RKB_EXIT_USAGE;
@@ -49,7 +50,7 @@ static int usage_error(const char *program) {
    return usage_error_after(program, false);
 }
 
-/* getopt_long names what it did not understand only by its place in argv. */
+/* getopt_long reports an unknown option only by its place in argv. */
 static int unknown_option(const rkb_command_t *command, const char *program, const char *written) {
    const char *names[MAX_OPTIONS] = {"help"};
    char name[64];
@@ -116,7 +117,8 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
    arguments->positional = argv + optind;
    if (arguments->count < command->least || (command->most >= 0 && arguments->count > command->most)) {
       fprintf(stderr, "usage: %s%s%s", program, command->arguments[0] ? " " : "", command->arguments);
-      if (command->most >= 0 && arguments->count > command->most) /* which one is too many, in words */
+      /* Names the argument that is one too many. */
+      if (command->most >= 0 && arguments->count > command->most)
          fprintf(stderr, ", not '%s' too", arguments->positional[command->most]);
       return usage_error(program);
    }
@@ -127,7 +129,9 @@ int rkb_flush_result(int code) {
    if (fflush(stdout) == 0 && !ferror(stdout))
       return code;
    if (ferror(
-          stdout)) { /* an earlier write failed, and errno is of something else since: the next one tells */
+          /* An earlier write failed and errno may belong to another call since then; the next write reports
+           * the reason. */
+          stdout)) {
       clearerr(stdout);
       if (fputc('\n', stdout) == EOF || fflush(stdout) == 0)
          errno = EIO;

@@ -35,7 +35,7 @@ typedef struct rkb_command {
 
 typedef struct rkb_arguments {
    const rkb_command_t *command;
-   int count;               /* of positional arguments */
+   int count;               /* number of positional arguments */
    char *const *positional; /* borrowed from argv */
    const char ***values;    /* per option of the command: NULL-terminated list, NULL when absent */
 } rkb_arguments_t;
@@ -44,8 +44,8 @@ typedef struct rkb_arguments {
  * suggests the nearest name.  Returns the exit code. */
 int rkb_command_main(const rkb_command_t *command, const char *program, int count, char **argv);
 
-/* Flushes standard output.  If that fails (a full disk), says so and returns RKB_EXIT_BROKEN, because the result did not reach its
- * reader; otherwise returns code. */
+/* Flushes standard output.  If that fails (a full disk), prints a message and returns RKB_EXIT_BROKEN,
+ * because the result did not reach its reader; otherwise returns code. */
 int rkb_flush_result(int code);
 
 /* Whether the command has an option of this name. */

@@ -1,5 +1,5 @@
-/* The section on judges of rkb report (calibration.h).  A wrong kernel is what a judge is to find: precision
- * is how often its alarm was right, recall how many of the wrong ones it found. */
+/* The section of rkb report about judges (calibration.h).  A judge's task is to find wrong kernels: precision
+ * is the share of its alarms that were right, recall the share of the wrong kernels that it found. */
 #include "cli/calibration.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "archive/archive.h"
 
 /* A share of n with its 95 % interval by Wilson's score ('Probable inference, the law of succession, and
- * statistical inference', 1927), which holds for few and for extreme counts too.  n 0: all NaN. */
+ * statistical inference', 1927), which is valid for small and for extreme counts too.  n 0: all NaN. */
 typedef struct rkb_share {
    int64_t hits, n;
    double value, low, high;

@@ -1,4 +1,4 @@
-/* One candidate's file through a pipeline's screen.  The main thread becomes the engine's loop. */
+/* Runs one candidate's file through a pipeline's screen.  The main thread becomes the engine's loop. */
 #include "cli/candidate_check.h"
 
 #include <stdio.h>
@@ -71,7 +71,8 @@ static rkb_pipeline_t *open_screen(const rkb_arguments_t *arguments, const rkb_c
    return pipeline;
 }
 
-/* The shipped pipeline of --profile measures on this machine's GPU; one that is named may have workers elsewhere. */
+/* Whether this machine lacks a GPU that the pipeline needs.  The shipped pipeline of --profile measures on
+ * this machine's GPU; a pipeline that the user names may have workers elsewhere. */
 static bool lacks_gpu(const rkb_arguments_t *arguments) {
    rkb_tool_report_t report;
    if (!rkb_argument_given(arguments, "profile") || rkb_argument_given(arguments, "pipeline") || rkb_argument_given(arguments, "set"))
@@ -91,7 +92,7 @@ int rkb_candidate_check(const rkb_arguments_t *arguments) {
    if (lacks_gpu(arguments))
       return RKB_EXIT_BROKEN;
    int code = rkb_candidate_file_load(arguments, rkb_positional(arguments, 0), &file);
-   /* A manifest that says nothing sensible is the candidate's fault, not the command line's. */
+   /* An invalid manifest is the candidate's fault, not the command line's. */
    if (code != RKB_EXIT_OK) {
       code = file.source && file.tune && file.device && !file.manifest ? RKB_EXIT_NOTHING : code;
       goto free_file;

@@ -1,4 +1,4 @@
-/* A candidate named on a command line.  The main thread alone. */
+/* Reads a candidate that a command line names.  Only the main thread. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static char *task_below(const char *directory, const char *name) {
    return found;
 }
 
-/* The directory itself, when it is the task of that name: its own seeds lie below it. */
+/* Returns the directory itself when it is the task of that name, because a task's own seeds lie below it. */
 static char *task_itself(const char *directory, const char *name) {
    const char *last = strrchr(directory, '/');
    char *file = last && strcmp(last + 1, name) == 0 ? rkb_path_join(directory, "task.yaml") : NULL,
@@ -79,7 +79,7 @@ static char *read_tune(const char *const *values) {
    return text;
 }
 
-/* A name or value that the manifest does not have is a slip on the command line. */
+/* A name or value that the manifest does not have is an error of the command line. */
 static bool tune_fits(const rkb_candidate_file_t *file) {
    int64_t *values = rkb_allocate(file->manifest->tune_count + 1, sizeof *values);
    rkb_finding_t finding = {0};
@@ -107,7 +107,7 @@ static int load(const rkb_arguments_t *arguments, const char *path, rkb_candidat
       fprintf(stderr, "%s\n", err.message);
       return RKB_EXIT_USAGE;
    }
-   if (strlen(file->source) != length) { /* text after it would be exported without having been judged */
+   if (strlen(file->source) != length) { /* text after a NUL would be exported without having been judged */
       fprintf(stderr, "%s: byte %zu is zero: it is not a text\n", path, strlen(file->source) + 1);
       return RKB_EXIT_USAGE;
    }

@@ -1,4 +1,4 @@
-/* The result of a check as text and as JSON.  The main thread alone. */
+/* Prints the result of a check as text, and makes it as JSON.  Only the main thread. */
 #include "cli/check_result.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *r
                     "verdicts", verdicts, "measurements", measurements);
 }
 
-/* The number that a person looks for first. */
+/* Prints the objective, the number that most readers look for first. */
 static void print_objective(const rkb_checked_t *checked, const rkb_check_result_t *result) {
    for (uint32_t i = 0; i < result->measurement_count; i++) {
       const rkb_check_measurement_t *measurement = &result->measurements[i];

@@ -7,7 +7,7 @@
 
 /* The candidate that was checked; borrowed texts. */
 typedef struct rkb_checked {
-   const char *name; /* its file, or "candidate 17" */
+   const char *name; /* name of its file, or "candidate 17" */
    const char *source;
    const char *task, *direction;
    const char *objective; /* the measurement that the pipeline minimises, or "" */
@@ -15,7 +15,8 @@ typedef struct rkb_checked {
    const char *replay;    /* the command line that repeats this check, or NULL */
 } rkb_checked_t;
 
-void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result); /* on standard output */
+/* Prints to standard output. */
+void rkb_print_check(const rkb_checked_t *checked, const rkb_check_result_t *result);
 /* NULL when memory is out */
 json_t *rkb_check_json(const rkb_checked_t *checked, const rkb_check_result_t *result);
 /* The record borrows the verdict's texts. */

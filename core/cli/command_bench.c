@@ -1,6 +1,6 @@
-/* rkb bench: the best kernel of each task and direction against PyTorch, against a tuned copy and the least possible time.
- * What has been measured lies in files, so that it can be stopped and goes on where it was.  The main thread becomes the
- * engine's loop for each kernel. */
+/* rkb bench: compares the best kernel of each task and direction with PyTorch, with a tuned copy and with the
+ * least possible time.  Measurements are stored in files, so that a bench can be stopped and continued.  The
+ * main thread becomes the engine's loop for each kernel. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ typedef struct works {
    uint32_t count;
 } works_t;
 
-/* A directory's directions, or the one asked for where it has it. */
+/* Adds a directory's directions, or only the requested one if it has it. */
 static int add_directory(works_t *works, const char *directory, const char *direction,
                          rkb_problems_t *problems) {
    rkb_task_t *first = rkb_task_load(directory, NULL, 0, problems);
@@ -106,7 +106,7 @@ static bool wants_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *wo
    return wants;
 }
 
-/* With the machine to itself, like our own kernels. */
+/* Times the baselines while nothing else runs, as for kernels. */
 static int time_baselines(const rkb_bench_t *bench, uint32_t process, rkb_error_t *err) {
    rkb_background_pause(bench->ahead, true);
    int status = rkb_baselines_time(bench->baselines, process, err);
@@ -114,7 +114,8 @@ static int time_baselines(const rkb_bench_t *bench, uint32_t process, rkb_error_
    return status;
 }
 
-/* Choices first, with the machine to itself too; those that are made are loaded side by side with what is evaluated ahead. */
+/* Makes the choices first, while nothing else runs.  Then loads them, in parallel with the evaluation of
+ * expected values. */
 static int prepare_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                              rkb_error_t *err) {
    rkb_background_pause(bench->ahead, true);
@@ -123,7 +124,8 @@ static int prepare_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *w
    return status == RKB_OK ? rkb_baselines_prepare(bench->baselines, work, variants, err) : status;
 }
 
-/* A B B A: a PyTorch process, the worker's two processes, the other PyTorch process.  Where the baselines are known, B B. */
+/* Measures in the order A B B A: a PyTorch process, the worker's two processes, the other PyTorch process.
+ * If the baselines are known, B B. */
 static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants,
                    const rkb_bench_kernels_t *kernels, json_t **row, rkb_error_t *err) {
    bool alternate = bench->baselines && wants_baselines(bench, work, variants);
@@ -137,7 +139,7 @@ static int measure(const rkb_bench_t *bench, const rkb_bench_work_t *work, const
    return status;
 }
 
-/* Whether nothing is left to be measured for a work. */
+/* Whether no measurement of a work is missing. */
 static bool is_done(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants) {
    rkb_bench_kernels_t kernels;
    rkb_error_t ignored;
@@ -179,7 +181,7 @@ static double seconds_now(void) {
    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What a work's reference has to compute, the largest part of what a row takes. */
+/* The arithmetic of a work's reference, which is the largest part of a row's time. */
 static double cost_of(const rkb_bench_work_t *work) {
    const rkb_case_t *c;
    double operations = 0;
@@ -195,8 +197,8 @@ static int by_cost(const void *a, const void *b) {
    return difference != 0 ? (difference > 0) - (difference < 0) : (left > right) - (left < right);
 }
 
-/* What is left of the works, light ones first, always in the same order: while they are measured the others' expected values
- * are evaluated. */
+/* The works that are left, light ones first, always in the same order.  While they are measured, the others'
+ * expected values are evaluated. */
 typedef struct queue {
    const rkb_bench_work_t *works[MOST_WORKS];
    bool done[MOST_WORKS];
@@ -212,7 +214,8 @@ static void fill_queue(const rkb_bench_t *bench, const works_t *works, const cha
       queue->done[i] = is_done(bench, queue->works[i], variants);
 }
 
-/* *open counts the works that failed or were left when the time was over.  A failure is printed, and the other works go on. */
+/* *open counts the works that failed or were left when the time was up.  A failure is printed, and the other
+ * works continue. */
 static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *variants, uint32_t *open,
                     rkb_error_t *err) {
    const char *until = rkb_argument(bench->arguments, "seconds");
@@ -229,7 +232,7 @@ static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *
       if (status == RKB_OK)
          status = do_work(bench, queue->works[i], variants, err);
       if (status == RKB_ERR_CANCELLED || (status != RKB_OK && *open == i))
-         return status; /* nothing has worked so far: it is the machine, not the kernel */
+         return status; /* no work has succeeded so far, so the machine is at fault, not the kernel */
       if (status != RKB_OK) {
          fprintf(stderr, "%s %s: ", queue->works[i]->name, queue->works[i]->direction);
          rkb_say_error(err);
@@ -255,7 +258,8 @@ static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rk
    else if (with_baselines && rkb_baselines_open(bench->out, &bench->baselines, &why) != RKB_OK)
       fprintf(stderr, "no baseline is timed: %s\n", why.message);
    fill_queue(bench, works, variants, queue);
-   /* Without a device nothing will be compared; another pipeline may compare something else. */
+   /* Without a device nothing is compared by default; a pipeline that the user names may compare something
+    * else. */
    if (bench->devices && !rkb_argument_given(bench->arguments, "pipeline") &&
        rkb_background_open(bench, queue->works, queue->done, queue->count, &bench->ahead, &why) != RKB_OK)
       fprintf(stderr, "nothing is evaluated ahead: %s\n", why.message);
@@ -294,7 +298,7 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    int code = status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
    if (status == RKB_ERR_CANCELLED)
       code = RKB_EXIT_INTERRUPTED;
-   /* What there is, is shown in any case. */
+   /* The rows that exist are shown in any case. */
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
    if (open)
@@ -302,7 +306,7 @@ static int bench_all(rkb_bench_t *bench, const works_t *works) {
    return open && code == RKB_EXIT_OK ? RKB_EXIT_INTERRUPTED : code;
 }
 
-/* What can be seen to be wrong before anything is made. */
+/* Checks the arguments as far as possible before anything is written. */
 static bool arguments_fit(const rkb_arguments_t *arguments) {
    const char *seconds = rkb_argument(arguments, "seconds"), *pipeline = rkb_argument(arguments, "pipeline");
    char *end = NULL;

@@ -1,4 +1,4 @@
-/* rkb best: a run's best accepted candidate, as a file that says all of it.  The main thread alone. */
+/* rkb best: writes a run's best accepted candidate as one self-contained file.  Only the main thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
 
-/* Once the kernel is where it should be. */
+/* Prints the summary, after the kernel was written. */
 static void print_summary(rkb_archive_t *archive, const rkb_candidate_record_t *best, const char *out) {
    char *objective = rkb_archive_get_fact(archive, "objective");
    char *tune = rkb_spell_tune(best->tune);
@@ -37,7 +37,7 @@ static int write_kernel(const rkb_candidate_record_t *best, const char *path) {
    if (path && rkb_file_write(path, text, strlen(text), &err) != RKB_OK)
       code = rkb_say_error(&err);
    else if (!path && (fputs(text, stdout) == EOF || fflush(stdout) != 0))
-      code = RKB_EXIT_BROKEN; /* who ends the command says why */
+      code = RKB_EXIT_BROKEN; /* the caller prints why the command ends */
    free(text);
    return code;
 }
@@ -54,7 +54,7 @@ static int tell(rkb_archive_t *archive, const rkb_arguments_t *arguments,
    return code == RKB_EXIT_OK && !rkb_was_executed(best) ? RKB_EXIT_NOTHING : code;
 }
 
-/* Says why there is no best candidate, because what the user does next depends on it. */
+/* Says why there is no best candidate, because the user's next step depends on it. */
 static int tell_none(rkb_archive_t *archive) {
    rkb_archive_counts_t counts;
    rkb_error_t err;

@@ -7,7 +7,7 @@
 #include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)
-#define MOST_LIMIT 3600000000000u /* ns; what limits.compile may be */
+#define MOST_LIMIT 3600000000000u /* the largest value of limits.compile, in ns */
 
 static int say_finding(const rkb_finding_t *finding, const char *path) {
    rkb_text_t text;

@@ -1,4 +1,5 @@
-/* rkb cases: the bench cases of a task in one direction, with what a program that times something else on them needs. */
+/* rkb cases: lists the bench cases of a task in one direction, with the data that another timing program
+ * needs to run them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { DRAWN = 4096 };
 
-/* Mean, spread and range of an input's values, from the first of them. */
+/* Writes mean, spread and range of an input's first values. */
 static int describe_values(const rkb_inputs_t *inputs, const rkb_tensor_t *tensor, uint32_t index,
                            json_t *out, rkb_error_t *err) {
    uint64_t count = tensor->elements < DRAWN ? tensor->elements : DRAWN;

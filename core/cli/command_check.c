@@ -1,4 +1,4 @@
-/* rkb check: one candidate through a pipeline's screen, archived nowhere. */
+/* rkb check: puts one candidate through a pipeline's screen, without an archive. */
 #include "cli/candidate_check.h"
 #include "cli/commands.h"
 

@@ -1,4 +1,4 @@
-/* rkb diff: whether two runs found the same, apart from times.  The main thread alone. */
+/* rkb diff: compares two runs, without times.  Only the main thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "base/units.h"

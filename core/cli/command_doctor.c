@@ -1,4 +1,5 @@
-/* rkb doctor: what this machine has, what is missing, what that disables and how to get it.  The main thread alone. */
+/* rkb doctor: lists the tools that this machine has and lacks, what a missing tool disables, and how to get
+ * it.  Only the main thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #include "cli/commands.h"
 #include "cli/installed_tools.h"
 
-/* The checking machine is a plugin's own library: its survey is a program, and takes this one's place. */
+/* Runs the survey of the checking machine.  The survey is a program that a plugin's library contains; it
+ * replaces this process. */
 static int survey_ptx(const char *path) {
    char *program = rkb_find_program("rkb-ptx-survey");
    if (!program) {

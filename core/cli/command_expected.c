@@ -1,5 +1,6 @@
-/* rkb expected: evaluates and stores what the stages that use a GPU compare outputs with, before they need it.  The main thread
- * runs the loop, catches signals and prints; one task of the pool walks over the works, and free workers help it. */
+/* rkb expected: evaluates and stores the expected values that GPU stages need, in advance.  The main thread
+ * runs the loop, catches signals and prints.  One task of the pool walks over the works, and free workers
+ * help it. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,10 +26,10 @@ typedef struct work {
    rkb_task_t *task;   /* owned */
    rkb_store_t *store; /* owned */
    uint64_t outputs, nanoseconds;
-   _Atomic uint64_t evaluated, found; /* outputs */
-   _Atomic uint64_t cut, empty;       /* of them: with fewer elements than wanted; with none */
-   _Atomic uint64_t unstored;         /* of them: could not be written */
-   _Atomic(const char *) case_name;   /* being evaluated */
+   _Atomic uint64_t evaluated, found; /* number of outputs */
+   _Atomic uint64_t cut, empty;       /* outputs with fewer elements than wanted; outputs with none */
+   _Atomic uint64_t unstored;         /* outputs that could not be written */
+   _Atomic(const char *) case_name;   /* the case that is being evaluated */
    int status;
    rkb_error_t err;
 } work_t;
@@ -38,8 +39,8 @@ typedef struct evaluation {
    work_t *works; /* owned, count of them */
    uint32_t count;
    _Atomic uint32_t current; /* number of the work that is being evaluated */
-   atomic_bool over;         /* nothing further is begun */
-   bool live, printed;       /* redraw a line; there is one */
+   atomic_bool over;         /* no further evaluation begins */
+   bool live, printed;       /* whether to redraw a line; whether a line is on the terminal */
    rkb_loop_t *loop;
    rkb_workers_t *workers;
    uv_signal_t signals[SIGNALS];
@@ -85,7 +86,7 @@ static void draw_line(void *argument) {
    e->printed = true;
 }
 
-/* A work has come to its end.  [loop] */
+/* Prints a work that has ended.  [loop] */
 static void print_work(void *argument) {
    work_t *work = argument;
    const rkb_task_info_t *info = rkb_task_info(work->task);
@@ -132,7 +133,7 @@ static void evaluate_works(void *argument) {
    rkb_loop_stop(e->loop);
 }
 
-/* What is being evaluated is still stored.  [loop] */
+/* The values that are being evaluated are still stored.  [loop] */
 static void signalled(uv_signal_t *signal, int number) {
    evaluation_t *e = signal->data;
    if (atomic_load(&e->over))
@@ -196,7 +197,7 @@ static int read_number(const rkb_arguments_t *arguments, const char *name, int64
    return RKB_EXIT_USAGE;
 }
 
-/* The bounds are those of the stages' options. */
+/* Reads the settings.  Their bounds are those of the stages' options. */
 static int read_settings(const rkb_arguments_t *arguments, rkb_value_pool_t *settings) {
    enum { MOST_FAMILIES = 64, LEAST_SEEDS = 2, MOST_SEEDS = 4096, LEAST_POINTS = 64, MOST_POINTS = 1 << 20 };
    const char *budget = rkb_argument(arguments, "budget");
@@ -235,7 +236,7 @@ static bool add_work(evaluation_t *e, const char *directory, const char *directi
    return work->task != NULL;
 }
 
-/* The direction asked for, or every one that the task has. */
+/* Adds the requested direction of a task, or all of its directions. */
 static void add_task(evaluation_t *e, const char *directory, const char *asked, rkb_problems_t *problems) {
    if (!add_work(e, directory, asked, problems) || asked)
       return;

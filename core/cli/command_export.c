@@ -10,7 +10,7 @@
 #include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)
-/* NAME.cu (and NAME.h in the same folder), or everything to standard output without --out. */
+/* Writes NAME.cu (and NAME.h in the same folder); without --out, writes all of it to standard output. */
 static int deliver(const char *path, const rkb_text_t *text, const rkb_text_t *header) {
    rkb_error_t err = {0};
    char beside[4096];

@@ -1,4 +1,5 @@
-/* rkb help: a stage's or strategy's options, or a pipeline file's keys, from the tables that check them.  The main thread alone. */
+/* rkb help: prints a stage's or strategy's options, or a pipeline file's keys, from the tables that the
+ * program checks them with.  Only the main thread. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"

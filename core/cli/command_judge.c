@@ -1,5 +1,6 @@
-/* rkb judge: runs verifiers over kernels of which it is known whether they are right, and says what each verifier's verdicts are worth.  A
- * sweep of rkb-run judges the kernels, so that ^C and a kill lose nothing; the figures come from its archives.  The main thread alone. */
+/* rkb judge: runs verifiers over kernels with known labels (right or wrong), and measures how reliable each
+ * verifier's verdicts are.  A sweep of rkb-run judges the kernels, so that ^C and a kill lose no verdict; the
+ * figures come from its archives.  Only the main thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "base/units.h"
@@ -12,10 +13,10 @@
 typedef struct judging {
    const rkb_arguments_t *arguments;
    rkb_labelled_corpus_t corpus;
-   double cost_usd; /* negative: no limit of this command's own */
+   double cost_usd; /* negative: this command sets no limit */
 } judging_t;
 
-/* A number of the command line, from least on, into *value if it was given. */
+/* Reads an option with a number of at least `least` into *value, if the user gave it. */
 static bool read_count(const rkb_arguments_t *arguments, const char *name, int64_t least, int64_t most,
                        int64_t *value) {
    const char *text = rkb_argument(arguments, name);

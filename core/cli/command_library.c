@@ -1,4 +1,4 @@
-/* rkb library: what a folder of elites holds, or one kernel of it.  The main thread alone. */
+/* rkb library: lists a folder of elites, or prints one kernel of it.  Only the main thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void print_elite(const rkb_elite_t *elite) {
    rkb_text_free(&operations);
 }
 
-/* All of it but the source, for programs. */
+/* Everything except the source, as JSON. */
 static json_t *elite_json(const rkb_elite_t *elite) {
    json_t *copy = json_copy(elite->owner);
    json_object_del(copy, "source");
@@ -51,7 +51,7 @@ static int print_all(const rkb_library_t *library, bool json) {
    return RKB_EXIT_OK;
 }
 
-/* The one entry whose identity begins so. */
+/* Prints the one entry whose identity begins with this text. */
 static int print_one(const rkb_library_t *library, const char *beginning, bool json) {
    const rkb_elite_t *found = NULL;
    for (uint32_t i = 0; i < library->count; i++) {

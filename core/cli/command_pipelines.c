@@ -1,4 +1,4 @@
-/* rkb pipelines: what ships, each with what its opening comment says.  The main thread alone. */
+/* rkb pipelines: lists the shipped pipelines, each with its opening comment.  Only the main thread. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int is_pipeline(const struct dirent *entry) {
    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
-/* Adds one pipeline to the list, or prints it when there is none. */
+/* Adds one pipeline to the list; prints it when list is NULL. */
 static int add(const char *directory, const char *file, json_t *list) {
    char *path = rkb_path_join(directory, file), *text = NULL;
    const int name = (int)strlen(file) - 5;

@@ -1,4 +1,4 @@
-/* rkb plugins: every stage and strategy that can be used, and where it comes from.  The main thread alone. */
+/* rkb plugins: lists every stage and strategy that can be used, and its file.  Only the main thread. */
 #include <stdio.h>
 #include "cli/commands.h"
 #include "cli/pipeline_file.h"

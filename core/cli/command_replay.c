@@ -1,5 +1,6 @@
-/* rkb replay: screens a candidate again: a file as rkb check did, an archived one with the secret that its run
- * had, and says whether the verdicts are the same.  The main thread becomes the engine's loop. */
+/* rkb replay: screens a candidate again.  A file is screened as rkb check did; an archived candidate gets the
+ * secret of its run, and the command says whether the verdicts are the same.  The main thread becomes the
+ * engine's loop. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool same_text(const char *left, const char *right) {
    return strcmp(left ? left : "", right ? right : "") == 0;
 }
 
-/* Stages that ran in both are compared; a duplicate's later stages never ran in the run. */
+/* Compares the stages that ran in both.  The later stages of a duplicate never ran in the run. */
 static int compare(const rkb_candidate_record_t *candidate, const rkb_check_result_t *result, FILE *out) {
    uint32_t compared = 0, different = 0;
    for (uint32_t i = 0; i < result->verdict_count; i++) {
@@ -99,7 +100,7 @@ static int replay_candidate(const rkb_arguments_t *arguments, const rkb_candidat
    return code;
 }
 
-/* The secret that the run sampled by. */
+/* Reads the secret that the run drew samples with. */
 static int read_secret(rkb_archive_t *archive, rkb_secret_t *secret, rkb_error_t *err) {
    char *text = rkb_archive_get_fact(archive, "secret");
    const int status =
@@ -133,7 +134,7 @@ static int replay_from_run(const rkb_arguments_t *arguments) {
    return code;
 }
 
-/* The options that a file needs are the run's own in the other case. */
+/* With a file the user gives the options; with a run they are the run's own. */
 static int run(const rkb_arguments_t *arguments) {
    static const char *const of_files[] = {"pipeline", "tune", "strict", "secret"};
    struct stat named;

@@ -1,4 +1,4 @@
-/* rkb report: a run on one page, or the comparison of several (cli/report/).  The main thread alone. */
+/* rkb report: shows a run on one page, or compares several (cli/report/).  Only the main thread. */
 #include <stdio.h>
 #include "cli/calibration.h"
 #include "cli/commands.h"
@@ -9,7 +9,7 @@
 #include "cli/run_archive.h"
 #include "sweep/sweep_plan.h"
 
-/* Adds what a report has to a page, and writes it. */
+/* Adds the data of a report to a page, and writes the page. */
 static int write_page(const rkb_arguments_t *arguments, rkb_page_t *page) {
    const char *path = rkb_argument(arguments, "html");
    rkb_error_t err;
@@ -44,7 +44,7 @@ static int report_run(const rkb_arguments_t *arguments) {
    if (rkb_report_make(archive, &report, &err) != RKB_OK) {
       code = rkb_say_error(&err);
    } else if (rkb_argument_given(arguments, "json")) {
-      code = rkb_print_json(report); /* takes it */
+      code = rkb_print_json(report); /* takes ownership */
    } else if (rkb_argument_given(arguments, "html")) {
       code = write_run_page(arguments, archive, report);
       json_decref(report);

@@ -1,4 +1,5 @@
-/* rkb serve: the report pages of the runs in a folder, live, over HTTP (serve/).  The main thread alone. */
+/* rkb serve: serves the report pages of the runs in a folder over HTTP while the runs go on (serve/).  Only
+ * the main thread. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>

@@ -1,4 +1,5 @@
-/* rkb show: a run, or one of its candidates with all that is known about it.  The main thread alone. */
+/* rkb show: prints a run, or one of its candidates with everything that is known about it.  Only the main
+ * thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "cli/replay_line.h"
 #include "cli/run_archive.h"
 
-enum { MOST_DIFFERENCE = 2 << 20 }; /* two sources of the greatest length, and the signs */
+enum { MOST_DIFFERENCE = 2 << 20 }; /* two sources of the greatest length, with the signs of diff */
 
 static void print_parents(const rkb_candidate_record_t *candidate) {
    for (uint32_t i = 0; i < candidate->parent_count; i++)
@@ -53,7 +54,7 @@ static int64_t first_parent(const rkb_candidate_record_t *candidate) {
    return 0;
 }
 
-/* What its text has that its first parent's has not, and the other way round: as diff -u says it. */
+/* Prints the difference between its text and that of its first parent, as diff -u does. */
 static int print_difference(rkb_archive_t *archive, const rkb_candidate_record_t *candidate) {
    const int64_t number = first_parent(candidate);
    rkb_candidate_record_t *parent = NULL;
@@ -106,7 +107,7 @@ static int print_call(void *argument, const rkb_call_history_t *call) {
    return RKB_OK;
 }
 
-/* What was said to language models for the request that the candidate came from. */
+/* Prints the conversation with language models for the request that made the candidate. */
 static int print_conversation(rkb_archive_t *archive, const rkb_candidate_record_t *candidate) {
    const int64_t key =
       candidate->section == RKB_SECTION_PROPOSE ? -(candidate->request + 1) : candidate->request;

@@ -1,4 +1,4 @@
-/* rkb tasks: every task with its work and the least time it can take.  The main thread alone. */
+/* rkb tasks: lists every task with its work and the least time it can take.  Only the main thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/file.h"
@@ -49,10 +49,10 @@ static int run(const rkb_arguments_t *arguments) {
          status = rkb_fail(&err, RKB_ERR_IO, "%s holds no task directories", given ? given : shipped);
       if (status != RKB_OK)
          code = rkb_say_error(&err);
-      else if (listing.count > 0) /* else none of them loads, and a table without rows is no result */
+      else if (listing.count > 0) /* otherwise no task loads, and a table without rows is no result */
          code = print(arguments, &listing, &target);
       if (problems.errors ||
-          (given && status == RKB_ERR_IO)) /* a directory that was named and cannot be read */
+          (given && status == RKB_ERR_IO)) /* a directory that the user named cannot be read */
          code = RKB_EXIT_USAGE;
    }
    if (problems.count)

@@ -1,4 +1,5 @@
-/* rkb validate: checks a pipeline file without running it, and lists the cells of a sweep.  The main thread alone. */
+/* rkb validate: checks a pipeline file without running it, and lists the cells of a sweep.  Only the main
+ * thread. */
 #include <stdio.h>
 #include "cli/commands.h"
 #include "cli/plugin_sandbox.h"
@@ -8,7 +9,8 @@ static int run(const rkb_arguments_t *arguments) {
    int code;
    if (rkb_look_confined(&code)) {
       if (code == RKB_EXIT_OK && !rkb_argument_given(arguments, "resolved"))
-         rkb_say_models(arguments, rkb_positional(arguments, 0)); /* the file is valid nevertheless */
+         /* The file is valid even if a model is not reachable. */
+         rkb_say_models(arguments, rkb_positional(arguments, 0));
       return code;
    }
    rkb_pipeline_t *pipeline = rkb_open_pipeline(arguments, rkb_positional(arguments, 0));

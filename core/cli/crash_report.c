@@ -1,4 +1,4 @@
-/* A signal handler that writes two lines (crash_report.h).  It uses write and nothing that might wait. */
+/* A signal handler that writes two lines (crash_report.h).  It calls write, and no function that might block. */
 #include "cli/crash_report.h"
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include "stage/at_work.h"
 
-/* A signal handler gets no argument of ours, so the facts for its report are here: written once, before there are threads. */
+/* A signal handler gets no user argument, so these variables hold the facts for its report.  They are written
+ * once, before there are threads. */
 static char run_directory[4096];
 
 static void say(const char *text) {
@@ -50,10 +51,10 @@ static void tell(int number) {
 
 static void crashed(int number) {
    tell(number);
-   raise(number); /* SA_RESETHAND: this time it ends the program */
+   raise(number); /* SA_RESETHAND: this time the signal ends the program */
 }
 
-/* A sanitizer's own report says more. */
+/* With a sanitizer there is no handler, because the sanitizer's own report is more precise. */
 void rkb_crash_report_open(const char *directory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
    const int faults[] = {0};

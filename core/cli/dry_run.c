@@ -1,4 +1,4 @@
-/* rkb-run --dry-run.  The main thread alone. */
+/* rkb-run --dry-run.  Only the main thread. */
 #include "cli/dry_run.h"
 
 #include <inttypes.h>

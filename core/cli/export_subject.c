@@ -1,10 +1,10 @@
-/* What an exported kernel's names mean, from its task (export_subject.h). */
+/* Finds the meaning of an exported kernel's names in its task (export_subject.h). */
 #include "cli/export_subject.h"
 
 #include <stdio.h>
 #include "base/memory.h"
 
-/* Names, types and shapes from any case of the direction: all have the same tensors. */
+/* Takes names, types and shapes from any case of the direction, because all cases have the same tensors. */
 export_subject_t *export_subject_new(const rkb_candidate_file_t *file) {
    const rkb_case_t *the_case = rkb_task_case(file->task, RKB_CASE_CHECK, 0);
    if (!the_case)

@@ -1,4 +1,4 @@
-/* What an exported kernel's names mean, from its task.  The main thread alone. */
+/* The meaning of an exported kernel's names, from its task.  Only the main thread. */
 #ifndef RKB_CLI_EXPORT_SUBJECT_H
 #define RKB_CLI_EXPORT_SUBJECT_H
 
@@ -14,7 +14,7 @@ typedef struct export_subject {
    const char *dims[EXPORT_MOST_NAMES], *attributes[EXPORT_MOST_NAMES];
 } export_subject_t;
 
-/* Release with free, before the file.  NULL after saying why there is none. */
+/* Free it with export_subject_free, before the file.  NULL, after a message, when there is none. */
 export_subject_t *export_subject_new(const rkb_candidate_file_t *file);
 
 #endif

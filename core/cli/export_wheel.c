@@ -1,4 +1,5 @@
-/* rkb export --wheel (export_wheel.h): loads the files, checks that they are of one task, and writes the package's files. */
+/* rkb export --wheel (export_wheel.h): loads the files, checks that they belong to one task, and writes the
+ * package's files. */
 #include "cli/export_wheel.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static bool is_backward(const rkb_candidate_file_t *file) {
    return strcmp(file->manifest->direction, "backward") == 0;
 }
 
-/* Forward kernels first, each direction in the order of the command line. */
+/* Loads forward kernels first, each direction in the order of the command line. */
 static int load_files(const rkb_arguments_t *arguments, wheel_t *wheel) {
    const char *path;
    int code = RKB_EXIT_OK;
@@ -114,7 +115,7 @@ static void check_name(void *argument, const char *name) {
    names->unknown = name;
 }
 
-/* A condition is code of the package: only sizes may stand in it. */
+/* Checks the conditions.  A condition becomes code of the package, so it may contain only sizes. */
 static int check_conditions(const wheel_t *wheel) {
    for (uint32_t i = 0; i < wheel->count; i++) {
       const char *text = wheel->kernels[i].when;
@@ -178,7 +179,7 @@ static int describe(const rkb_arguments_t *arguments, wheel_t *wheel) {
       wheel->subjects[i]->of.file = strrchr(wheel->files[i].path, '/') ? strrchr(wheel->files[i].path, '/') + 1 : wheel->files[i].path;
       wheel->kernels[i].subject = &wheel->subjects[i]->of;
    }
-   /* "sm_90a" is "9.0a" to PyTorch. */
+   /* PyTorch writes "sm_90a" as "9.0a". */
    char *spelled = rkb_format("%.*s.%s", (int)(strlen(architecture) > 5 ? 1 + (architecture[3] == '1') : 1), architecture + 3,
                               architecture + 4 + (architecture[3] == '1'));
    wheel->package = (rkb_export_package_t){.name = wheel->name, .task = info->name, .summary = info->summary, .version = RKB_VERSION,
@@ -249,7 +250,7 @@ static int put_files(const wheel_t *wheel, rkb_text_t *text) {
    return code;
 }
 
-/* The module comes first: what cannot be exported is found before anything is written. */
+/* Makes the module first, so that a kernel that cannot be exported is found before any file is written. */
 static int write_package(const wheel_t *wheel) {
    rkb_finding_t finding = {0};
    rkb_text_t module, text;

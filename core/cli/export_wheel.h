@@ -6,6 +6,6 @@
 
 enum { EXPORT_MOST_KERNELS = 16 };
 
-int export_wheel(const rkb_arguments_t *arguments); /* an exit code */
+int export_wheel(const rkb_arguments_t *arguments); /* returns an exit code */
 
 #endif

@@ -1,4 +1,5 @@
-/* Looking for compilers, drivers, plugins and data.  The main thread alone; starts a compiler process and Python. */
+/* Looks for compilers, drivers, plugins and data.  Only the main thread; starts a compiler process and
+ * Python. */
 #include "cli/installed_tools.h"
 
 #include <dirent.h>
@@ -49,7 +50,7 @@ static void tell_layers(const char *layers, rkb_tool_report_t *report) {
    rkb_text_free(&missing);
 }
 
-/* A compiler process says what holds it. */
+/* Asks a compiler process for its sandbox layers. */
 static void look_for_sandbox(rkb_tool_report_t *report) {
    const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
    rkb_compilers_t *compilers = NULL;
@@ -118,7 +119,7 @@ static void look_for_plugins(rkb_tool_report_t *report) {
    rkb_problems_free(&problems);
 }
 
-/* Counts what name holds of what ends in the suffix. */
+/* Counts the files in folder `name` that end in the suffix. */
 static void look_for_data(const char *name, const char *suffix, rkb_tool_report_t *report) {
    char *path = rkb_find_data(name);
    DIR *listing = path ? opendir(path) : NULL;
@@ -157,7 +158,7 @@ static void look_for_cache(rkb_tool_report_t *report) {
    free(path);
 }
 
-/* Started, since its libclang may have gone. */
+/* Starts the parser, because its libclang may have been removed. */
 static void look_for_parser(rkb_tool_report_t *report) {
    char *path = lift_parser_path();
    const char *arguments[] = {path, "--version", NULL};
@@ -183,7 +184,7 @@ static void look_for_pytorch(rkb_tool_report_t *report) {
       snprintf(report->detail, sizeof report->detail, "%s cannot import torch", python);
 }
 
-/* Where the worker looks too (core/gpu/worker/cupti_library.c). */
+/* Searches the same folders as the worker (core/gpu/worker/cupti_library.c). */
 static void look_for_cupti(rkb_tool_report_t *report) {
    static const char *const places[] = {"libcupti.so.13",
                                         "libcupti.so.12",
@@ -208,7 +209,7 @@ static void look_for_cupti(rkb_tool_report_t *report) {
               sizeof report->detail - strlen(report->detail) - 1);
 }
 
-/* The library that reads a GPU's energy counter; the driver brings it. */
+/* Looks for the library that reads a GPU's energy counter; the driver contains it. */
 static void look_for_nvml(rkb_tool_report_t *report) {
    static const char name[] = "libnvidia-ml.so.1";
    report->found = dlopen(name, RTLD_NOW | RTLD_LOCAL) != NULL;
@@ -216,7 +217,7 @@ static void look_for_nvml(rkb_tool_report_t *report) {
             report->found ? "" : " is not on the loader's path");
 }
 
-/* A program on PATH, or where toolkits put it. */
+/* Looks for a program on PATH, and in the folders where toolkits install it. */
 static void look_for_program(const char *name, rkb_tool_report_t *report) {
    const char *path = getenv("PATH");
    char tried[512];

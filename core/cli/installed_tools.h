@@ -1,4 +1,4 @@
-/* What this machine has of the things that runs use: for rkb doctor and for --dry-run. */
+/* The tools that runs use, and whether this machine has them; for rkb doctor and for --dry-run. */
 #ifndef RKB_CLI_INSTALLED_TOOLS_H
 #define RKB_CLI_INSTALLED_TOOLS_H
 
@@ -25,12 +25,12 @@ enum rkb_tool {
 typedef struct rkb_tool_report {
    const char *name; /* "CUDA compiler (NVRTC)" */
    bool found;
-   char detail[512];     /* what and where, or why not */
+   char detail[512];     /* which tool it is and where it lies, or why it is missing */
    const char *disables; /* what does not work without it */
    const char *remedy;   /* how to get it */
 } rkb_tool_report_t;
 
-/* Looks for one of them.  Most take milliseconds; RKB_TOOL_PYTORCH starts Python. */
+/* Looks for one tool.  Most checks take milliseconds; RKB_TOOL_PYTORCH starts Python. */
 void rkb_tool_look(enum rkb_tool tool, rkb_tool_report_t *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys of a pipeline file as text and as Markdown.  The main thread alone. */
+/* Prints the keys of a pipeline file as text and as Markdown.  Only the main thread. */
 #include "cli/key_reference.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 enum { MAX_PHRASE = 1024 };
 
-/* A table of keys, and which of them a listing shows. */
+/* A table of keys, and the selection of keys that a listing shows. */
 typedef struct listing {
-   const char *part; /* as after --keys */
+   const char *part; /* the argument of --keys */
    const rkb_key_t *table;
    uint32_t of, without;                        /* lists keys with a bit of `of` and no bit of `without` */
    const char *(*prefix)(const rkb_key_t *key); /* the prefix of a key's name: "limits." */
@@ -42,7 +42,7 @@ static const char *entry_prefix(const rkb_key_t *key) {
    return "";
 }
 
-/* The sections where an entry may have such a key; "" for all. */
+/* The sections in which an entry may have such a key; "" for all. */
 static const char *entry_place(const rkb_key_t *key) {
    switch (key->of & RKB_KEYS_ENTRY) {
    case RKB_KEYS_PROPOSED:
@@ -89,7 +89,7 @@ static void spell_choices(const rkb_key_t *key, const char *quote, rkb_text_t *o
       rkb_text_format(out, "%s%s%s%s", choice == key->choices ? "" : ", ", quote, *choice, quote);
 }
 
-/* In the program's own output the marks of Markdown stay away. */
+/* Prints a text without Markdown's marks. */
 static void print_plain(const char *text) {
    for (; *text; text++)
       if (*text != '`')

@@ -7,7 +7,7 @@
 
 enum { MAX_NAME = 64 };
 
-/* Text as it is: '-' stays the character that a user types, and no line becomes a request. */
+/* Prints a text literally: '-' stays the character that a user types, and no line becomes a request. */
 static void print_text(const char *text) {
    bool line_begins = true;
    for (; *text; text++) {

@@ -4,9 +4,9 @@
 
 #include "cli/arguments.h"
 
-/* program: what the user types, "rkb report"; its page is rkb-report(1). */
+/* Writes the page of a command.  program: what the user types; the page of "rkb report" is rkb-report(1). */
 void rkb_manual_page(const rkb_command_t *command, const char *program);
-/* The page of `rkb` itself: its commands, each with its page. */
+/* Writes the page of `rkb` itself: its commands, each with a reference to its page. */
 void rkb_manual_overview(const rkb_command_t *const *commands, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Option tables as text and as Markdown.  The main thread alone. */
+/* Prints option tables as text and as Markdown.  Only the main thread. */
 #include "cli/option_reference.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const char *const type_names[] = {
    [RKB_OPT_TABLES] = "list of mappings",
 };
 
-/* Whole numbers that a person would write out are written out. */
+/* Writes whole numbers in digits as long as a reader would, and others in short form. */
 static void spell_bound(const rkb_option_t *option, double bound, rkb_text_t *out) {
    char bytes[32];
    if (option->type == RKB_OPT_BYTES && bound >= 1024) {
@@ -89,7 +89,7 @@ void rkb_print_options(const rkb_option_t *options, uint32_t count, uint32_t siz
 
 /* --- Markdown ------------------------------------------------------------------------------------------------------- */
 
-/* A stage or a strategy: what the page says of either. */
+/* A stage or a strategy, with the facts that the page lists for both. */
 typedef struct reference_entry {
    const char *id, *summary;
    const char *const *measures; /* or NULL */
@@ -129,7 +129,7 @@ static uint32_t collect(const rkb_registry_t *registry, reference_entry_t *list)
    return count;
 }
 
-/* A bar would end the table's cell. */
+/* Prints a table cell; a bar would end it. */
 static void print_cell(const char *text) {
    for (; *text; text++)
       printf(*text == '|' ? "\\|" : "%c", *text);

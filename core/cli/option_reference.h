@@ -6,7 +6,7 @@
 
 /* size: the size of a table row in the plugin, which may be larger than in this program. */
 void rkb_print_options(const rkb_option_t *options, uint32_t count, uint32_t size);
-/* Every stage and strategy of the registry, by kind and id, as Markdown; returns enum rkb_exit. */
+/* Writes every stage and strategy of the registry, by kind and id, as Markdown; returns enum rkb_exit. */
 int rkb_print_option_reference(const rkb_registry_t *registry);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opening a pipeline file for a command.  The main thread alone. */
+/* Opens a pipeline file for a command.  Only the main thread. */
 #include "cli/pipeline_file.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *
                                 rkb_argument(arguments, "direction"));
 }
 
-/* The assignments of --set and then of --workers, NULL-terminated.  *workers is to be freed after them. */
+/* The assignments of --set, followed by those of --workers, NULL-terminated.  Free *workers after them. */
 static const char **list_assignments(const rkb_arguments_t *arguments, char **workers) {
    const char *const *set = rkb_argument_list(arguments, "set");
    const bool given = rkb_argument_known(arguments, "workers") && rkb_argument_given(arguments, "workers");
@@ -58,7 +58,7 @@ static const char **list_assignments(const rkb_arguments_t *arguments, char **wo
    return list;
 }
 
-/* What the command line says of a pipeline; found, set and workers are owned. */
+/* The pipeline that the command line names, and its changes; found, set and workers are owned. */
 typedef struct named_pipeline {
    char *found, *workers;
    const char **set;
@@ -103,7 +103,7 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
    return pipeline;
 }
 
-/* [the thread that looks]; argument: the exit code so far. */
+/* [runs on the thread that checks the models]; argument: the exit code so far. */
 static void tell_absence(void *argument, const rkb_presence_report_t *report) {
    int *code = argument;
    if (rkb_presence_is_good(report->state))

@@ -14,22 +14,24 @@
       "plugin-path", "PATH", "Look for plugins in this file or directory too.", true                         \
    }
 
-/* Prints every problem to standard error; NULL when there is an error among them. */
+/* Prints every problem to standard error; NULL when one of them is an error. */
 rkb_pipeline_t *rkb_open_pipeline(const rkb_arguments_t *arguments, const char *path);
 /* The same with another task directory and direction. */
 rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const char *path, const char *task,
                                       const char *direction);
-/* Asks the servers of a pipeline's models for them, and prints a line to standard error for each that cannot be asked in a run: no key,
- * no answer, no such model.  RKB_EXIT_OK, RKB_EXIT_USAGE if keys alone are missing, else RKB_EXIT_BROKEN. */
+/* Asks the servers of a pipeline's models for them.  Prints a line to standard error for each model that a
+ * run cannot ask: no key, no answer, no such model.  Returns RKB_EXIT_OK; RKB_EXIT_USAGE if only keys are
+ * missing; otherwise RKB_EXIT_BROKEN. */
 int rkb_look_for_models(const struct rkb_models *models);
-/* The same for commands that only look: it reads the file without its plugins, and sends keys to the providers' own addresses alone. */
+/* The same for commands that run nothing.  It reads the file without its plugins, and sends keys only to the
+ * providers' own addresses. */
 int rkb_say_models(const rkb_arguments_t *arguments, const char *path);
 /* Says why path cannot be opened (errno), and suggests a near name: a file beside it, or a shipped file of folder ("pipelines"; NULL:
  * none). */
 void rkb_say_absent(const char *folder, const char *path);
-/* Prints what was collected to standard error and frees it. */
+/* Prints the collected problems to standard error and frees them. */
 void rkb_say_problems(rkb_problems_t *problems);
-/* A name of a section, as in the file: "screen". */
+/* The name of a section, as in the file: "screen". */
 const char *rkb_graph_section(uint32_t section);
 /* "1h", "10 m 00 s" or "none" for 0. */
 const char *rkb_spell_limit(uint64_t nanoseconds, char *out, size_t size);

@@ -1,4 +1,5 @@
-/* A second process for commands that only look (plugin_sandbox.h).  The main thread alone; nothing is owned. */
+/* Starts a second process for commands that run nothing (plugin_sandbox.h).  Only the main thread; owns
+ * nothing. */
 #include "cli/plugin_sandbox.h"
 
 #include <errno.h>
@@ -13,11 +14,12 @@
 #include "base/file.h"
 #include "cli/arguments.h"
 
-/* Set in the second process.  If a user sets it, the first process is confined. */
+/* Set in the second process.  If a user sets it, the first process is confined itself. */
 static const char mark[] = "RKB_CONFINED=1";
 enum { MOST_ARGUMENTS = 4096, MOST_BYTES = 4 << 20 };
 
-/* Variables whose values say where things are.  Of the others the second process sees the names, so that a key can be said to be there. */
+/* Whether the second process sees a variable's value: only values that are paths or similar places are shown.
+ * Of the other variables it sees only the names, so that it can report that a key is set. */
 static bool is_shown(const char *variable) {
    static const char *const shown[] = {"PATH", "HOME", "PWD", "TMPDIR", "TERM", "TZ", "LANG", "LC_", "XDG_", "RKB_", "CUDA_",
                                        "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "NO_COLOR", NULL};
@@ -65,7 +67,7 @@ static int broken(const char *what) {
    return RKB_EXIT_BROKEN;
 }
 
-/* Runs this program again with these arguments; its exit code. */
+/* Runs this program again with these arguments; returns its exit code. */
 static int run_again(char **arguments, char **environment) {
    int status = 0;
    fflush(NULL);
@@ -107,7 +109,8 @@ static bool give_up(void) {
    rkb_drop_capabilities();
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return false;
-   const int rules = rkb_landlock_begin(&held); /* kernels before 5.13 have none: seccomp alone then, and writing stays possible */
+   /* Kernels before 5.13 have no Landlock; then seccomp alone holds, and writing files stays possible. */
+   const int rules = rkb_landlock_begin(&held);
    if (rules >= 0) {
       rkb_landlock_allow(rules, held, "/", RKB_MAY_READ | RKB_MAY_EXECUTE);
       rkb_landlock_allow(rules, held, "/dev/null", RKB_MAY_READ | RKB_MAY_WRITE);

@@ -1,5 +1,5 @@
-/* The progress of a run on standard error.  Called on the loop thread, and by the log's hooks from whichever thread
- * writes a line, so that everything is under one mutex.  Owns nothing but its own counts. */
+/* Shows the progress of a run on standard error.  The loop thread calls it, and so does any thread that
+ * writes a log line through the log's hooks; one mutex guards everything.  Owns only its own counts. */
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 
 enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 << 10, FALLBACK_COLUMNS = 80 };
 
-static const double redraw_seconds = 0.1; /* at most ten pictures a second */
-static const double plain_seconds = 10.0; /* between two plain lines without news */
-/* between two plain lines about a new best: the first hundred come at once */
+static const double redraw_seconds = 0.1; /* at most ten updates a second */
+static const double plain_seconds = 10.0; /* between two plain lines when nothing has changed */
+/* between two plain lines about a new best, which may come a hundred at once at the beginning */
 static const double news_seconds = 1.0;
 
 typedef struct reason_count {
@@ -36,13 +36,13 @@ struct rkb_progress {
    uint32_t reason_count;
    int64_t best;
    double best_objective, first_objective; /* NaN: none yet */
-   rkb_event_t last;                       /* its pointers are not used */
+   rkb_event_t last;                       /* its pointers are not valid */
    rkb_stage_progress_t stages[MAX_STAGES];
    char stage_names[MAX_STAGES][48];
    uint32_t stage_count;
-   double shown_at; /* elapsed seconds of the last picture or plain line */
-   char line[512];  /* the last plain one */
-   int lines;       /* of the picture on the terminal */
+   double shown_at; /* elapsed seconds at the last picture or plain line */
+   char line[512];  /* the last plain line */
+   int lines;       /* number of lines of the picture on the terminal */
    rkb_text_t picture;
 };
 
@@ -53,8 +53,8 @@ static int terminal_columns(void) {
    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : FALLBACK_COLUMNS;
 }
 
-/* One line of the picture, cut at the terminal's width so that it stays one line, and without what the names in it may hold against
- * a terminal. */
+/* Adds one line of the picture.  Cuts it at the terminal's width, so that it stays one line, and removes
+ * control characters that a name may contain. */
 static void add_line(rkb_progress_t *progress, const char *line, int columns) {
    const size_t start = progress->picture.length;
    rkb_text_format(&progress->picture, "%.*s", columns - 1, line);
@@ -101,7 +101,7 @@ static void draw_stage(rkb_progress_t *progress, const rkb_stage_progress_t *sta
    rkb_text_free(&line);
 }
 
-/* The gain is computed as in the result: against the best of the first candidates, which propose gave. */
+/* Computes the gain as in the result: against the best of the first candidates, which propose gave. */
 static void spell_best(const rkb_progress_t *progress, char *out, size_t size) {
    char gain[64] = "";
    if (progress->first_objective >= 1.005 * progress->best_objective)
@@ -166,7 +166,8 @@ static void draw(rkb_progress_t *progress) {
    snprintf(line, sizeof line, "%s  %s", candidates, left);
    add_line(progress, line, columns);
    add_line(progress, best, columns);
-   dprintf(STDERR_FILENO, "%s", rkb_text_get(&progress->picture)); /* past the guard of base/terminal.h */
+   /* Writes directly, without the filter of base/terminal.h. */
+   dprintf(STDERR_FILENO, "%s", rkb_text_get(&progress->picture));
    progress->shown_at = progress->last.elapsed_seconds;
 }
 
@@ -176,7 +177,7 @@ static void print_plain(rkb_progress_t *progress) {
    spell_left(progress, left, sizeof left);
    spell_candidates(progress, candidates, sizeof candidates);
    snprintf(line, sizeof line, "%s; %s; %s", left, candidates, best);
-   if (strcmp(line, progress->line) != 0) /* the last one may have said it all */
+   if (strcmp(line, progress->line) != 0) /* the previous line may have said the same */
       fprintf(stderr, "%s\n", line);
    memcpy(progress->line, line, sizeof line);
    progress->shown_at = progress->last.elapsed_seconds;

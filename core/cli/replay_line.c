@@ -1,4 +1,4 @@
-/* The main thread alone. */
+/* Makes the command line that repeats a verdict (replay_line.h).  Only the main thread. */
 #include "cli/replay_line.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #define MOST_LINE (1u << 20)
 
-/* A word for a POSIX shell: in single quotes unless it has harmless characters alone. */
+/* Adds a word for a POSIX shell.  It is put in single quotes, unless all its characters are harmless. */
 static void add_word(rkb_text_t *line, const char *word) {
    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
    if (word[0] && word[strspn(word, harmless)] == '\0') {

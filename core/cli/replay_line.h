@@ -6,7 +6,8 @@
 #include "base/secret.h"
 #include "cli/arguments.h"
 
-/* For a file: "rkb replay --task tasks/softmax mine.cu", with the options that influence a check and the secret it had.  malloc'd; NULL when memory is out. */
+/* For a file: "rkb replay --task tasks/softmax mine.cu", with the options that influence a check and the
+ * secret that it used.  malloc'd; NULL when memory is out. */
 char *rkb_replay_line_of_file(const rkb_arguments_t *arguments, const char *path, const rkb_secret_t *secret);
 /* For a run's candidate: "rkb replay runs/first 10". */
 char *rkb_replay_line_of_run(const rkb_arguments_t *arguments, const char *directory, int64_t number);

@@ -1,4 +1,5 @@
-/* rkb: everything but running a pipeline.  Picks the command; each is a file command_<name>.c. */
+/* rkb: every command except the running of pipelines.  Picks the command; each command has a file
+ * command_<name>.c. */
 #include <stdio.h>
 #include <string.h>
 #include "base/nearest_name.h"

@@ -1,5 +1,5 @@
-/* rkb-run: runs a pipeline to an ending, or goes on with a run that was cut short.  The main thread becomes the engine's
- * loop; this file owns the run's directory name, the log and the progress display. */
+/* rkb-run: runs a pipeline to an ending, or resumes an interrupted run.  The main thread becomes the engine's
+ * loop.  This file owns the run's directory name, the log and the progress display. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static bool holds_a_run(const char *directory) {
    return holds;
 }
 
-/* Runs elsewhere, and sweeps. */
+/* Whether the command is a sweep, or runs on other machines. */
 static bool is_placed(const rkb_arguments_t *arguments) {
    const char *on = rkb_argument(arguments, "on");
    return on && strcmp(on, "local") != 0;
@@ -99,7 +99,7 @@ static int read_command_line(const rkb_arguments_t *arguments, command_line_t *l
    return RKB_EXIT_OK;
 }
 
-/* The run's directory: the one to go on with, the one named, or a new one below runs/. */
+/* Chooses the run's directory: the one to resume, the one named, or a new one below runs/. */
 static int choose_directory(const rkb_arguments_t *arguments, const command_line_t *line, const char *name,
                             rkb_run_directory_t *directory) {
    rkb_error_t err;
@@ -143,7 +143,7 @@ static int print_result(const command_line_t *line, const rkb_run_result_t *outc
    return code;
 }
 
-/* A job that hangs in a thread may use anything, so nothing is torn down under it. */
+/* Leaves the process without cleanup when a job hangs in a thread, because that job may use anything. */
 static void leave_if_hung(const rkb_run_result_t *outcome, int code) {
    if (!outcome->must_exit_hard)
       return;
@@ -205,7 +205,7 @@ static int run_pipeline(rkb_pipeline_t *pipeline, const rkb_arguments_t *argumen
    return code;
 }
 
-/* One cell is a run like another: it goes on in its own directory, with the sweep's secret. */
+/* Runs one cell of a sweep.  It is a run like any other, in its own directory and with the sweep's secret. */
 static int run_cell(const rkb_arguments_t *arguments, command_line_t *line) {
    rkb_run_cell_t cell;
    rkb_pipeline_t *pipeline = NULL;

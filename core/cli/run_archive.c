@@ -1,4 +1,4 @@
-/* Shared by the commands that read a run's archive.  The main thread alone. */
+/* Functions for commands that read a run's archive.  Only the main thread. */
 #include "cli/run_archive.h"
 
 #include <stdlib.h>
@@ -66,7 +66,8 @@ void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_s
    rkb_print_tensor_instructions(verdict);
 }
 
-/* Without a better-direction it is a feature for searches, numbered for machines: --json has it. */
+/* A measurement without a better direction is a feature for searches.  It is meant for programs, so only
+ * --json shows it. */
 static void print_measurement(const rkb_measurement_record_t *measurement) {
    rkb_limiter_t limiter;
    if (!measurement->better[0])
@@ -82,7 +83,7 @@ static void print_measurement(const rkb_measurement_record_t *measurement) {
    printf("\n");
 }
 
-/* What the slowest case is bound by, and what treats that. */
+/* Prints what limits the slowest case, and what may help. */
 static void print_advice(const rkb_measurement_record_t *measurements, uint32_t count) {
    rkb_limiter_t limiter;
    if (!rkb_limiter_of_slowest(measurements, count, NULL, &limiter) || !limiter.bottleneck[0])

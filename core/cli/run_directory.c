@@ -1,4 +1,5 @@
-/* Makes a run's directory and remembers what was there before (run_directory.h).  The main thread alone. */
+/* Makes a run's directory and remembers which parts of it existed before (run_directory.h).  Only the main
+ * thread. */
 #include "cli/run_directory.h"
 
 #include <errno.h>
@@ -9,17 +10,17 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* SQLite keeps its log and index beside the archive until that is closed. */
+/* SQLite keeps its log and index beside the archive until the archive is closed. */
 static const char *const files[RKB_RUN_FILES] = {"pipeline.yaml",  "log.jsonl", "run.sqlite-wal",
                                                  "run.sqlite-shm", "lock",      "run.sqlite"};
 
-/* The part of path that is there already, "" when even its first directory is not.  malloc'd. */
+/* The part of path that exists already; "" when not even its first directory does.  malloc'd. */
 static char *part_that_exists(const char *path) {
    char *part = rkb_duplicate(path);
    while (*part && !rkb_path_exists(part)) {
       char *slash = strrchr(part, '/');
       if (slash == part)
-         slash++; /* "/" is there */
+         slash++; /* "/" always exists */
       *(slash ? slash : part) = '\0';
    }
    return part;
@@ -54,7 +55,8 @@ void rkb_run_directory_take_back(const rkb_run_directory_t *made) {
          unlink(file);
       free(file);
    }
-   /* rmdir leaves a directory alone that holds anything else.  "a/b/" names the same as "a/b", which is gone then. */
+   /* rmdir fails on a directory that holds other files.  "a/b/" names the same directory as "a/b", so the
+    * second removal finds it gone. */
    while (path && strlen(path) > strlen(made->kept) && (rmdir(path) == 0 || errno == ENOENT)) {
       char *slash = strrchr(path, '/');
       *(slash ? slash : path) = '\0';

@@ -13,9 +13,10 @@ typedef struct rkb_run_directory {
    bool before[RKB_RUN_FILES]; /* which files existed before */
 } rkb_run_directory_t;
 
-/* out, or a new directory below runs/ that is called after name (out NULL).  made is to be freed, whatever is returned. */
+/* Makes the directory `out`, or with out NULL a new directory below runs/ whose name begins with `name`.
+ * Free made, whatever is returned. */
 int rkb_run_directory_new(const char *out, const char *name, rkb_run_directory_t *made, rkb_error_t *err);
-/* Removes what was not there before the run: its files, then directories that hold nothing else. */
+/* Removes the files that did not exist before the run, then the directories that became empty. */
 void rkb_run_directory_take_back(const rkb_run_directory_t *made);
 void rkb_run_directory_free(rkb_run_directory_t *made);
 

@@ -1,4 +1,4 @@
-/* The result of a run.  The main thread alone. */
+/* Prints the result of a run.  Only the main thread. */
 #include "cli/run_result.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* How a run ended, for people and for programs. */
+/* The ending of a run, for people and for programs. */
 #ifndef RKB_CLI_RUN_RESULT_H
 #define RKB_CLI_RUN_RESULT_H
 
@@ -6,9 +6,9 @@
 
 /* Prints the result to standard output.  objective: the measurement's name; directory: the run's. */
 void rkb_print_outcome(const rkb_run_result_t *outcome, const char *objective, const char *directory);
-/* Prints the line that lets a user repeat what was sampled by a drawn secret. */
+/* Prints the line with which a user can repeat the samples of a drawn secret. */
 void rkb_print_secret(const rkb_secret_t *secret);
-/* Prints on standard error what the user can do with the run now. */
+/* Prints on standard error the user's next steps with the run. */
 void rkb_print_next_steps(const rkb_run_result_t *outcome, const char *directory);
 int rkb_print_outcome_json(const rkb_run_result_t *outcome, const char *objective, const char *directory);
 /* The exit code for the run's ending. */

@@ -21,11 +21,12 @@ typedef struct showing {
    const rkb_sweep_t *sweep;
    bool quiet;
    uint64_t began_ns;
-   uint32_t ended_before; /* cells that had ended before this process */
+   uint32_t ended_before; /* number of cells that had ended before this process */
    bool counted;
 } showing_t;
 
-/* The time that the cells which are left will take, if they take as long as those of this process did; "" before one has ended. */
+/* Estimates the time for the cells that are left from the cells that this process ran; "" before one has
+ * ended. */
 static void spell_rest(const showing_t *showing, const rkb_sweep_event_t *event, char *out, size_t size) {
    const uint32_t done = event->ended - showing->ended_before;
    const double spent = (double)(rkb_now_ns() - showing->began_ns);
@@ -47,7 +48,7 @@ static void show_ended(const showing_t *showing, const rkb_sweep_event_t *event)
            showing->sweep->cells[event->cell].name, best, (long long)event->look->candidates, time, rest);
 }
 
-/* "continue with:" of one cell is not what a person should do who runs all of them. */
+/* Whether a line is a cell's advice "continue with: ...", which is wrong for a user who runs the whole sweep. */
 static bool is_advice(const char *line) {
    return strncmp(line, "continue with:", 14) == 0 || strncmp(line, "finished results are stored;", 28) == 0;
 }
@@ -116,7 +117,7 @@ static int print_result(const rkb_arguments_t *arguments, const rkb_sweep_t *swe
    return RKB_EXIT_OK;
 }
 
-/* Of a run that was sent elsewhere: its archive says what came of it. */
+/* Prints the result of a run that another machine ran, from its archive. */
 static int print_alone(const rkb_arguments_t *arguments, const rkb_sweep_t *sweep, const rkb_sweep_result_t *result,
                        double seconds) {
    rkb_cell_look_t look;
@@ -149,7 +150,7 @@ static int read_at_once(const rkb_arguments_t *arguments, uint32_t *at_once) {
    return RKB_EXIT_OK;
 }
 
-/* Options that say nothing where the cells run are told and not ignored. */
+/* Reports options that have no effect at the cells' destination, instead of ignoring them. */
 static int read_destination(const rkb_arguments_t *arguments, rkb_destination_t *destination) {
    rkb_error_t err;
    if (rkb_destination_read(rkb_argument(arguments, "on"), destination, &err) != RKB_OK) {
@@ -223,7 +224,7 @@ static int run_on(const rkb_arguments_t *arguments, const rkb_sweep_t *sweep, ui
    return result.interrupted ? RKB_EXIT_INTERRUPTED : result.failed ? RKB_EXIT_BROKEN : RKB_EXIT_OK;
 }
 
-/* Elsewhere the directory has the same name from the root on, and a queue knows it by that name. */
+/* On another machine the directory has the same absolute path, and the queue identifies the job by that path. */
 static char *directory_for(const rkb_destination_t *destination, const char *directory) {
    char *whole = destination->operations->here ? NULL : realpath(directory, NULL);
    return whole ? whole : rkb_duplicate(directory);
@@ -277,7 +278,7 @@ int rkb_run_new_sweep(const rkb_arguments_t *arguments, const rkb_pipeline_t *pi
    return code;
 }
 
-/* The cells' pipelines are fixed in the plan; options that would change them are told and not ignored. */
+/* Refuses options that would change the cells' pipelines, which the plan fixes, instead of ignoring them. */
 static int refuse_changes(const rkb_arguments_t *arguments) {
    static const char *const fixed[] = {"task", "direction", "target", "set", "out", "secret"};
    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)

@@ -11,7 +11,7 @@
          "What decides which blocks, inputs and shapes are sampled: 64 hex digits, or @FILE that holds them (default: drawn).", false  \
    }
 
-/* The file's text up to its first white space. */
+/* Reads a file's text up to its first white space. */
 int rkb_secret_from_file(const char *path, rkb_secret_t *room, rkb_error_t *err);
 /* Reads the option into room.  *secret is room, or NULL when the option is absent.  Prints errors; returns enum rkb_exit. */
 int rkb_secret_argument(const rkb_arguments_t *arguments, rkb_secret_t *room, const rkb_secret_t **secret);

@@ -1,4 +1,4 @@
-/* Evidence as a person reads it.  The keys are those of docs/archive.md, 'Evidence'.  The main thread alone. */
+/* Prints evidence for people.  The keys are those of docs/archive.md, 'Evidence'.  Only the main thread. */
 #include "cli/verdict_evidence.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_SOURCE_LINE = 160 };
 
-/* <length><name> of the Itanium C++ ABI, section 5.1.3; *at moves behind it. */
+/* Reads <length><name> of the Itanium C++ ABI, section 5.1.3; *at moves past it. */
 static int read_name(const char **at, const char **name) {
    char *end;
    long length = strtol(*at, &end, 10);
@@ -19,7 +19,7 @@ static int read_name(const char **at, const char **name) {
    return (int)length;
 }
 
-/* I (L<type><number>E)+ E: template arguments that are integers; *at moves behind them. */
+/* Reads I (L<type><number>E)+ E: template arguments that are integers; *at moves past them. */
 static bool read_integers(const char **at, char *out, size_t size) {
    const char *next = *at + 1;
    size_t used = 0;
@@ -67,7 +67,8 @@ static bool number_of(const json_t *evidence, const char *key, double *value) {
    return true;
 }
 
-/* The compiler knows the candidate by a name of its own; any other file is a header. */
+/* Whether a file is the candidate.  The compiler uses a name of its own for the candidate; any other file is
+ * a header. */
 static bool is_the_candidate(const char *file) {
    const char *slash = file ? strrchr(file, '/') : NULL;
    return !file || strcmp(slash ? slash + 1 : file, "candidate.cu") == 0;
@@ -148,7 +149,7 @@ static void print_bytes(const json_t *evidence) {
    printf("%s%s\n", opcode ? ", by " : "", opcode ? opcode : "");
 }
 
-/* The instruction and what its registers held in that thread. */
+/* Prints the instruction and the values of its registers in that thread. */
 static void print_instruction(const json_t *evidence) {
    const char *opcode = text_of(evidence, "opcode"), *name;
    json_t *registers = json_object_get(evidence, "registers"), *value;
@@ -166,7 +167,7 @@ static void print_instruction(const json_t *evidence) {
    printf("\n");
 }
 
-/* A value that is a number, or one of the texts that stand for what JSON cannot hold. */
+/* Spells a value that is a number, or one of the texts for numbers that JSON cannot hold. */
 static const char *spell(const json_t *value, char *out, size_t size) {
    if (json_is_string(value))
       snprintf(out, size, "%s", json_string_value(value));
@@ -217,7 +218,8 @@ static bool is_understood(const json_t *evidence) {
    return false;
 }
 
-/* The evidence's own sentence is the message without the place and the inputs, which have lines of their own. */
+/* Prints the evidence.  Its own sentence is the message without the place and the inputs, because these have
+ * lines of their own. */
 void rkb_print_evidence(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source) {
    rkb_error_t err;
    json_t *evidence =

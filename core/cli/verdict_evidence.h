@@ -6,7 +6,7 @@
 
 /* The candidate of the verdict; used to show the source line. */
 typedef struct rkb_evidence_source {
-   const char *name; /* its file, or "candidate 17" */
+   const char *name; /* name of its file, or "candidate 17" */
    const char *text; /* the whole source, or NULL */
 } rkb_evidence_source_t;
 

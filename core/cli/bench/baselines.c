@@ -1,5 +1,5 @@
-/* Two Python processes that hold everything ready and time it when asked.  They are ours and hold nothing of a candidate.
- * Owns the processes; they end with it. */
+/* Runs two Python processes that prepare PyTorch's variants and time them on request.  The processes are part
+ * of rkb and hold no code or data of a candidate.  Owns the processes; they end with it. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,8 +10,8 @@
 #include "cli/bench/bench.h"
 #include "task/python.h"
 
-/* Starting PyTorch; choosing for all of a task's cases, max-autotune among them, each within RKB_PREPARE_SECONDS; loading what was
- * chosen; timing it. */
+/* The time limit includes: starting PyTorch; choosing for all of a task's cases, max-autotune among them,
+ * each within RKB_PREPARE_SECONDS; loading the choices; timing them. */
 #define START_SECONDS 120
 #define CHOOSE_SECONDS 3600
 #define PREPARE_SECONDS 900
@@ -39,7 +39,7 @@ static int say(rkb_peer_t *peer, const json_t *request, rkb_error_t *err) {
    return status;
 }
 
-/* One line, which says how it went. */
+/* Reads one line, which says whether the request succeeded. */
 static int hear(rkb_peer_t *peer, uint64_t seconds, rkb_error_t *err) {
    char line[4096];
    size_t length = 0;
@@ -113,7 +113,7 @@ const char *rkb_baselines_torch(const rkb_baselines_t *b) {
    return b->torch;
 }
 
-/* "a,b" as ["a", "b"]. */
+/* Writes "a,b" as ["a", "b"]. */
 static json_t *list_of(const char *text) {
    json_t *list = json_array();
    for (size_t length; *text; text += length + (text[length] == ',')) {
@@ -145,7 +145,7 @@ int rkb_baselines_prepare(rkb_baselines_t *b, const rkb_bench_work_t *work, cons
    json_t *request = request_for("prepare", work, variants);
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++)
       status = say(&b->processes[i], request, err);
-   /* Both are heard whatever one says, so that no answer is left for the next request. */
+   /* Reads both answers, even if one of them is a failure, so that no answer is left for the next request. */
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++) {
       rkb_error_t why;
       if (hear(&b->processes[i], PREPARE_SECONDS, &why) != RKB_OK) {

@@ -15,14 +15,14 @@
 #include "task/task.h"
 
 enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2, RKB_BENCH_VARIANTS = 6 };
-extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* of PyTorch; figures.c */
+extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* PyTorch's variants; figures.c */
 
 typedef struct rkb_bench {
    const rkb_arguments_t *arguments;
    const char *out;            /* rows/, baselines/, table.md, table.json, figures.tsv */
    char *pipeline;             /* the pipeline that measures; owned */
-   const char *target;         /* device profile */
-   rkb_secret_t secret;        /* what the checks sample by; each row keeps it */
+   const char *target;         /* name of the device profile */
+   rkb_secret_t secret;        /* key of the samples that checks draw; each row stores it */
    rkb_peaks_t least; /* borrows its name from the profile */
    rkb_log_t *log;
    struct rkb_devices
@@ -33,9 +33,9 @@ typedef struct rkb_bench {
 
 /* One task in one direction. */
 typedef struct rkb_bench_work {
-   char *directory;              /* of the task; owned */
+   char *directory;              /* directory of the task; owned */
    rkb_task_t *task;             /* owned */
-   const char *name, *direction; /* the task's */
+   const char *name, *direction; /* the task's name and direction */
 } rkb_bench_work_t;
 
 /* A kernel file, and the tune values with which it is measured. */
@@ -45,7 +45,7 @@ typedef struct rkb_bench_kernel {
 } rkb_bench_kernel_t;
 /* bench_kernel.c: the file's text with the tune values as its defaults; malloc'd. */
 int rkb_bench_kernel_text(const rkb_bench_kernel_t *kernel, char **text, rkb_error_t *err);
-void rkb_bench_kernel_free(rkb_bench_kernel_t *kernel); /* what it owns */
+void rkb_bench_kernel_free(rkb_bench_kernel_t *kernel); /* frees what the kernel owns */
 
 /* best_file.c: reads the seed and the tune values that best/<direction>.yaml names (docs/task-format.md).  path is NULL when there is
  * no such file.  The error names file, line and column. */
@@ -56,7 +56,7 @@ int rkb_bench_best_read(const rkb_bench_work_t *work, rkb_bench_kernel_t *kernel
 typedef struct rkb_bench_kernels {
    rkb_bench_kernel_t list[RKB_BENCH_MOST_KERNELS];
    uint32_t count;
-   char hash[RKB_HASH_TEXT]; /* of all their texts */
+   char hash[RKB_HASH_TEXT]; /* hash of all their texts */
 } rkb_bench_kernels_t;
 int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *kernels, rkb_error_t *err);
 void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
@@ -65,17 +65,18 @@ void rkb_bench_kernels_free(rkb_bench_kernels_t *kernels);
  * "standing", "reason", "message", "tune", "us" (absent without a time), "worker", "cases": {name: {...}}}; the caller owns it. */
 int rkb_bench_measure(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                       const rkb_bench_kernel_t *kernel, bool full, json_t **result, rkb_error_t *err);
-/* Builds the same object step by step: first without measurements and verdicts, then add each of them. */
+/* Builds the same object step by step: first without measurements and verdicts; then each of them is added. */
 json_t *rkb_bench_measured(const char *path, const char *standing, const char *reason, const char *tune);
 void rkb_bench_add_measurement(json_t *measured, const rkb_measurement_record_t *measurement);
 void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict);
-/* kernel_choice.c: chooses the fastest accepted kernel.  If there are several, times them with the quick gate, and in full where the gate
- * cannot tell them apart.  *tried lists the kernels in order as measured, without cases and worker, with "full_us" where measured
- * in full; the caller owns it, also after an error. */
+/* kernel_choice.c: chooses the fastest accepted kernel.  If there are several, times them with the quick
+ * gate.  If the gate cannot tell kernels apart, times those in full.  *tried lists the kernels in the order
+ * in which they were measured, without cases and worker, with "full_us" for those timed in full; the caller
+ * owns it, also after an error. */
 int rkb_bench_choose(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                      const rkb_bench_kernels_t *kernels, uint32_t *chosen, json_t **tried, rkb_error_t *err);
 
-/* row_file.c.  read: NULL when there is no row, or the row is of another task or of other kernels. */
+/* row_file.c.  read: NULL when there is no row, or the row belongs to another task or to other kernels. */
 json_t *rkb_bench_row_read(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                            const rkb_bench_kernels_t *kernels);
 int rkb_bench_row_make(const rkb_bench_t *bench, const rkb_bench_work_t *work,
@@ -95,7 +96,7 @@ json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *
 
 /* baselines.c: processes that time PyTorch, alternating with the worker's two sittings: process 0, worker, worker, process 1. */
 typedef struct rkb_baselines rkb_baselines_t;
-/* RKB_ERR_UNAVAILABLE with the reason where PyTorch or the timing library is missing. */
+/* RKB_ERR_UNAVAILABLE, with the reason, when PyTorch or the timing library is missing. */
 int rkb_baselines_open(const char *out, rkb_baselines_t **baselines, rkb_error_t *err);
 void rkb_baselines_close(rkb_baselines_t *baselines);
 /* Makes the missing choices of torch.compile in one process.  Nothing else should run meanwhile. */
@@ -106,19 +107,20 @@ int rkb_baselines_prepare(rkb_baselines_t *baselines, const rkb_bench_work_t *wo
                           rkb_error_t *err);
 /* Times the prepared variants in process 0 or 1. */
 int rkb_baselines_time(rkb_baselines_t *baselines, uint32_t process, rkb_error_t *err);
-const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* its version */
+const char *rkb_baselines_torch(const rkb_baselines_t *baselines); /* the version of PyTorch */
 
 /* expected_in_background.c: evaluates, in child processes in the background, the expected values of later works. */
 typedef struct rkb_background rkb_background_t;
-/* works are in the order in which they will be measured; measured[i] true: skip works[i].  Both stay the caller's until close. */
+/* works are in the order in which they will be measured; measured[i] true: skip works[i].  The caller keeps
+ * owning both, and must keep them until close. */
 int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
                    uint32_t count, rkb_background_t **ahead, rkb_error_t *err);
-/* Kills running children; stored results stay.  NULL is accepted, here and below. */
+/* Kills running children; stored results stay.  All functions here accept NULL. */
 void rkb_background_close(rkb_background_t *ahead);
 /* Returns when works[work] is evaluated.  If its evaluation has not begun, returns at once, and it will not be evaluated ahead.
  * RKB_ERR_CANCELLED after an interrupt or a request to end. */
 int rkb_background_wait(rkb_background_t *ahead, uint32_t work, rkb_error_t *err);
-/* Pauses the evaluation while something is timed that should have the machine to itself. */
+/* Pauses the evaluation during a timing that should have the machine to itself. */
 void rkb_background_pause(rkb_background_t *ahead, bool pause);
 
 /* table.c: writes table.md, table.json and figures.tsv from the rows that exist. */

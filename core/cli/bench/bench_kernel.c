@@ -1,4 +1,4 @@
-/* One kernel of a row: its text with the row's tune values, and its end.  Any thread. */
+/* One kernel of a row: makes its text with the row's tune values, and frees it.  Any thread. */
 #include <stdlib.h>
 #include "base/file.h"
 #include "cli/bench/bench.h"

@@ -1,4 +1,5 @@
-/* best/<direction>.yaml: the best kernel that is a seed with other tune values, named and not copied.  Any thread. */
+/* Reads best/<direction>.yaml.  It names a best kernel that is a seed with other tune values, instead of
+ * copying it.  Any thread. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct reader {
    rkb_bench_kernel_t kernel;
 } reader_t;
 
-/* The seed's manifest; NULL with a problem at the seed's name. */
+/* Reads the seed's manifest; NULL with a problem at the seed's name. */
 static rkb_manifest_t *read_seed(reader_t *in, const rkb_yaml_t *seed) {
    char path[4096], *source = NULL;
    const char *name;
@@ -48,7 +49,8 @@ static bool has_parameter(const rkb_manifest_t *manifest, const char *name) {
    return false;
 }
 
-/* Every parameter has to be named: otherwise a new default of the seed would change the best kernel silently. */
+/* Reads the tune values.  Every parameter has to be named; otherwise a new default of the seed would silently
+ * change the best kernel. */
 static json_t *read_tune(reader_t *in, const rkb_yaml_t *tune, const rkb_manifest_t *manifest) {
    json_t *values = json_object();
    if (!rkb_yaml_expect(tune, RKB_YAML_MAP, "tune", &in->problems))

@@ -1,5 +1,7 @@
-/* What the next rows will be compared with, evaluated while the GPU works on one.  Children do it (`rkb expected`): their memory
- * goes back with them, and they can be stopped while something is timed.  Two threads each wait for a child; one begins with the first work, one with the last and costliest.  Owns threads and children. */
+/* Evaluates the expected values of the next rows while the GPU works on the current one.  Child processes do
+ * it (`rkb expected`), so that their memory is released when they end, and they can be stopped during a
+ * timing.  Two threads each wait for a child; one begins with the first work, the other with the last and
+ * costliest.  Owns threads and children. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 enum { CHILDREN = 2, NICE = 10 };
 
-/* As pipelines/remeasure.yaml has it, which measures the rows. */
+/* The same budget as in pipelines/remeasure.yaml, which measures the rows. */
 #define BUDGET "400ms"
 
 enum state { WAITING, RUNNING, EVALUATED };
@@ -27,9 +29,9 @@ typedef struct child {
 
 struct rkb_background {
    const rkb_bench_t *bench;
-   const rkb_bench_work_t *const *works; /* in the order they are measured; the caller's */
+   const rkb_bench_work_t *const *works; /* in the order in which they are measured; owned by the caller */
    uint32_t count;
-   enum state *states; /* one a work */
+   enum state *states; /* one per work */
    char *program, threads[32];
    pthread_mutex_t lock;
    pthread_cond_t changed;
@@ -37,7 +39,7 @@ struct rkb_background {
    child_t children[CHILDREN];
 };
 
-/* The next work for a child; count when there is none.  Holds the lock. */
+/* Chooses the next work for a child; count when there is none.  The caller holds the lock. */
 static uint32_t choose(const rkb_background_t *a, bool from_the_end) {
    for (uint32_t i = 0; i < a->count; i++) {
       const uint32_t n = from_the_end ? a->count - 1 - i : i;
@@ -55,7 +57,7 @@ static bool is_ending(void *argument) {
    return ending;
 }
 
-/* The program's own environment, with this many threads for one evaluation. */
+/* Makes an environment from the program's own, with this many threads for one evaluation. */
 static const char **environment_of(const rkb_background_t *a) {
    size_t count = 0, kept = 0;
    while (environ[count])
@@ -73,7 +75,7 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
    const char *const words[] = {a->program,      "expected", work->directory, "--direction",
                                 work->direction, "--budget", BUDGET,          NULL};
    rkb_bench_kernels_t kernels;
-   int status = rkb_bench_kernels_find(work, &kernels, err); /* without one, nothing will be compared */
+   int status = rkb_bench_kernels_find(work, &kernels, err); /* a work without a kernel is not compared */
    if (status != RKB_OK)
       return status;
    const char **environment = environment_of(a);
@@ -133,7 +135,7 @@ int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const 
    }
    for (uint32_t i = 0; i < count; i++)
       a->states[i] = measured[i] ? EVALUATED : WAITING;
-   /* Signals are the main thread's. */
+   /* Only the main thread handles signals. */
    sigset_t held, before;
    sigfillset(&held);
    pthread_sigmask(SIG_BLOCK, &held, &before);
@@ -147,7 +149,7 @@ int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const 
    return RKB_OK;
 }
 
-/* A signal that arrived while they were held back. */
+/* Whether a signal arrived while signals were blocked. */
 static bool is_interrupted(void) {
    sigset_t pending;
    return sigpending(&pending) == 0 &&
@@ -165,7 +167,7 @@ int rkb_background_wait(rkb_background_t *a, uint32_t work, rkb_error_t *err) {
    sigaddset(&held, SIGTERM);
    pthread_sigmask(SIG_BLOCK, &held, &before);
    pthread_mutex_lock(&a->lock);
-   /* A work that no child has begun (there may be no thread) is evaluated where it is measured. */
+   /* A work that no child has begun (there may be no thread) is evaluated when it is measured. */
    if (a->states[work] == WAITING)
       a->states[work] = EVALUATED;
    while (a->states[work] != EVALUATED && status == RKB_OK) {
@@ -179,7 +181,7 @@ int rkb_background_wait(rkb_background_t *a, uint32_t work, rkb_error_t *err) {
          status = rkb_fail(err, RKB_ERR_CANCELLED, "interrupted");
    }
    pthread_mutex_unlock(&a->lock);
-   if (status == RKB_OK) /* otherwise the signal has done its work, and waits until the end */
+   if (status == RKB_OK) /* otherwise the signal has interrupted the wait, and stays pending until close */
       pthread_sigmask(SIG_SETMASK, &before, NULL);
    return status;
 }
@@ -203,7 +205,8 @@ void rkb_background_close(rkb_background_t *a) {
    a->ending = true;
    pthread_cond_broadcast(&a->changed);
    pthread_mutex_unlock(&a->lock);
-   for (uint32_t i = 0; i < CHILDREN; i++) /* each thread kills its child, stopped or not */
+   /* Each thread kills its child, whether the child is stopped or not. */
+   for (uint32_t i = 0; i < CHILDREN; i++)
       if (a->children[i].started)
          pthread_join(a->children[i].thread, NULL);
    pthread_cond_destroy(&a->changed);

@@ -14,7 +14,7 @@
 #include "cli/bench/bench.h"
 
 #define COLUMNS "task\tdirection\tcase\tsubject\tus\tlow_us\thigh_us\tmore"
-/* Enough that a time rounded twice, here and in the table, is the time rounded once. */
+/* With this many digits a time that is rounded twice, here and in the table, equals the time rounded once. */
 #define DIGITS 12
 enum { FIELDS = 8 };
 
@@ -86,7 +86,7 @@ static json_t *child(json_t *object, const char *name) {
    return found;
 }
 
-/* The place of the subject's figures in the line of its case; NULL when there is no such subject. */
+/* The object in the line of its case that holds the subject's figures; NULL when there is no such subject. */
 static json_t *place_of(json_t *line, const char *subject) {
    if (strcmp(subject, "row") == 0)
       return line;
@@ -102,7 +102,7 @@ static json_t *place_of(json_t *line, const char *subject) {
    return NULL;
 }
 
-/* The last line when it is of the same task, direction and case; a new one otherwise. */
+/* The last line if it has the same task, direction and case; otherwise a new line. */
 static json_t *line_for(json_t *lines, char *const *fields) {
    const size_t count = json_array_size(lines);
    json_t *line = count ? json_array_get(lines, count - 1) : NULL;
@@ -143,7 +143,7 @@ static int read_more(const source_t *in, const char *text, json_t *place) {
    return status;
 }
 
-/* text: without its end of line; cut at its tabs. */
+/* Reads a line.  text has no end of line; it is cut at its tabs. */
 static int read_line(const source_t *in, char *text, json_t *lines) {
    char *fields[FIELDS];
    uint32_t count = 0;

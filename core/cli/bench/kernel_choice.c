@@ -7,21 +7,23 @@
 #include "base/memory.h"
 #include "cli/bench/bench.h"
 
-/* What sittings of one kernel have been seen to differ by (docs/results/README.md, 'How it was measured'), with the events' resolution. */
+/* Sittings of one kernel have differed by up to this share (docs/results/README.md, 'How it was measured');
+ * the events' resolution is included. */
 #define APART_SHARE 0.02
 #define APART_US 0.5
-/* Of a longer one a sitting tells more than the least gain that counts (docs/timing.md, 'What the samples are worth'). */
+/* For a longer kernel, one sitting is more precise than the least gain that counts (docs/timing.md, 'What the
+ * samples are worth'). */
 #define LONGEST_US 1000.0
 enum { MOST_CONTENDERS = 4 };
 
-/* The geometric mean of an accepted kernel's times, infinite where there is none. */
+/* The geometric mean of an accepted kernel's times; infinite when it has none. */
 static double time_of(const json_t *measured, const char *name) {
    const json_t *us = json_object_get(measured, name);
    bool accepted = strcmp(json_string_value(json_object_get(measured, "standing")), RKB_ACCEPT) == 0;
    return accepted && us ? json_number_value(us) : INFINITY;
 }
 
-/* Where the least time of that name is; 0 where there is none. */
+/* The index of the least time of that name.  The time is 0 for a kernel without one. */
 static uint32_t least_of(const json_t *tried, const char *name) {
    uint32_t least = 0;
    for (uint32_t i = 1; i < json_array_size(tried); i++)
@@ -30,7 +32,7 @@ static uint32_t least_of(const json_t *tried, const char *name) {
    return least;
 }
 
-/* How many are faster, or as fast and named earlier. */
+/* The number of kernels that are faster, or equally fast and named earlier. */
 static uint32_t rank_of(const json_t *tried, uint32_t kernel) {
    const double us = time_of(json_array_get(tried, kernel), "us");
    uint32_t rank = 0;
@@ -41,7 +43,8 @@ static uint32_t rank_of(const json_t *tried, uint32_t kernel) {
    return rank;
 }
 
-/* Those that may be the fastest, by the quick gate; of many the first few.  One alone needs no contest. */
+/* Finds the kernels that may be the fastest, by the quick gate; the first few if there are many.  A single
+ * one needs no contest. */
 static uint32_t find_contenders(const json_t *tried, uint32_t contenders[MOST_CONTENDERS]) {
    const double least = time_of(json_array_get(tried, least_of(tried, "us")), "us");
    uint32_t count = 0;
@@ -65,7 +68,7 @@ static int try_quickly(const rkb_bench_t *bench, const rkb_bench_work_t *work,
    return json_array_append_new(tried, result) == 0 ? RKB_OK : rkb_fail_memory(err, 0);
 }
 
-/* A kernel that is rejected then has no "full_us". */
+/* Times a kernel in full.  If the kernel is rejected in this run, it gets no "full_us". */
 static int try_in_full(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                        const rkb_bench_kernel_t *kernel, json_t *tried, rkb_error_t *err) {
    json_t *result = NULL;

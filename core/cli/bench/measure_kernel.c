@@ -1,4 +1,4 @@
-/* One kernel through a pipeline that checks and times it, and what came of it as JSON. */
+/* Puts one kernel through a pipeline that checks and times it, and returns the result as JSON. */
 #include <stdlib.h>
 #include <string.h>
 #include <rkb/items.h>
@@ -54,7 +54,7 @@ void rkb_bench_add_verdict(json_t *measured, const rkb_verdict_record_t *verdict
       json_object_set(measured, "worker", json_object_get(evidence, "worker"));
    if (json_object_get(evidence, "ms"))
       json_object_set(measured, "check_ms", json_object_get(evidence, "ms"));
-   /* Which case, family, seed and element: what is needed to see it again. */
+   /* Keeps the case, family, seed and element of a fault, which are needed to reproduce it. */
    if (json_is_object(evidence) && strcmp(verdict->standing, RKB_ACCEPT) != 0) {
       json_object_del(evidence, "worker");
       json_object_del(evidence, "ms");

@@ -54,7 +54,7 @@ json_t *rkb_bench_record_read(const rkb_bench_t *bench, const rkb_bench_work_t *
    return NULL;
 }
 
-/* The command that measures this row again, as its reader would type it. */
+/* The command that measures this row again, as a user would type it. */
 static json_t *command_of(const rkb_bench_t *bench, const rkb_bench_work_t *work,
                           const rkb_bench_kernel_t *kernel) {
    rkb_text_t text;

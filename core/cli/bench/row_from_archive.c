@@ -1,4 +1,5 @@
-/* A row from a run's archive: what the search timed at its gate, until the kernel is measured again in full. */
+/* Makes a row from a run's archive.  Its times are those of the search's gate, until the kernel is measured
+ * again in full. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
@@ -6,7 +7,8 @@
 #include "cli/run_archive.h"
 #include "kernel/kernel.h"
 
-/* The kernel file that is this candidate with its tune assignment written in; count when there is none. */
+/* The index of the kernel file that equals this candidate with its tune assignment written in; count when
+ * there is none. */
 static uint32_t file_of(const rkb_bench_kernels_t *kernels, const rkb_candidate_record_t *candidate) {
    rkb_error_t ignored;
    char *wanted = NULL;

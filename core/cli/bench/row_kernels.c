@@ -32,7 +32,7 @@ static bool known(char *const *texts, uint32_t count, const char *text) {
    return false;
 }
 
-/* Reads them all, drops those whose text came before, and adds up the rest. */
+/* Reads all kernels, drops a text that occurred before, and hashes the rest. */
 static int read_all(rkb_bench_kernels_t *kernels, rkb_hasher_t *hasher, rkb_error_t *err) {
    char *texts[RKB_BENCH_MOST_KERNELS];
    uint32_t kept = 0, count = kernels->count;
@@ -68,7 +68,8 @@ int rkb_bench_kernels_find(const rkb_bench_work_t *work, rkb_bench_kernels_t *ke
       kernels->list[kernels->count++] = best;
    else
       rkb_bench_kernel_free(&best);
-   list(work, "seeds", kernels); /* one that is newer may be faster than what a search once made of another */
+   /* A newer seed may be faster than the result of a search that started from another seed. */
+   list(work, "seeds", kernels);
    rkb_hasher_t *hasher = rkb_hasher_new();
    status = read_all(kernels, hasher, err);
    rkb_hasher_finish(hasher, kernels->hash);

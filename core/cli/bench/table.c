@@ -1,4 +1,4 @@
-/* Writes the tables.  Every number says where it comes from; a missing number leaves its field empty. */
+/* Writes the tables.  Every number has its source; a missing number leaves its field empty. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "cli/run_archive.h"
 
 #define MOST_TABLE (16u << 20)
-/* Below this a share of the copy says more about launches than about the kernel (docs/timing.md). */
+/* Below this time, a share of the copy depends more on launches than on the kernel (docs/timing.md). */
 #define LEAST_COPY_US 20.0
-/* Anchors of a row and of its baselines further apart than this: they were not timed under the same conditions. */
+/* If the anchors of a row and of its baselines differ by more than this share, they were not timed under the
+ * same conditions. */
 #define MOST_DRIFT 0.01
 #define RESOLUTION_US 0.5
 
@@ -26,7 +27,7 @@ static void put(json_t *object, const char *key, double value) {
       json_object_set_new(object, key, json_real(value));
 }
 
-/* The fastest variant of PyTorch: beating a slower one would mean nothing. */
+/* The fastest variant of PyTorch, because beating a slower one would mean nothing. */
 static const char *best_of(const json_t *record, double *us) {
    const char *best = NULL;
    *us = NAN;
@@ -45,7 +46,7 @@ static bool drifted(double a, double b) {
    return isfinite(a) && isfinite(b) && fabs(a - b) > MOST_DRIFT * b + RESOLUTION_US / 2;
 }
 
-/* The newest part of a tuning; of none: of those timed last. */
+/* The newest part of a tuning; without a tuning, the part that was timed last. */
 static const json_t *newest_part(const json_t *record, const json_t *tuning) {
    size_t i;
    const json_t *part, *newest = NULL;
@@ -57,7 +58,7 @@ static const json_t *newest_part(const json_t *record, const json_t *tuning) {
    return newest;
 }
 
-/* Whether the part that the best baseline is of saw another device speed than the row did. */
+/* Whether the anchors of the best baseline's part show another device speed than the row's anchors. */
 static bool other_conditions(const json_t *of_case, const json_t *record, const json_t *of_best) {
    const json_t *anchors =
       json_object_get(newest_part(record, json_object_get(of_best, "tuning")), "anchors");
@@ -65,7 +66,7 @@ static bool other_conditions(const json_t *of_case, const json_t *record, const 
           drifted(number(of_case, "chain_anchor_us"), number(anchors, "chain_us"));
 }
 
-/* What one line of the table says, as JSON; of_case NULL: the kernel was not timed on it. */
+/* One line of the table as JSON; of_case NULL: the kernel was not timed on it. */
 static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, const rkb_case_t *c,
                        const json_t *row, json_t *of_case, json_t *record) {
    const json_t *measured = json_object_get(row, "measured");
@@ -106,7 +107,7 @@ static json_t *line_of(const rkb_bench_t *bench, const rkb_bench_work_t *work, c
    return line;
 }
 
-/* What else was tried, without what each step of it took. */
+/* The other kernels that were tried, without the durations of each step. */
 static json_t *tried_of(const json_t *row) {
    static const char *const kept[] = {"kernel", "tune", "standing", "reason", "us", "full_us"};
    json_t *out = json_array();
@@ -223,7 +224,7 @@ static void note_worker(json_t *seen, const char *greeting) {
    rkb_text_free(&text);
 }
 
-/* "device=NVIDIA H200" and its like, each once. */
+/* Writes the conditions ("device=NVIDIA H200" and others), each once. */
 static void write_conditions(rkb_text_t *out, const json_t *lines) {
    size_t i;
    const json_t *line;
@@ -246,7 +247,8 @@ static void write_conditions(rkb_text_t *out, const json_t *lines) {
    json_decref(seen);
 }
 
-/* What the rows took, each with all kernels that were tried; a row taken from a run took nothing. */
+/* Writes how long the rows took, each with all kernels that were tried.  A row that was taken from a run took
+ * no time. */
 static void write_duration(rkb_text_t *out, const json_t *lines) {
    size_t i, rows = 0;
    const json_t *line;
@@ -262,14 +264,14 @@ static void write_duration(rkb_text_t *out, const json_t *lines) {
       rkb_text_format(out, "* %zu rows were checked and timed in %.0f s\n", rows, seconds);
 }
 
-/* Kernels that were not accepted, with what is needed to see it again. */
+/* Writes the kernels that were not accepted, with the data needed to reproduce the reason. */
 static void write_refusals(rkb_text_t *out, const json_t *lines) {
    size_t i;
    const json_t *line, *before = NULL;
    json_array_foreach(lines, i, line) {
       const json_t *evidence = json_object_get(line, "evidence");
       if (!evidence || json_equal(evidence, json_object_get(before, "evidence")))
-         continue; /* a line of another case says the same */
+         continue; /* a line of another case says the same already */
       char *text = json_dumps(evidence, JSON_COMPACT | JSON_SORT_KEYS);
       rkb_text_format(out, "* %s %s, %s: %s %s: %s; evidence `%s`\n", text_of(line, "task", ""),
                       text_of(line, "direction", ""), file_name(text_of(line, "kernel", "")),
@@ -280,7 +282,7 @@ static void write_refusals(rkb_text_t *out, const json_t *lines) {
    }
 }
 
-/* Clocks and the rest as they were read after each row, and how to measure it again. */
+/* Writes the device's state after each row (clocks and others), and how to measure the row again. */
 static void write_row_notes(rkb_text_t *out, const json_t *lines) {
    size_t i;
    const json_t *line;
@@ -335,7 +337,7 @@ static int save(const rkb_bench_t *bench, const char *name, const char *text, rk
    return status;
 }
 
-/* Makes the table from the figures alone, so whoever has the figures can make the whole table. */
+/* Makes the table only from the figures, so that anyone who has the figures can make the whole table. */
 int rkb_bench_table_of(const char *path, const char *figures, rkb_text_t *table, rkb_error_t *err) {
    json_t *lines;
    int status = rkb_bench_figures_read(path, figures, &lines, err);

@@ -15,7 +15,7 @@
 #include "cli/run_archive.h"
 #include "sweep/sweep_plan.h"
 
-/* Files of one run: rkb.translator.seed takes as many for one request. */
+/* Files per run: rkb.translator.seed takes this many for one request. */
 enum { KERNELS_A_RUN = 64, MAX_SWEEP_BYTES = 64 << 20 };
 
 static char *sweep_directory(const rkb_judge_runs_t *runs) {
@@ -29,7 +29,7 @@ bool rkb_judge_runs_begun(const rkb_judge_runs_t *runs) {
    return begun;
 }
 
-/* A YAML scalar: JSON's strings are YAML. */
+/* Adds a YAML scalar.  JSON's strings are valid YAML. */
 static void add_string(rkb_text_t *text, const char *word) {
    json_t *value = json_string(word);
    char *written = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
@@ -42,7 +42,7 @@ static bool same_subject(const rkb_labelled_kernel_t *a, const rkb_labelled_kern
    return strcmp(a->task, b->task) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* An arm: kernels from first on, of one task and direction.  Returns how many. */
+/* Adds an arm with kernels of one task and direction, from `first` on.  Returns their number. */
 static uint32_t add_arm(const rkb_judge_runs_t *runs, uint32_t number, uint32_t first, rkb_text_t *text) {
    const rkb_labelled_kernel_t *list = &runs->corpus->list[first];
    const uint32_t left = runs->corpus->count - first;
@@ -88,7 +88,8 @@ static int write_sweep(const rkb_judge_runs_t *runs, const char *pipeline, const
    return status;
 }
 
-/* rkb-run beside this program; waits for it.  ^C reaches both: the run ends as ^C ends a run, and this program goes on. */
+/* Starts the rkb-run beside this program and waits for it.  ^C reaches both: the run ends as ^C ends a run,
+ * and this program continues. */
 static int call_rkb_run(char *const *arguments) {
    char *program = rkb_find_program("rkb-run");
    int state = 0;
@@ -162,7 +163,7 @@ int rkb_judge_runs_go(const rkb_judge_runs_t *runs) {
    if (status != RKB_OK) {
       code = rkb_say_error(&err);
    } else {
-      /* A run that accepts nothing, as every run of shadows does, ends with 1. */
+      /* A run that accepts nothing ends with 1; every run with only shadow stages accepts nothing. */
       code = run_sweep(runs, directory, sweep_file);
       if (!rkb_is_sweep(directory) && code == RKB_EXIT_OK)
          code = RKB_EXIT_BROKEN;

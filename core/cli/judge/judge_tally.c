@@ -12,10 +12,10 @@ struct rkb_judge_tally {
    const rkb_labelled_corpus_t *corpus;
    rkb_judge_t judges[RKB_JUDGES];
    uint32_t count;
-   /* By kernel of the corpus: which judges were asked, and which rejected it, a bit each. */
+   /* By kernel of the corpus: bit masks of the judges that were asked and of those that rejected it. */
    uint32_t *asked, *rejected;
    char *followed;          /* a judge's name, or NULL */
-   rkb_judge_word_t *words; /* of that judge, by kernel */
+   rkb_judge_word_t *words; /* the followed judge's verdicts, by kernel */
 };
 
 rkb_judge_tally_t *rkb_judge_tally_new(const rkb_labelled_corpus_t *corpus) {
@@ -124,7 +124,7 @@ static int add_candidate(rkb_judge_tally_t *tally, const rkb_candidate_record_t 
       return RKB_OK;
    const uint32_t kernel = (uint32_t)(labelled - tally->corpus->list);
    if (tally->asked[kernel])
-      return RKB_OK; /* the same text again */
+      return RKB_OK; /* the same text occurs again */
    for (uint32_t i = 0; i < candidate->verdict_count && status == RKB_OK; i++)
       status = add_verdict(tally, kernel, &candidate->verdicts[i], err);
    for (uint32_t i = 0; i < candidate->measurement_count && status == RKB_OK; i++)
@@ -172,7 +172,8 @@ static json_t *counts_json(const rkb_judge_counts_t *c) {
    const int64_t alarms = c->wrong_rejected + c->right_rejected;
    const int64_t wrong = c->wrong_rejected + c->wrong_accepted + c->wrong_undecided;
    const int64_t right = c->right_rejected + c->right_accepted + c->right_undecided;
-   /* The harmonic mean of precision and recall; without an alarm, or a wrong kernel, there is none. */
+   /* The harmonic mean of precision and recall.  Without an alarm or without a wrong kernel it is not
+    * defined. */
    const double f1 = alarms && wrong ? 2.0 * (double)c->wrong_rejected / (double)(alarms + wrong) : NAN;
    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "wrong", (json_int_t)wrong, "right",
                     (json_int_t)right, "undecided", (json_int_t)(c->wrong_undecided + c->right_undecided),
@@ -221,7 +222,8 @@ static json_t *judge_json(const rkb_judge_t *judge) {
                     "worth_usd", judge->worth_usd, "calibration", bins_json(judge));
 }
 
-/* Of the wrong kernels that both were asked about: how many the row rejects and the column does not. */
+/* Counts, among the wrong kernels that both were asked about, those that the row rejects and the column does
+ * not. */
 static json_t *only_json(const rkb_judge_tally_t *tally) {
    json_t *rows = json_object();
    for (uint32_t r = 0; r < tally->count; r++) {
@@ -240,7 +242,8 @@ static json_t *only_json(const rkb_judge_tally_t *tally) {
    return rows;
 }
 
-/* Wrong kernels by kind: how many there are, and how many each judge rejects of those it was asked about. */
+/* Counts the wrong kernels by kind: how many there are, and how many each judge rejects of those it was asked
+ * about. */
 static json_t *kinds_json(const rkb_judge_tally_t *tally) {
    json_t *kinds = json_object();
    for (uint32_t k = 0; k < tally->corpus->count; k++) {

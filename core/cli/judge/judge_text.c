@@ -9,7 +9,7 @@ static long long int_of(const json_t *object, const char *key) {
    return (long long)json_integer_value(json_object_get(object, key));
 }
 
-/* "0.98 [0.95, 0.99]", or "-" where there was nothing to count. */
+/* "0.98 [0.95, 0.99]", or "-" when there was nothing to count. */
 static const char *spell_share(const json_t *share, char *out, size_t size) {
    if (json_is_number(json_object_get(share, "value")))
       snprintf(out, size, "%.3f [%.3f, %.3f]", json_number_value(json_object_get(share, "value")),

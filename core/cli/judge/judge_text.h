@@ -4,9 +4,10 @@
 
 #include <jansson.h>
 
-/* Prints what rkb_judge_tally_json made to standard output. */
+/* Prints the object that rkb_judge_tally_json made to standard output. */
 void rkb_judge_text_print(const json_t *figures);
-/* A table of counts ("all", "tuned" or "kept" of a judge) by itself: its heading, and a line.  Nothing counted: no line. */
+/* A single table of counts ("all", "tuned" or "kept" of a judge): its heading, and a line.  When nothing was
+ * counted, no line is printed. */
 void rkb_judge_text_heading(const char *first);
 void rkb_judge_text_counts(const char *name, const char *part, const json_t *counts);
 

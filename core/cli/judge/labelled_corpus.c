@@ -107,7 +107,7 @@ static int by_subject(const void *a, const void *b) {
    return order ? order : strcmp(left->hash, right->hash);
 }
 
-/* Once they are sorted, equal texts stand side by side. */
+/* Refuses equal texts, which are neighbours once the list is sorted. */
 static int refuse_twins(const reading_t *reading, rkb_error_t *err) {
    const rkb_labelled_corpus_t *corpus = reading->corpus;
    for (uint32_t i = 1; i < corpus->count; i++)
@@ -179,7 +179,7 @@ static int by_rank(const void *a, const void *b) {
    return left->index < right->index ? -1 : 1;
 }
 
-/* The kernels in an order that seed and their texts alone decide; owned. */
+/* The kernels in an order that depends only on seed and their texts; owned. */
 static drawn_t *draw_order(const rkb_labelled_corpus_t *corpus, uint64_t seed) {
    drawn_t *drawn = rkb_allocate(corpus->count, sizeof *drawn);
    for (uint32_t i = 0; i < corpus->count; i++)

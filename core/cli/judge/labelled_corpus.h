@@ -21,11 +21,11 @@ typedef struct rkb_labelled_kernel {
    char *path; /* absolute */
    char *task, *direction, *kind;
    bool wrong, kept;
-   char hash[RKB_HASH_TEXT]; /* of its text: a candidate's source_hash */
+   char hash[RKB_HASH_TEXT]; /* hash of its text: a candidate's source_hash */
 } rkb_labelled_kernel_t;
 
 typedef struct rkb_labelled_corpus {
-   rkb_labelled_kernel_t *list; /* by task, direction, and then as in the table */
+   rkb_labelled_kernel_t *list; /* sorted by task and direction, and within them in the table's order */
    uint32_t count;
 } rkb_labelled_corpus_t;
 
@@ -33,13 +33,16 @@ typedef struct rkb_labelled_corpus {
  * would not be judged.  RKB_ERR_INVALID with "path:line: ..." otherwise. */
 int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rkb_error_t *err);
 void rkb_labelled_corpus_free(rkb_labelled_corpus_t *corpus);
-/* Keeps count kernels, chosen by the hash of seed and text: the same seed keeps the same ones, whatever their order. */
+/* Keeps count kernels, chosen by the hash of seed and text.  The same seed keeps the same kernels, whatever
+ * their order. */
 void rkb_labelled_corpus_sample(rkb_labelled_corpus_t *corpus, uint32_t count, uint64_t seed);
-/* Gives every second kernel of each label to the part that tunes, by the hash of seed and text, if no kernel is in one of the parts. */
+/* If the table assigns no kernel to a part, gives every second kernel of each label to the part that tunes,
+ * by the hash of seed and text. */
 void rkb_labelled_corpus_divide(rkb_labelled_corpus_t *corpus, uint64_t seed);
-/* One of its parts: its list is the caller's to free, and the kernels in it are borrowed. */
+/* One of its parts.  The caller frees its list; the kernels in it are borrowed. */
 rkb_labelled_corpus_t rkb_labelled_corpus_part(const rkb_labelled_corpus_t *corpus, bool kept);
-/* The kernel of that text under that task and direction, or NULL.  task: the name alone, without a directory. */
+/* The kernel with that text under that task and direction, or NULL.  task: only the name, without a
+ * directory. */
 const rkb_labelled_kernel_t *rkb_labelled_corpus_find(const rkb_labelled_corpus_t *corpus, const char *task,
                                                       const char *direction, const char *hash);
 

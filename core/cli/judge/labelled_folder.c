@@ -51,7 +51,7 @@ static int add_row(const char *path, const char *name, const char *label, const 
    return status == RKB_OK ? RKB_OK : RKB_ERR_INVALID;
 }
 
-/* The kernels of path/name, in the order of their names; kinds: folders in it are kinds of fault. */
+/* Adds the kernels of path/name, in the order of their names; kinds: its folders are kinds of fault. */
 static int add_folder(const char *path, const char *name, const char *label, const char *kind, bool kinds,
                       rkb_text_t *table, rkb_error_t *err) {
    char *folder = rkb_path_join(path, name);

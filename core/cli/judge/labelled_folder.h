@@ -7,7 +7,8 @@
 #include <rkb/plugin.h>
 
 bool rkb_labelled_folder_is(const char *path);
-/* Its table, as labelled_corpus.h reads it; owned.  RKB_ERR_INVALID names the file that has no manifest that can be read. */
+/* Makes the folder's table, in the form that labelled_corpus.h reads; owned.  RKB_ERR_INVALID names a file
+ * whose manifest cannot be read. */
 int rkb_labelled_folder_table(const char *path, char **table, rkb_error_t *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "cli/run_archive.h"
 
 enum { MAX_PROMPT = 1 << 20, MAX_KERNEL = 256 << 10, MISTAKES = 8 };
-/* What writing a prompt may cost: as much as judging so many kernels. */
+/* Cost limit for writing a prompt: as much as judging this many kernels. */
 enum { KERNELS_A_PROMPT = 16 };
 
 typedef struct tuning {
@@ -21,18 +21,18 @@ typedef struct tuning {
    const char *option; /* "screen.judge_memory.with.memory" */
    char *judge;        /* "judge_memory" */
    const char *out;
-   char *folder; /* of the prompts */
+   char *folder; /* folder of the prompts */
    rkb_labelled_corpus_t tuned, kept;
    rkb_prompt_variant_t prompts[RKB_TUNING_PROMPTS + RKB_TUNING_ROUNDS];
    uint32_t count, best;
    double cost_a_kernel;             /* negative: no limit */
-   rkb_mistake_t mistakes[MISTAKES]; /* of the best prompt, on the part that tunes */
+   rkb_mistake_t mistakes[MISTAKES]; /* mistakes of the best prompt, on the part that tunes */
    uint32_t mistake_count;
 } tuning_t;
 
 /* The prompts ----------------------------------------------------------------------------------------------------------------- */
 
-/* Takes text.  *added NULL: it is there already. */
+/* Adds a prompt; takes ownership of text.  *added NULL: the prompt is there already. */
 static int add_prompt(tuning_t *tuning, const char *origin, char *text, rkb_prompt_variant_t **added,
                       rkb_error_t *err) {
    rkb_prompt_variant_t *prompt = &tuning->prompts[tuning->count];
@@ -86,7 +86,7 @@ static json_t *counts_of(const json_t *figures, const char *name) {
    return NULL;
 }
 
-/* Judges one part with a prompt.  The tally is the caller's to free; NULL: code says why. */
+/* Judges one part with a prompt.  The caller frees the tally; when it is NULL, code says why. */
 static rkb_judge_tally_t *judge_part(const tuning_t *tuning, const rkb_prompt_variant_t *prompt, bool kept,
                                      json_t **counts, int *code) {
    const rkb_labelled_corpus_t *corpus = kept ? &tuning->kept : &tuning->tuned;
@@ -137,7 +137,8 @@ static bool is_good(const rkb_labelled_kernel_t *kernel, const rkb_judge_word_t 
    return kernel->wrong == word->rejected;
 }
 
-/* What the writer is shown: as many wrong kernels that were not rejected as right ones that were, as far as there are. */
+/* Chooses the mistakes that the writer is shown: equal numbers of wrong kernels that were accepted and right
+ * kernels that were rejected, if there are enough. */
 static int keep_mistakes(tuning_t *tuning, const rkb_judge_tally_t *tally, rkb_error_t *err) {
    forget_mistakes(tuning);
    for (uint32_t round = 0; round < 2; round++)
@@ -146,7 +147,7 @@ static int keep_mistakes(tuning_t *tuning, const rkb_judge_tally_t *tally, rkb_e
          const rkb_judge_word_t *word = rkb_judge_tally_word(tally, i);
          if (!word->asked || is_good(kernel, word))
             continue;
-         /* The first half of each kind in the first round, and then whatever is left. */
+         /* The first round takes half of each kind, the second round fills up with the others. */
          if ((taken[kernel->wrong]++ < MISTAKES / 2) != (round == 0))
             continue;
          char *text = NULL;
@@ -163,7 +164,7 @@ static int keep_mistakes(tuning_t *tuning, const rkb_judge_tally_t *tally, rkb_e
    return RKB_OK;
 }
 
-/* Judges the part that tunes, and makes the prompt the best one if it is. */
+/* Judges the part that tunes.  If the prompt has the best figures so far, makes it the best one. */
 static int try_prompt(tuning_t *tuning, rkb_prompt_variant_t *prompt) {
    rkb_error_t err;
    int code;
@@ -200,7 +201,7 @@ static int report_prompt(tuning_t *tuning, rkb_prompt_variant_t *prompt) {
 
 /* Rounds of the writer -------------------------------------------------------------------------------------------------------- */
 
-/* A prompt that a round has written stays: the same call does not ask for it again. */
+/* Keeps a prompt that a round has written, so that the same call does not ask for it again. */
 static int write_prompt(const tuning_t *tuning, uint32_t round, uint32_t rounds, char **text,
                         rkb_error_t *err) {
    char *path = rkb_format("%s/round-%u.md", tuning->out, round),
@@ -272,7 +273,7 @@ static int print_figures(tuning_t *tuning) {
 
 /* ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* "screen.judge_memory.with.memory" has the judge's name. */
+/* Reads the judge's name from an option such as "screen.judge_memory.with.memory". */
 static int read_option(tuning_t *tuning, rkb_error_t *err) {
    static const char section[] = "screen.";
    const char *name = tuning->option + sizeof section - 1, *end = strstr(tuning->option, ".with.");

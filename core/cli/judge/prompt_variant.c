@@ -42,7 +42,9 @@ void rkb_prompt_variant_free(rkb_prompt_variant_t *variant) {
 
 typedef struct paired {
    uint32_t both, better,
-      worse; /* kernels that both were asked about; where only the best one, only the first one is right */
+      /* Kernels that both were asked about: those that only the best prompt judged rightly, and those that
+       * only the first did. */
+      worse;
 } paired_t;
 
 static paired_t compare(const rkb_prompt_variants_t *variants) {

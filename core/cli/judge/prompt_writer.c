@@ -16,7 +16,7 @@
 enum { MAX_PROMPT = 256 << 10 };
 static const char BEGIN[] = "<prompt>\n", END[] = "\n</prompt>", STAGE[] = "prompt_writer";
 
-/* The service of one question and what it stands on, opened in this order. */
+/* The language model service for one question and the objects that it needs, opened in this order. */
 typedef struct desk {
    rkb_arena_t *arena;
    rkb_models_t *models;
@@ -96,12 +96,12 @@ static void stop_loop(void *argument) {
    rkb_loop_stop(argument);
 }
 
-/* [a thread of its own] */
+/* [runs on its own thread] */
 static void *ask(void *argument) {
    desk_t *desk = argument;
    desk->status = rkb_llm_ask(desk->llm, &desk->asker, &desk->question, &desk->answer, &desk->error);
    if (rkb_loop_post(desk->loop, stop_loop, desk->loop) != RKB_OK)
-      rkb_end_without_memory(0); /* else the loop would turn for ever */
+      rkb_end_without_memory(0); /* otherwise the loop would never end */
    return NULL;
 }
 
@@ -120,7 +120,7 @@ static int ask_and_wait(desk_t *desk, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* The question, from the shipped prompts/rejudge.md. */
+/* Fills the question from the shipped prompts/rejudge.md. */
 static int fill(const rkb_prompt_writer_t *writer, uint32_t round, const char *prompt,
                 const rkb_mistake_t *mistakes, uint32_t count, rkb_filled_prompt_t **filled,
                 rkb_error_t *err) {
@@ -150,7 +150,7 @@ static int fill(const rkb_prompt_writer_t *writer, uint32_t round, const char *p
    return status;
 }
 
-/* Whether the text is a prompt that has no slot but those of another. */
+/* Checks that the text is a prompt whose slots all occur in another prompt. */
 static int check(const char *text, const char *other, rkb_error_t *err) {
    const char *names[RKB_MAX_SLOTS + 1] = {NULL};
    rkb_arena_t *arena = rkb_arena_new(0);

@@ -16,10 +16,10 @@ enum { POINTS = sizeof points / sizeof *points };
 typedef struct comparing {
    const rkb_compared_runs_t *runs;
    uint32_t baseline;          /* index of the arm */
-   double *best;               /* by subject: the best value that any run found; NaN for none */
-   double *end[RKB_SPENDINGS]; /* by subject: what the longest run spent */
-   bool spent[RKB_SPENDINGS];  /* whether every run says what it spent, and one spent anything */
-   double *values;             /* room for a number of each run */
+   double *best;               /* by subject: the best value of all runs; NaN for none */
+   double *end[RKB_SPENDINGS]; /* by subject: the spending of the longest run */
+   bool spent[RKB_SPENDINGS];  /* whether every run reports its spending, and at least one spent something */
+   double *values;             /* has room for one number per run */
    uint32_t *strata;
 } comparing_t;
 
@@ -31,7 +31,7 @@ static double share_of(double value, double best) {
    return isnan(value) ? 0 : best / value;
 }
 
-/* What a run is worth by one measure; NaN where it has none. */
+/* The value of a run by one measure; NaN when it has none. */
 enum measure { BY_VALUE, BY_SHARE, BY_GAIN, BY_EVALUATIONS, BY_SECONDS, BY_CALLS, BY_USD, MEASURES };
 static const char *const measure_names[MEASURES] = {"value",       "share",   "gain",
                                                     "evaluations", "seconds", "calls", "usd"};
@@ -55,7 +55,8 @@ static double measure_of(const comparing_t *all, const rkb_run_series_t *run, en
    }
 }
 
-/* Fills values and strata with the measure of the arm's runs on the subject, or on all subjects for UINT32_MAX; their number. */
+/* Fills values and strata with the measure of the arm's runs on the subject, or on all subjects for
+ * UINT32_MAX.  Returns their number. */
 static uint32_t collect(comparing_t *all, uint32_t arm, uint32_t subject, enum measure measure) {
    uint32_t count = 0;
    for (uint32_t i = 0; i < all->runs->count; i++) {
@@ -102,7 +103,8 @@ static json_t *summaries_json(comparing_t *all) {
    return list;
 }
 
-/* The share of the best known value that a run had reached when it had spent this part of what the subject's longest run spent. */
+/* A run's share of the best known value at the moment when it had spent this part of the subject's longest
+ * spending. */
 static double share_at(const comparing_t *all, const rkb_run_series_t *run, enum rkb_spending over,
                        double part) {
    const uint32_t subject = subject_of(all, run);
@@ -137,7 +139,8 @@ static json_t *arm_curve(comparing_t *all, uint32_t arm, enum rkb_spending over)
                     rkb_interval_json(rkb_bootstrap(RKB_STATISTIC_MEAN, all->values, all->strata, count)));
 }
 
-/* The same pairs, each cut where the one that spent less of this ended.  Seconds are left out: they are not the same twice. */
+/* The same pairs at equal budgets: each pair is cut at the end of the run that spent less.  Seconds are left
+ * out, because they differ from run to run. */
 static json_t *equal_json(const comparing_t *all) {
    json_t *list = json_array();
    for (int over = 0; over < RKB_SPENDINGS; over++)
@@ -202,7 +205,7 @@ static json_t *methods_json(void) {
       "correction", "Holm, over all arms that are compared");
 }
 
-/* What the subjects' best runs reached and their longest spent. */
+/* Finds for each subject the best value and the largest spending of its runs. */
 static void measure_subjects(comparing_t *all) {
    for (int over = 0; over < RKB_SPENDINGS; over++) {
       all->spent[over] = true;
@@ -218,7 +221,8 @@ static void measure_subjects(comparing_t *all) {
       for (int over = 0; over < RKB_SPENDINGS; over++)
          all->end[over][subject] = fmax(all->end[over][subject], run->total[over]);
    }
-   for (int over = RKB_OVER_CALLS; over <= RKB_OVER_DOLLARS; over++) { /* of models, which most runs do not ask */
+   /* Spending on models, which most runs do not ask. */
+   for (int over = RKB_OVER_CALLS; over <= RKB_OVER_DOLLARS; over++) {
       double spent = 0;
       for (uint32_t i = 0; i < all->runs->subject_count; i++)
          spent += all->end[over][i];

@@ -59,7 +59,7 @@ static int add_run(rkb_compared_runs_t *runs, const char *directory, const char 
    return RKB_OK;
 }
 
-/* Names of arms come from the plan, so that an arm none of whose runs has ended is seen too. */
+/* Takes the arms' names from the plan, so that an arm without an ended run is listed too. */
 static int add_sweep(rkb_compared_runs_t *runs, const char *directory, rkb_error_t *err) {
    rkb_sweep_t *sweep = NULL;
    int status = rkb_sweep_open(directory, &sweep, err);
@@ -74,7 +74,7 @@ static int add_sweep(rkb_compared_runs_t *runs, const char *directory, rkb_error
    return status;
 }
 
-/* A directory that holds no run is a mistake, while a cell that has not begun is only left out. */
+/* A directory without a run is an error, while a cell that has not begun is only left out. */
 static int add_single(rkb_compared_runs_t *runs, const char *directory, rkb_error_t *err) {
    rkb_archive_t *archive = NULL;
    int status = rkb_archive_open(directory, &archive, err);

@@ -14,14 +14,14 @@ typedef struct rkb_compared_runs {
    uint32_t count, room;
    rkb_left_out_t *left_out; /* runs that have not ended */
    uint32_t left_out_count;
-   char **arms; /* names, in the order in which they first come, as sweeps list them */
+   char **arms; /* names in the order of their first occurrence, as sweeps list them */
    uint32_t arm_count;
    char **subjects;
    uint32_t subject_count;
 } rkb_compared_runs_t;
 
-/* directories: of runs and sweeps.  A run's arm is its pipeline's name, a sweep's cell has its own.  RKB_ERR_INVALID: one holds
- * neither, they have different objectives, or none has ended. */
+/* directories of runs and sweeps.  A single run's arm is its pipeline's name; a sweep's cell has its own.
+ * RKB_ERR_INVALID: a directory holds neither, the objectives differ, or no run has ended. */
 int rkb_compared_runs_read(char *const *directories, uint32_t count, rkb_compared_runs_t *runs,
                            rkb_error_t *err);
 /* Index of the name; the list's length when it is not there. */

@@ -1,4 +1,5 @@
-/* A comparison as CSV (RFC 4180): one row for each number, so that any program can pick what it needs.  The main thread alone. */
+/* Prints a comparison as CSV (RFC 4180), with one row per number, so that any program can select the numbers
+ * it needs.  Only the main thread. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/report/arm_comparison.h"

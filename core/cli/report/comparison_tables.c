@@ -1,4 +1,4 @@
-/* A comparison as tables, for people and for LaTeX; both have the same numbers.  The main thread alone. */
+/* Prints a comparison as tables, for people and for LaTeX; both have the same numbers.  Only the main thread. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int int_of(const json_t *object, const char *key) {
    return (int)json_integer_value(json_object_get(object, key));
 }
 
-/* "14.6 [14.2, 15.0]", without an interval where there is none, "-" for no value. */
+/* "14.6 [14.2, 15.0]", without brackets when there is no interval, "-" when there is no value. */
 static void add_interval(rkb_text_table_t *table, const json_t *interval, const char *mark) {
    const json_t *estimate = json_object_get(interval, "estimate"), *low = json_object_get(interval, "low"),
                 *high = json_object_get(interval, "high");
@@ -43,7 +43,7 @@ static const json_t *estimate_of(const json_t *summary, const char *measure, con
    return json_object_get(json_object_get(json_object_get(summary, measure), statistic), "estimate");
 }
 
-/* One table for a subject, or for all together (NULL). */
+/* Prints one table for a subject, or for all subjects together (NULL). */
 static void print_summaries(const json_t *comparison, const char *subject, print_table_t print) {
    static const char *const whole[] = {"arm",         "runs",         "found",      "share, median",
                                        "share, mean", "gain, median", "gain, mean", "evaluations",
@@ -86,7 +86,7 @@ static void print_summaries(const json_t *comparison, const char *subject, print
    print(&table);
 }
 
-/* over: what the pairs were cut at, or NULL for whole runs. */
+/* over: the spending at which the pairs were cut, or NULL for whole runs. */
 static void print_comparisons(const json_t *list, const char *baseline, const char *over, print_table_t print) {
    static const char *const headings[] = {"arm", "pairs", "ratio", "better", "same", "worse", "p", "p (Holm)", "budget"};
    const json_t *one;
@@ -162,7 +162,7 @@ static void print_tables(const json_t *comparison, print_table_t print) {
    json_array_foreach(json_object_get(comparison, "curves"), index, curve) print_curve(curve, print);
 }
 
-/* What the numbers mean and what they cannot show. */
+/* Prints what the numbers mean and what they cannot show. */
 static void print_notes(const json_t *comparison, const char *before) {
    const json_t *methods = json_object_get(comparison, "methods"), *one;
    size_t index;

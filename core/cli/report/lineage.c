@@ -1,4 +1,4 @@
-/* From the best candidate back to the first one it descends from.  The main thread alone. */
+/* Follows the parents from the best candidate back to its first ancestor.  Only the main thread. */
 #include "cli/report/run_report.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_STEPS = 1000 };
 
-/* The parent that a step is measured against is the first; a second one gave something to it. */
+/* Reads the parents.  A step's gain is measured against the first parent; the second one is only a partner. */
 static void read_parents(const rkb_candidate_record_t *candidate, int64_t *parent, int64_t *partner) {
    *parent = *partner = 0;
    for (uint32_t i = 0; i < candidate->parent_count; i++) {
@@ -31,7 +31,7 @@ static json_t *step_of(const rkb_candidate_record_t *candidate, const char *obje
                     limiter.sentence, "partner", partner ? json_integer(partner) : json_null());
 }
 
-/* Each step's gain needs its parent's value, which is known once both are in the list. */
+/* Adds each step's gain.  It needs the parent's value, which is known once both are in the list. */
 static void add_gains(json_t *steps) {
    for (size_t i = 1; i < json_array_size(steps); i++) {
       const json_t *before = json_object_get(json_array_get(steps, i - 1), "value");

@@ -10,7 +10,7 @@
 typedef struct pairing {
    const rkb_compared_runs_t *runs;
    uint32_t baseline;
-   enum rkb_spending over; /* RKB_SPENDINGS: whole runs */
+   enum rkb_spending over; /* RKB_SPENDINGS means whole runs */
 } pairing_t;
 
 json_t *rkb_number_json(double value) {
@@ -22,7 +22,7 @@ json_t *rkb_interval_json(rkb_interval_t interval) {
                     rkb_number_json(interval.low), "high", rkb_number_json(interval.high));
 }
 
-/* The first run of the arm on the same subject with the same seed that is not taken; NULL for none. */
+/* The first unpaired run of the arm on the same subject with the same seed; NULL for none. */
 static const rkb_run_series_t *partner_of(const pairing_t *all, const rkb_run_series_t *run, bool *taken) {
    for (uint32_t i = 0; i < all->runs->count; i++) {
       const rkb_run_series_t *other = &all->runs->list[i];
@@ -35,7 +35,7 @@ static const rkb_run_series_t *partner_of(const pairing_t *all, const rkb_run_se
    return NULL;
 }
 
-/* What a pair of runs may have spent. */
+/* The spending at which a pair of runs is cut. */
 static double budget_of(const pairing_t *all, const rkb_run_series_t *run, const rkb_run_series_t *baseline) {
    return all->over == RKB_SPENDINGS ? NAN : fmin(run->total[all->over], baseline->total[all->over]);
 }
@@ -52,12 +52,12 @@ static double log_ratio(double value, double baseline) {
    return log(baseline / value);
 }
 
-/* What became of an arm's pairs. */
+/* The pairs of an arm. */
 typedef struct pairs {
-   double *differences;          /* of all pairs */
-   double *finite;               /* of those in which both found something */
-   uint32_t *strata;             /* the subjects of these */
-   uint32_t count, finite_count; /* of the two lists */
+   double *differences;          /* differences of all pairs */
+   double *finite;               /* differences of the pairs in which both runs found something */
+   uint32_t *strata;             /* the subjects of those pairs */
+   uint32_t count, finite_count; /* lengths of the two lists */
    uint32_t better, worse, unmatched;
    double least_budget, most_budget;
 } pairs_t;
@@ -132,7 +132,7 @@ json_t *rkb_paired_comparisons(const rkb_compared_runs_t *runs, uint32_t baselin
       if (arm == baseline)
          continue;
       json_array_append_new(list, comparison_json(&all, arm, &value));
-      if (!isnan(value)) /* an arm without pairs is no test */
+      if (!isnan(value)) /* an arm without pairs is not tested */
          p[tests++] = value;
    }
    rkb_holm(p, tests, adjusted);

@@ -7,12 +7,13 @@
 #include "cli/report/compared_runs.h"
 #include "statistics/summary.h"
 
-/* null for what is no number */
+/* null for NaN and infinities */
 json_t *rkb_number_json(double value);
 json_t *rkb_interval_json(rkb_interval_t interval);
 
-/* "comparisons" of arm_comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares what whole runs found; anything else
- * compares at equal budgets: what the two runs of a pair had found when each had spent as much of it as the thriftier of them in all. */
+/* "comparisons" of arm_comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares the
+ * results of whole runs.  Any other value compares at equal budgets: for each pair, the results when each run
+ * had spent the total spending of the thriftier one. */
 json_t *rkb_paired_comparisons(const rkb_compared_runs_t *runs, uint32_t baseline, enum rkb_spending over);
 
 #endif

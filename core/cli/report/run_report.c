@@ -15,10 +15,11 @@ enum { SHOWN_ORIGINALS = 5 };
 typedef struct gathering {
    rkb_archive_t *archive;
    json_t *report, *stages, *operators, *progress, *counts;
-   json_t *bests; /* who became the best, and when */
+   json_t *bests; /* the candidates that became the best, and when */
    char *objective;
-   double first;    /* the best of the propose section, or the first accepted one; NaN before any */
-   double best;     /* so far; NaN before any */
+   /* The best candidate's value in the propose section, or the first accepted one's; NaN before any. */
+   double first;
+   double best;     /* the best value so far; NaN before any */
    double *values;  /* objective by candidate number, NaN for none */
    int64_t *copies; /* duplicates by the number of their original */
    int64_t last;
@@ -32,7 +33,7 @@ static void add_real(json_t *object, const char *key, double more) {
    json_object_set_new(object, key, json_real(json_number_value(json_object_get(object, key)) + more));
 }
 
-/* The entry of a list with that "id", made when it is new. */
+/* Finds the entry of a list with that "id", or makes it. */
 static json_t *entry_of(json_t *list, const char *id) {
    size_t index;
    json_t *entry;
@@ -43,11 +44,12 @@ static json_t *entry_of(json_t *list, const char *id) {
    return entry;
 }
 
-/* Jobs that each verdict's row tells of. */
+/* Adds the durations of the jobs that verdict rows report. */
 static void gather_seconds(json_t *stage, double seconds) {
    json_t *all = json_object_get(stage, "seconds");
    if (!json_is_true(json_object_get(stage, "timed_by_verdicts"))) {
-      all = json_object(); /* in place of the sum, which counts jobs whose candidate was never stored */
+      /* Replaces the sum, because this total also counts jobs whose candidate was never stored. */
+      all = json_object();
       json_object_set_new(stage, "seconds", all);
       json_object_set_new(stage, "timed_by_verdicts", json_true());
    }
@@ -68,7 +70,7 @@ static json_t *seconds_of(const json_t *spent) {
                     json_number_value(json_object_get(spent, "longest")));
 }
 
-/* When each of those who became the best did so. */
+/* Adds the time at which each candidate became the best. */
 static void add_elapsed(json_t *progress, const json_t *bests) {
    size_t index, at;
    json_t *entry, *best;
@@ -78,7 +80,7 @@ static void add_elapsed(json_t *progress, const json_t *bests) {
    }
 }
 
-/* The fact "times": entries in the pipeline's order, those that give no verdict too. */
+/* Reads the fact "times", which has entries in the pipeline's order, including those that give no verdict. */
 static void gather_times(gathering_t *all) {
    rkb_error_t err;
    size_t index;
@@ -145,7 +147,7 @@ static void gather_progress(gathering_t *all, const rkb_candidate_record_t *cand
                                    candidate->note ? candidate->note : ""));
 }
 
-/* Gain over the best of its parents, as strategies see it. */
+/* Adds the gain over the best of its parents, as strategies see it. */
 static void gather_gain(gathering_t *all, const rkb_candidate_record_t *candidate, json_t *operator_) {
    double before = INFINITY;
    for (uint32_t i = 0; i < candidate->parent_count; i++) {
@@ -215,7 +217,8 @@ static int gather_request(void *argument, const rkb_request_record_t *request) {
    count(all->counts, "requests", 1);
    if (request->failure) {
       count(operator_, "failed", 1);
-      json_object_set_new(operator_, "failure", json_string(request->failure)); /* the last one */
+      /* The last one replaces earlier ones. */
+      json_object_set_new(operator_, "failure", json_string(request->failure));
    }
    return RKB_OK;
 }
@@ -288,7 +291,7 @@ static int gather_best(gathering_t *all, rkb_error_t *err) {
    return lineage ? RKB_OK : err->status;
 }
 
-/* What is measured against is known once all candidates were seen. */
+/* Adds the gains.  Their reference value is known only after all candidates were read. */
 static void add_gains(gathering_t *all) {
    size_t index;
    json_t *entry;

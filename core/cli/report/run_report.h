@@ -22,7 +22,7 @@
 
 /* *report is owned by the caller. */
 int rkb_report_make(rkb_archive_t *archive, json_t **report, rkb_error_t *err);
-/* As people read it, on standard output. */
+/* Prints the report for people on standard output. */
 void rkb_report_print(const json_t *report);
 
 /* Parts of the report, each made by one pass over the archive. */

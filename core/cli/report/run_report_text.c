@@ -1,4 +1,4 @@
-/* The report as a page of text.  The main thread alone. */
+/* Prints the report as a page of text.  Only the main thread. */
 #include "cli/report/run_report.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ static const char *spell_seconds(double seconds, char *out, size_t size) {
    return out;
 }
 
-/* The fact "ended" holds a word for programs, "ended_because" the sentence that rkb-run ended with. */
+/* Spells how the run ended.  The fact "ended" holds a word for programs; "ended_because" holds the sentence
+ * with which rkb-run ended. */
 static const char *spell_ending(const char *ended) {
    static const char *const words[][2] = {{"done", "ended: the search had no more to ask"},
                                           {"limit", "ended: a limit was reached"},
@@ -95,7 +96,7 @@ static void print_best(const json_t *report) {
       printf("      limited by %s\n", text_of(best, "limiter"));
 }
 
-/* Each step: what was changed, what came of it, what limits it now. */
+/* Prints the steps: what each one changed, its effect, and what limits the candidate after it. */
 static void print_lineage(const json_t *report) {
    size_t index;
    const json_t *step, *steps = json_object_get(report, "lineage");
@@ -129,7 +130,7 @@ static void print_progress(const json_t *report) {
       return;
    printf("\nbest so far\n  %6s %10s %12s %8s  %s\n", "number", "after", "value", "gain", "made by");
    json_array_foreach(json_object_get(report, "progress"), index, entry) {
-      char gain[24], after[32] = "-"; /* of a run in progress the last ones are not stored yet */
+      char gain[24], after[32] = "-"; /* in a run in progress the last values are not stored yet */
       snprintf(gain, sizeof gain, "x%.3f", real_of(entry, "gain"));
       if (json_object_get(entry, "elapsed"))
          spell_seconds(real_of(entry, "elapsed"), after, sizeof after);
@@ -157,7 +158,7 @@ static void print_verdicts(const json_t *stage) {
    }
 }
 
-/* How many of what was proposed were known already, and where the others got to. */
+/* Prints how many of the proposed candidates were known already, and how far the others came. */
 static void print_proposed(const json_t *report) {
    const json_t *counts = json_object_get(report, "counts"),
                 *duplicates = json_object_get(report, "duplicates");
@@ -169,7 +170,7 @@ static void print_proposed(const json_t *report) {
    printf(": %lld candidates\n", candidates);
 }
 
-/* Each row: of the candidates that entered a stage, how many went on, and why the others did not. */
+/* Prints one row per stage: how many of the candidates that entered it went on, and why the others did not. */
 static void print_funnel(const json_t *report) {
    size_t index;
    const json_t *stage;

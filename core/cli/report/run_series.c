@@ -16,12 +16,12 @@ const char *const rkb_spending_names[RKB_SPENDINGS] = {"evaluations", "seconds",
 
 typedef struct cost {
    int64_t request;
-   double usd, answers; /* of all requests up to this one */
+   double usd, answers; /* sums over all requests up to this one */
 } cost_t;
 
 typedef struct reading {
    rkb_run_series_t *series;
-   json_t *bests; /* [{candidate, elapsed}], in the order in which they became the best; or NULL */
+   json_t *bests; /* [{candidate, elapsed}], in the order in which the candidates became the best; or NULL */
    size_t next_best;
    cost_t *costs;
    uint32_t cost_count, cost_room;
@@ -39,7 +39,7 @@ static int add_cost(void *argument, int64_t request, double usd, int64_t answers
    return RKB_OK;
 }
 
-/* What the requests up to this one cost. */
+/* The cost of the requests up to this one. */
 static cost_t spent_until(const reading_t *reading, int64_t request) {
    uint32_t low = 0, high = reading->cost_count;
    while (low < high) {

@@ -12,11 +12,11 @@ typedef struct rkb_text_table {
    uint32_t count, room;
 } rkb_text_table_t;
 
-/* Columns are right-aligned but for the first.  title lives as long as the table. */
+/* All columns except the first are right-aligned.  title must live as long as the table. */
 void rkb_text_table_begin(rkb_text_table_t *table, const char *title, uint32_t columns,
                           const char *const *headings);
 void rkb_text_table_add(rkb_text_table_t *table, const char *fmt, ...) RKB_PRINTF(2, 3);
-/* Prints on standard output and frees the cells. */
+/* Prints the table on standard output and frees its cells. */
 void rkb_text_table_print(rkb_text_table_t *table);
 void rkb_text_table_print_latex(rkb_text_table_t *table);
 

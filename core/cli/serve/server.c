@@ -1,5 +1,5 @@
-/* The HTTP server of `rkb serve` (server.h).  One thread: a request is answered before the next is looked at.  Owns the page that was made
- * last, because several readers of one run ask for the same. */
+/* The HTTP server of `rkb serve` (server.h).  One thread: a request is answered before the next one is read.
+ * Owns the page that was made last, because several readers of one run ask for the same page. */
 #include "cli/serve/server.h"
 
 #include <arpa/inet.h>
@@ -17,12 +17,12 @@ enum { MOST_CONNECTIONS = 32, IDLE_S = 30, CONNECTION_BYTES = 32 << 10, WAIT_MS 
 
 typedef struct server {
    const server_options_t *options;
-   char *made_of, made_stamp[SHOWN_STAMP]; /* the run of the page in hand */
+   char *made_of, made_stamp[SHOWN_STAMP]; /* the run of the stored page */
    struct MHD_Response *made;
-   bool ended; /* by a signal */
+   bool ended; /* a signal ended the server */
 } server_t;
 
-/* Takes the text. */
+/* Makes a response and takes ownership of the text. */
 static struct MHD_Response *answer_of(rkb_text_t *text, const char *type) {
    const size_t length = text->length;
    struct MHD_Response *response = MHD_create_response_from_buffer(length, rkb_text_take(text), MHD_RESPMEM_MUST_FREE);
@@ -51,7 +51,7 @@ static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, c
    return queue(connection, status, answer_of(&text, "text/plain; charset=utf-8"));
 }
 
-/* Takes as long for a wrong token as for the right one. */
+/* Compares the token in constant time, so that the time does not reveal how much of it is right. */
 static bool is_token(const char *given, const char *token) {
    const size_t length = strlen(token);
    unsigned char difference = (unsigned char)(strnlen(given, MOST_TOKEN) != length);
@@ -60,7 +60,8 @@ static bool is_token(const char *given, const char *token) {
    return difference == 0;
 }
 
-/* Without a token only this machine's own browser may ask, and not for a page of somebody else whose name leads here. */
+/* Without a token, only a browser on this machine may ask.  The host name is checked too, because a foreign
+ * page may use a name that resolves to this machine. */
 static bool is_local_name(const char *host) {
    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
    for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
@@ -71,7 +72,8 @@ static bool is_local_name(const char *host) {
    return false;
 }
 
-/* MHD_YES: go on.  Otherwise it is answered: *result says how. */
+/* Whether a request is allowed.  MHD_YES: continue.  Otherwise the request is answered, and *result is the
+ * return value. */
 static bool may_ask(const server_t *server, struct MHD_Connection *connection, enum MHD_Result *result) {
    const char *token = server->options->token, *given;
    if (!token) {
@@ -88,7 +90,7 @@ static bool may_ask(const server_t *server, struct MHD_Connection *connection, e
       *result = say(connection, MHD_HTTP_FORBIDDEN, "the token is missing or wrong; use the address that rkb serve printed");
       return false;
    }
-   /* From here on a cookie has it, and no address bar and no link. */
+   /* From now on a cookie holds the token, so that it appears neither in the address bar nor in links. */
    rkb_text_t text;
    rkb_text_init(&text, 64);
    rkb_text_add(&text, "see /\n");
@@ -145,7 +147,8 @@ static enum MHD_Result answer_page(server_t *server, struct MHD_Connection *conn
    return MHD_queue_response(connection, MHD_HTTP_OK, server->made);
 }
 
-/* "/run/NAME/" or "/run/NAME/state".  The name is compared with what the folder holds, and never made part of a path. */
+/* Answers "/run/NAME/" and "/run/NAME/state".  The name is compared with the folder's entries, and never
+ * becomes part of a path. */
 static enum MHD_Result answer_run(server_t *server, struct MHD_Connection *connection, const shown_runs_t *runs, const char *url) {
    const char *slash = strchr(url, '/');
    const shown_run_t *run = NULL;
@@ -170,7 +173,7 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
       return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET");
    if (*data_bytes)
-      return MHD_NO; /* a GET with a body */
+      return MHD_NO; /* refuses a GET with a body */
    if (!may_ask(server, connection, &result))
       return result;
    if (strcmp(url, "/") != 0 && strncmp(url, "/run/", 5) != 0)
@@ -211,7 +214,8 @@ static void end(uv_signal_t *handle, int number) {
    server->ended = true;
 }
 
-/* libuv's signals reach the loop whichever thread gets them; the program's libraries have threads of their own. */
+/* libuv delivers signals to the loop whichever thread receives them; the program's libraries have threads of
+ * their own. */
 static void serve_until_signalled(server_t *server, struct MHD_Daemon *daemon) {
    static const int numbers[] = {SIGINT, SIGTERM};
    uv_signal_t signals[2];
@@ -239,7 +243,8 @@ int server_run(const server_options_t *options, rkb_error_t *err) {
    server_t server = {.options = options};
    if (read_address(options, &address, err) != RKB_OK)
       return err->status;
-   const unsigned flags = address.ss_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG; /* no thread: MHD_run_wait does it all */
+   /* Starts no thread, because MHD_run_wait does the work. */
+   const unsigned flags = address.ss_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG;
    struct MHD_Daemon *daemon = MHD_start_daemon(
       flags, options->port, NULL, NULL, answer, &server, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
       (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,

@@ -1,4 +1,5 @@
-/* The HTTP server of `rkb serve`: libmicrohttpd parses, this answers.  The main thread alone. */
+/* The HTTP server of `rkb serve`: libmicrohttpd parses requests, this file answers them.  Only the main
+ * thread. */
 #ifndef RKB_CLI_SERVE_SERVER_H
 #define RKB_CLI_SERVE_SERVER_H
 
@@ -7,9 +8,9 @@
 
 typedef struct server_options {
    const char *folder;
-   const char *address; /* numeric */
-   uint16_t port;       /* 0: any free one */
-   const char *token;   /* NULL on loopback, where no other machine can connect */
+   const char *address; /* numeric address */
+   uint16_t port;       /* 0: any free port */
+   const char *token;   /* NULL on the loopback address, to which no other machine can connect */
 } server_options_t;
 
 /* Prints the address and answers until SIGINT or SIGTERM. */

@@ -12,7 +12,7 @@
 
 #define MOST_LIST ((size_t)4 << 20)
 
-/* A name of a folder may hold any byte: as text of HTML, and as part of an address. */
+/* Escapes a folder's name, which may hold any byte: as text of HTML, and as part of an address. */
 static void add_escaped(rkb_text_t *text, const char *name) {
    for (; *name; name++)
       if (strchr("<>&\"'", *name))
@@ -80,7 +80,7 @@ static int fill_sweep(rkb_page_t *page, char *directory, rkb_error_t *err) {
       return status;
    status = rkb_comparison_make(&runs, NULL, &comparison, err);
    if (status == RKB_OK)
-      rkb_page_add(page, comparison, "comparison"); /* takes it */
+      rkb_page_add(page, comparison, "comparison"); /* takes ownership */
    rkb_compared_runs_free(&runs);
    return status;
 }

@@ -7,8 +7,8 @@
 
 /* The list of runs, as HTML.  The caller frees the text. */
 void shown_list(const shown_runs_t *runs, rkb_text_t *text);
-/* The report of a run or the comparison of a sweep, as `rkb report --html` writes it, that follows its run.  On RKB_OK the caller frees
- * the text. */
+/* The report of a run, or the comparison of a sweep, as `rkb report --html` writes it; the page updates
+ * itself while the run goes on.  On RKB_OK the caller frees the text. */
 int shown_page(const shown_run_t *run, rkb_text_t *text, rkb_error_t *err);
 
 #endif

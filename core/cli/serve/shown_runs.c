@@ -18,7 +18,8 @@ typedef struct look {
    bool found;
 } look_t;
 
-/* Counts a file of an archive in.  An empty one does not count: SQLite makes an empty log when somebody looks. */
+/* Counts a file of an archive.  An empty file does not count, because SQLite makes an empty log when a reader
+ * opens the archive. */
 static void look_at(look_t *look, const char *path) {
    struct stat state;
    if (stat(path, &state) != 0 || !S_ISREG(state.st_mode) || !state.st_size)

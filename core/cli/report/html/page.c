@@ -10,7 +10,7 @@
 #define MAX_PAGE ((size_t)1 << 30)
 static const char marker[] = "<!--@data@-->";
 
-/* The assembled file, byte for byte. */
+/* The assembled template file, byte for byte. */
 __asm__(".section .rodata\n"
         ".globl rkb_page_template\n"
         ".globl rkb_page_template_end\n"
@@ -90,7 +90,8 @@ int rkb_page_write(rkb_page_t *page, const char *path, rkb_error_t *err) {
    return status;
 }
 
-/* The template's own policy is its first mention: what is in a run comes behind it. */
+/* Only the first mention of the policy is replaced: it is the template's own, and a run's text comes after
+ * it. */
 int rkb_page_text(rkb_page_t *page, rkb_text_t *text, rkb_error_t *err) {
    static const char policy[] = "default-src 'none';", more[] = " connect-src 'self';";
    rkb_text_init(text, MAX_PAGE + sizeof more);

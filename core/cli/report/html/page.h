@@ -8,22 +8,23 @@
 
 typedef struct rkb_page {
    rkb_text_t text;
-   rkb_error_t error; /* the first */
+   rkb_error_t error; /* the first error */
    int status;
 } rkb_page_t;
 
-/* Whether the build found the charting library; without it the page has tables and texts alone. */
+/* Whether the build found the charting library; without it the page has only tables and texts. */
 bool rkb_page_has_charts(void);
 
 void rkb_page_begin(rkb_page_t *page);
-/* Adds a part under an id that the page's scripts know; takes value, which is NULL when memory was out. */
+/* Adds a part under an id that the page's scripts know.  Takes ownership of value, which is NULL when memory
+ * was out. */
 void rkb_page_add(rkb_page_t *page, json_t *value, const char *id_fmt, ...) RKB_PRINTF(3, 4);
 /* Frees a page that is not written. */
 void rkb_page_drop(rkb_page_t *page);
 /* Writes the file.  Frees the page, whatever is returned. */
 int rkb_page_write(rkb_page_t *page, const char *path, rkb_error_t *err);
-/* The page as a text, for `rkb serve`: it may ask the server that it came from whether there is more.  Frees the page, whatever is
- * returned; the caller frees *text. */
+/* Makes the page as a text, for `rkb serve`.  This page may ask its server whether there is newer data.
+ * Frees the page, whatever is returned; the caller frees *text. */
 int rkb_page_text(rkb_page_t *page, rkb_text_t *text, rkb_error_t *err);
 
 #endif

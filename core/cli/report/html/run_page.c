@@ -19,17 +19,17 @@ enum { CHUNK = 100, SHORT_HASH = 16 };
 #define CALL_CHUNK ((size_t)512 << 10)
 #define CALL_BUDGET ((size_t)24 << 20)
 
-/* A candidate that may give its source. */
+/* A candidate whose source may be included. */
 typedef struct wish {
    int64_t number;
-   double rank; /* smaller comes first */
+   double rank; /* smaller ranks come first */
 } wish_t;
 
 typedef struct filling {
    rkb_page_t *page;
    rkb_archive_t *archive;
    char *objective;
-   json_t *columns, *details; /* details: of the chunk at hand */
+   json_t *columns, *details; /* details: of the current chunk */
    uint32_t chunk, in_chunk;
    json_t *names[3]; /* operators, standings, reasons: index by name */
    wish_t *wishes;
@@ -115,7 +115,7 @@ static json_t *measurements_of(filling_t *all, const rkb_candidate_record_t *can
 static void end_chunk(filling_t *all) {
    if (all->in_chunk == 0)
       return;
-   rkb_page_add(all->page, all->details, "details-%u", all->chunk++); /* takes it */
+   rkb_page_add(all->page, all->details, "details-%u", all->chunk++); /* takes ownership */
    all->details = json_object();
    all->in_chunk = 0;
 }
@@ -173,7 +173,7 @@ static int by_rank(const void *left, const void *right) {
                              : (a->number > b->number) - (a->number < b->number);
 }
 
-/* The best candidate's descent comes before everything else. */
+/* Ranks the best candidate's ancestors before all other candidates. */
 static void prefer_lineage(filling_t *all, const json_t *report) {
    size_t index;
    const json_t *step;
@@ -203,7 +203,7 @@ static int add_sources(filling_t *all, const json_t *report, rkb_error_t *err) {
       const size_t bytes = strlen(candidate->source);
       if (!json_object_get(chunks, key) && spent + bytes <= SOURCE_BUDGET) {
          if (in_chunk > 0 && in_chunk + bytes > SOURCE_CHUNK) {
-            rkb_page_add(all->page, texts, "sources-%u", chunk++); /* takes it */
+            rkb_page_add(all->page, texts, "sources-%u", chunk++); /* takes ownership */
             texts = json_object();
             in_chunk = 0;
          }

@@ -17,7 +17,7 @@
 #include "archive/archive.h"
 #include "cli/report/html/page.h"
 
-/* report: as rkb_report_make made it; gets the curves and is otherwise borrowed. */
+/* report: the result of rkb_report_make; it gets the curves and is otherwise borrowed. */
 int rkb_run_page_fill(rkb_page_t *page, const char *directory, rkb_archive_t *archive, json_t *report,
                       rkb_error_t *err);
 
