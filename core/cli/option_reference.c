@@ -27,7 +27,7 @@ static const char *const type_names[] = {
    [RKB_OPT_TABLES] = "list of mappings",
 };
 
-/* Writes whole numbers in digits as long as a reader would, and others in short form. */
+/* Writes byte counts in short form ("4 KiB"), and other numbers in digits as long as they stay short. */
 static void spell_bound(const rkb_option_t *option, double bound, rkb_text_t *out) {
    char bytes[32];
    if (option->type == RKB_OPT_BYTES && bound >= 1024) {

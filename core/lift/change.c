@@ -1,4 +1,4 @@
-/* Edits of a text: collecting, ordering and writing them. */
+/* Collects, orders and writes the edits of a text. */
 #include "lift/change.h"
 
 #include <ctype.h>
@@ -36,7 +36,8 @@ bool lift_refuse(lift_change_t *change, const char *fmt, ...) {
    return false;
 }
 
-/* The next edit that begins at or after the byte; of edits at the same byte the one that was made first. */
+/* The first edit that begins at or after the byte.  Of several edits at one byte, the one that was made
+ * first. */
 static const lift_edit_t *next_edit(const lift_change_t *change, uint32_t at, uint32_t end, const bool *made) {
    const lift_edit_t *next = NULL;
    for (uint32_t i = 0; change && i < change->count; i++) {

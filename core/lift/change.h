@@ -1,5 +1,5 @@
-/* The change that a rewrite makes to a text: replacements, which are made all at once, and a note; or the reason for a refusal.
- * One thread. */
+/* The change that a rewrite makes to a text: replacements, which are made all at once, and a note; or the
+ * reason for a refusal.  One thread. */
 #ifndef RKB_LIFT_CHANGE_H
 #define RKB_LIFT_CHANGE_H
 
@@ -13,7 +13,7 @@ typedef struct lift_edit {
 typedef struct lift_change {
    lift_edit_t *edits;
    uint32_t count, room;
-   char note[200];    /* what was done and where: "the loop in line 41 in 8 parts" */
+   char note[200];    /* what was changed and where: "the loop in line 41 in 8 parts" */
    char refusal[300]; /* the first condition that did not hold */
    const char *first; /* the rewrite that has to be made before this one can, or NULL */
 } lift_change_t;
@@ -26,17 +26,18 @@ static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *t
 /* Records a refusal; the first one is kept.  Returns false. */
 bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
 
-/* The text from start to end with the change's edits that lie inside; NULL in change: none.  Edits that overlap: nothing is added, false. */
+/* Writes the text from start to end with the change's edits that lie inside; change NULL: no edits.  If edits
+ * overlap, it writes nothing and returns false. */
 bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *change, uint32_t start, uint32_t end);
 static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uint32_t node) {
    rkb_text_append(out, tree->text + tree->nodes[node].start, tree->nodes[node].end - tree->nodes[node].start);
 }
 /* The first byte of the byte's line if only white space precedes the byte in it; else the byte itself. */
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
-/* The byte behind a statement, its semicolon included. */
+/* The byte after a statement, its semicolon included. */
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);
 
-/* The text with each line indented by its braces, and no empty lines; what has its own place (#pragma) begins its line. */
+/* Indents each line by its braces and removes empty lines.  Lines such as #pragma begin at the first column. */
 void lift_indent_lines(rkb_text_t *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading and writing what the manifest says of launches. */
+/* Reads and writes the launches of a manifest. */
 #include "lift/launches.h"
 
 #include <ctype.h>
@@ -85,7 +85,8 @@ const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, con
 }
 
 static bool is_tune(const lift_tree_t *tree, uint32_t name) {
-   /* What the text does not declare and is no builtin is a tune parameter: the parser knew it as a constant. */
+   /* A name that the text does not declare and that is no builtin is a tune parameter, because the parser got
+    * those as constants. */
    char text[64];
    lift_name(tree, name, text, sizeof text);
    return tree->nodes[name].declaration == LIFT_NONE && isupper((unsigned char)text[0]);
@@ -178,7 +179,7 @@ bool lift_same_text(const char *one, const char *other) {
 
 /* manifest lines ----------------------------------------------------------------------------------------- */
 
-/* The line `key:` that begins a section, and the byte behind the section's last line. */
+/* Finds the line `key:` that begins a section, and the byte after the section's last line. */
 static bool find_section(const lift_tree_t *tree, const manifest_t *manifest, const char *key, uint32_t *start, uint32_t *end) {
    const uint32_t close = manifest->public.comment_start + manifest->public.comment_length - 2;
    const size_t length = strlen(key);
@@ -195,7 +196,7 @@ static bool find_section(const lift_tree_t *tree, const manifest_t *manifest, co
    return false;
 }
 
-/* A plain scalar where YAML takes it for a text; else in quotes. */
+/* Writes a plain scalar if YAML reads it as a text; otherwise a quoted one. */
 static void write_value(rkb_text_t *out, const char *key, const char *value) {
    const bool plain = isalnum((unsigned char)value[0]) && !strstr(value, ": ") && !strstr(value, " #");
    rkb_text_format(out, plain ? "    %s: %s\n" : "    %s: \"%s\"\n", key, value);

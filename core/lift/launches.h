@@ -1,4 +1,5 @@
-/* The launches of a kernel and the manifest's lines: what a rewrite of the code means for them.  Pure; any thread. */
+/* The launches of a kernel and the lines of its manifest, and how a rewrite of the code changes them.  Pure;
+ * any thread. */
 #ifndef RKB_LIFT_LAUNCHES_H
 #define RKB_LIFT_LAUNCHES_H
 
@@ -7,14 +8,15 @@
 
 enum { LIFT_MAX_LAUNCHES = 64, LIFT_MAX_LIST = 32, LIFT_MAX_EXPRESSION = 512 };
 
-/* Splits a list at its commas outside of parentheses and angle brackets; each entry trimmed.  The number of entries, 0 when there are too many. */
+/* Splits a list at its commas outside parentheses and angle brackets, and trims each entry.  Returns the
+ * number of entries, or 0 when there are too many. */
 typedef struct lift_list {
    uint32_t count;
    char entries[LIFT_MAX_LIST][LIFT_MAX_EXPRESSION];
 } lift_list_t;
 bool lift_list_split(const char *text, lift_list_t *list);
 
-/* A launch as it will be written; texts are the writer's own. */
+/* A launch as it will be written.  The writer owns the texts. */
 typedef struct lift_launch {
    char kernel[LIFT_MAX_EXPRESSION], when[LIFT_MAX_EXPRESSION], grid[LIFT_MAX_EXPRESSION], block[LIFT_MAX_EXPRESSION];
    char shared[LIFT_MAX_EXPRESSION], args[2 * LIFT_MAX_EXPRESSION];
@@ -36,15 +38,15 @@ const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, con
 /* An expression of the code in the manifest's language: template parameters are replaced by the launch's arguments.  False when it
  * has another name or anything but + - * / %, numbers and parentheses. */
 bool lift_in_manifest(const lift_tree_t *tree, uint32_t expression, uint32_t kernel, const lift_list_t *arguments, rkb_text_t *out);
-/* No two pointers of a launch of this kernel name one buffer. */
+/* Whether no two pointers of any launch of this kernel name the same buffer. */
 bool lift_no_alias(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t kernel);
-/* Whether two expressions are the same text but for blanks and outer parentheses. */
+/* Whether two expressions have the same text, apart from blanks and outer parentheses. */
 bool lift_same_text(const char *one, const char *other);
 
-/* Edits of the manifest.  False, with a refusal, where it is not written one key a line. */
+/* Adds the edits of the manifest.  False, with a refusal, when the manifest does not have one key per line. */
 bool lift_write_launches(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const lift_launches_t *launches);
 bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *entry);
-/* A name that does not occur in the text: wanted, or wanted with a number appended. */
+/* Makes a name that does not occur in the text: `wanted`, or `wanted` with a number appended. */
 void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Loops, and what statements change. */
+/* Reads loops, and finds the variables that statements change. */
 #include "lift/loops.h"
 
 #include <string.h>
@@ -123,7 +123,7 @@ static bool add_effect(lift_effect_t *out, uint32_t most, uint32_t *count, lift_
    return true;
 }
 
-/* The arguments through which a function of the text may change something. */
+/* Lists the arguments through which a function of the text may change a variable. */
 static bool call_effects(const lift_tree_t *tree, uint32_t statement, uint32_t call, lift_effect_t *out, uint32_t most, uint32_t *count,
                          lift_change_t *change) {
    char name[128];

@@ -1,4 +1,4 @@
-/* One text's tree: whether it can have one, and asking for it. */
+/* Gets the tree of one text: decides whether the text can have one, and asks the parser. */
 #include "lift/parse.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One parser process a question: writing the request, running it, checking the frame. */
+/* Runs one parser process per question: writes the request, runs the process, checks the frame. */
 #include "lift/parser_call.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void write_request(uint32_t question, const char *text, const manifest_t 
    rkb_text_free(&payload);
 }
 
-/* What the process said; RKB_OK with no bytes and the refusal when it ended badly over this text. */
+/* Takes the process's answer.  RKB_OK with no bytes, and the refusal, when this text made the process fail. */
 static int take_answer(rkb_process_result_t *result, lift_answer_t *answer, char *refusal, size_t size, rkb_error_t *err) {
    uint64_t length = 0;
    if (result->timed_out || result->signal != 0) {
@@ -49,7 +49,7 @@ static int take_answer(rkb_process_result_t *result, lift_answer_t *answer, char
    if (result->exit_code != 0 || result->output_bytes < WIRE_HEADER_BYTES ||
        !record_header_length((const unsigned char *)result->output, LIFT_MAX_ANSWER, &length) ||
        length != result->output_bytes - WIRE_HEADER_BYTES) {
-      /* 127: the dynamic loader found no libclang, and said so. */
+      /* 127: the dynamic loader found no libclang, and wrote a message. */
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "rkb-parser gives no answer (%d) %.200s", result->exit_code, result->errors);
    }
    answer->data = result->output + WIRE_HEADER_BYTES;

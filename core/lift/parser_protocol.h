@@ -28,7 +28,7 @@ enum lift_kind {
 };
 
 enum {
-   LIFT_MAX_TEXT = 256 << 10, /* as candidates may have */
+   LIFT_MAX_TEXT = 256 << 10, /* the limit for candidates' texts */
    LIFT_MAX_DECLARATIONS = 64 << 10,
    LIFT_MAX_NODES = 200000,
    LIFT_MAX_TYPES = 20000,

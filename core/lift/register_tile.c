@@ -22,17 +22,18 @@ enum { MOST_NUMBERS = 8, MOST_VARIABLES = 128, MOST_EFFECTS = 128 };
 typedef struct tiling {
    const lift_tree_t *tree;
    lift_change_t *change;
-   uint32_t kernel, width;                          /* the template parameter or tune name, as its name's text */
+   /* The template parameter or tune name that is the width, given by the node of its name. */
+   uint32_t kernel, width;
    char width_name[64], outputs[64], index[64];
    char dimension;                                  /* 'x' or 'y' of the grid */
    uint32_t numbers[MOST_NUMBERS], number_count;    /* the sums blockIdx.d * width + threadIdx.x */
-   uint32_t variables[MOST_VARIABLES], variable_count; /* that depend on the number */
-   uint32_t arrays[MOST_VARIABLES], array_count;    /* of these, those that became arrays */
+   uint32_t variables[MOST_VARIABLES], variable_count; /* variables that depend on the number */
+   uint32_t arrays[MOST_VARIABLES], array_count;       /* those of them that became arrays */
    rkb_text_t out;
    bool open; /* a loop over the results is being written */
 } tiling_t;
 
-/* blockIdx.d * width + threadIdx.x */
+/* Reads blockIdx.d * width + threadIdx.x. */
 static bool read_number(const lift_tree_t *tree, uint32_t node, char *dimension, char *width, size_t size) {
    if (!lift_is(tree, node, LIFT_BINARY) || !lift_operator_is(tree, node, "+") ||
        !lift_text_is(tree, lift_plain(tree, lift_child(tree, node, 1)), "threadIdx.x"))
@@ -119,7 +120,7 @@ static bool is_controlled(const tiling_t *t, uint32_t node) {
    return false;
 }
 
-/* The variables that depend on the number, by value or by what decides whether they are assigned. */
+/* Finds the variables that depend on the number: their value does, or a condition on their assignments does. */
 static bool find_variables(tiling_t *t) {
    const lift_tree_t *tree = t->tree;
    bool grew = true;
@@ -145,7 +146,7 @@ static bool find_variables(tiling_t *t) {
    return true;
 }
 
-/* Parameters that are stored to are not read. */
+/* Checks that no parameter is both stored to and read. */
 static bool check_memory(const tiling_t *t, const lift_launches_t *launches) {
    const lift_tree_t *tree = t->tree;
    if (!lift_no_alias(tree, launches, t->kernel))
@@ -177,7 +178,8 @@ static bool is_array(const tiling_t *t, uint32_t variable) {
    return false;
 }
 
-/* The text of a node for result `index`: arrays with their index, numbers of the tile. */
+/* Writes the text of a node for result `index`: array variables get their index, and numbers are those of the
+ * tile. */
 static void write_for_result(tiling_t *t, uint32_t start, uint32_t end, uint32_t node) {
    const lift_tree_t *tree = t->tree;
    lift_change_t inside = {0};
@@ -295,7 +297,7 @@ static bool write_declarations(tiling_t *t, uint32_t statement) {
    return write_assignments(t, statement);
 }
 
-/* A statement as a whole for each result. */
+/* Writes a whole statement once for each result. */
 static bool write_leaf(tiling_t *t, uint32_t statement) {
    const lift_tree_t *tree = t->tree;
    char callee[64];
@@ -337,7 +339,7 @@ static bool write_block(tiling_t *t, uint32_t block) {
    return true;
 }
 
-/* The lines before a statement that belong to it: comments and #pragma. */
+/* Writes the lines before a statement that belong to it: comments and #pragma. */
 static void write_before(tiling_t *t, uint32_t statement) {
    const lift_tree_t *tree = t->tree;
    uint32_t line = tree->nodes[statement].start;

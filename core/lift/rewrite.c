@@ -1,4 +1,5 @@
-/* The table of rewrites, and making one: parsing, applying, writing, and what has to be made first. */
+/* The table of rewrites, and the steps of a rewrite: parsing, applying, writing, and the rewrites that have
+ * to be made first. */
 #include "lift/rewrite.h"
 
 #include <stdlib.h>
@@ -31,8 +32,8 @@ typedef struct asking {
    rkb_random_t *stream;
 } asking_t;
 
-/* One text, parsed once: the rewrites are tried in turn, from `first` on, until one holds.  *changed NULL: none, and change->refusal
- * is the first one's. */
+/* Parses one text once and tries the rewrites in turn, from `first` on, until one applies.  *changed NULL:
+ * none applies, and change->refusal is that of the first one. */
 static int try_text(const char *source, const lift_rewrite_t *const *rewrites, uint32_t count, const asking_t *asking, char **changed,
                     lift_change_t *change, const char **made, rkb_error_t *err) {
    rkb_problems_t problems;

@@ -1,5 +1,6 @@
-/* The rewrites.  Each turns a kernel into one that computes the same in another way, if the syntax tree proves it.  Otherwise it
- * names the condition that does not hold.  Blocks while a parser process reads the text; any thread except the loop's. */
+/* The rewrites.  Each turns a kernel into another one that computes the same, if the syntax tree proves it.
+ * Otherwise it names the condition that does not hold.  Blocks while a parser process reads the text; any
+ * thread except the loop's. */
 #ifndef RKB_LIFT_REWRITE_H
 #define RKB_LIFT_REWRITE_H
 
@@ -10,10 +11,11 @@
 typedef struct lift_subject {
    const lift_tree_t *tree;
    const manifest_t *manifest;
-   rkb_random_t *stream; /* draws among places and numbers */
+   rkb_random_t *stream; /* source of random choices of places and numbers */
 } lift_subject_t;
 
-/* Makes the change at the first place that allows it, from a drawn place on.  False: nowhere, and change->refusal says why. */
+/* Makes the change at the first place that allows it, starting at a random place.  False: no place allows it,
+ * and change->refusal says why. */
 typedef bool (*lift_apply_t)(const lift_subject_t *subject, lift_change_t *change);
 
 typedef struct lift_rewrite {
@@ -32,13 +34,14 @@ bool lift_register_tile(const lift_subject_t *subject, lift_change_t *change);  
 bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change); /* split_reduction.c */
 bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);   /* warp_to_block.c */
 
-/* A place to begin at among count of them; 0 for none. */
+/* The place to begin at, drawn among count places; 0 for none. */
 uint32_t lift_draw(const lift_subject_t *subject, uint32_t count);
-/* The kernels of the text; their number. */
+/* Lists the kernels of the text; returns their number. */
 uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most);
 
-/* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": those that apply, one drawn.  A rewrite that needs
- * another one first makes it first.  *changed is malloc'd.  RKB_ERR_UNAVAILABLE: no parser on this machine. */
+/* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": one that applies, chosen
+ * at random.  If the rewrite needs another one first, that one is made first.  *changed is malloc'd.
+ * RKB_ERR_UNAVAILABLE: this machine has no parser. */
 int lift_rewrite(const char *source, const char *name, rkb_random_t *stream, bool (*cancelled)(void *argument), void *argument,
                  char **changed, char *note, size_t note_size, rkb_error_t *err);
 

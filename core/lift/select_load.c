@@ -24,7 +24,7 @@ typedef struct chooser {
    lift_launches_t *launches;
    lift_change_t *change;
    uint32_t made;
-   uint32_t methods[MOST_METHODS], method_count; /* rewritten, with a parameter more */
+   uint32_t methods[MOST_METHODS], method_count; /* rewritten methods, which have one more parameter */
 } chooser_t;
 
 static bool is_zero(const lift_tree_t *tree, uint32_t node) {
@@ -32,7 +32,7 @@ static bool is_zero(const lift_tree_t *tree, uint32_t node) {
    return lift_text_is(tree, plain, "0.0f") || lift_text_is(tree, plain, "0.f") || lift_text_is(tree, plain, "0");
 }
 
-/* Comparisons of names, members, numbers and sums of them. */
+/* Whether a condition consists only of comparisons of names, members, numbers and sums of them. */
 static bool is_harmless(const lift_tree_t *tree, uint32_t condition) {
    for (uint32_t i = condition; i < tree->nodes[condition].last; i++) {
       const enum lift_kind kind = tree->nodes[i].kind;
@@ -45,7 +45,7 @@ static bool is_harmless(const lift_tree_t *tree, uint32_t condition) {
    return true;
 }
 
-/* The condition with & and | for && and ||: without them there is no branch. */
+/* Writes the condition with & and | instead of && and ||, so that it has no branch. */
 static void write_flat(rkb_text_t *out, const lift_tree_t *tree, uint32_t condition) {
    const uint32_t plain = lift_plain(tree, condition);
    const bool and = lift_is(tree, plain, LIFT_BINARY) && lift_operator_is(tree, plain, "&&"),
@@ -63,7 +63,7 @@ static void write_flat(rkb_text_t *out, const lift_tree_t *tree, uint32_t condit
    rkb_text_add(out, ")");
 }
 
-/* Every launch gives this parameter a buffer's beginning. */
+/* Whether every launch passes the beginning of a buffer for this parameter. */
 static bool is_whole_buffer(const chooser_t *chooser, uint32_t parameter) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t kernel = tree->nodes[parameter].parent;
@@ -85,7 +85,7 @@ static bool is_whole_buffer(const chooser_t *chooser, uint32_t parameter) {
    return found > 0;
 }
 
-/* A field that is a kernel's whole buffer wherever an object of the struct is made, as Name{...}. */
+/* Whether a field is a kernel's whole buffer wherever an object of the struct is made, as Name{...}. */
 static bool field_is_whole_buffer(const chooser_t *chooser, uint32_t field) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t holder = tree->nodes[field].parent;
@@ -119,8 +119,8 @@ static bool field_is_whole_buffer(const chooser_t *chooser, uint32_t field) {
 
 typedef struct load {
    uint32_t subscript;
-   const char *type;      /* of its pointer */
-   rkb_text_t base, index; /* of the whole buffer */
+   const char *type;       /* type of its pointer */
+   rkb_text_t base, index; /* expressions of the whole buffer and of the index */
 } load_t;
 
 static void free_load(load_t *load) {
@@ -128,7 +128,7 @@ static void free_load(load_t *load) {
    rkb_text_free(&load->index);
 }
 
-/* p[i] of a whole buffer p, or of a variable that is one plus an offset. */
+/* Reads p[i], where p is a whole buffer or a variable that is a whole buffer plus an offset. */
 static bool read_load(const chooser_t *chooser, uint32_t node, load_t *load) {
    const lift_tree_t *tree = chooser->subject->tree;
    char name[128];
@@ -180,7 +180,8 @@ static bool is_return_of_zero(const lift_tree_t *tree, uint32_t statement) {
    return lift_is(tree, statement, LIFT_RETURN) && lift_children(tree, statement) == 1 && is_zero(tree, lift_child(tree, statement, 0));
 }
 
-/* A method whose statements are early returns of zero, declarations, and the return of a load, chosen by a condition or not. */
+/* Changes a method that consists of early returns of zero, declarations, and the return of a load, which a
+ * condition may select. */
 static bool choose_in_method(chooser_t *chooser, uint32_t method) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t body = lift_body(tree, method);
@@ -215,7 +216,7 @@ static bool choose_in_method(chooser_t *chooser, uint32_t method) {
       write_flat(&condition, tree, lift_child(tree, value, 0));
       value = lift_child(tree, value, 1);
    } else if (inside.count == 0) {
-      sound = false; /* nothing is chosen */
+      sound = false; /* the method selects between no values */
    }
    if (sound) {
       sound = read_load(chooser, value, &load);
@@ -239,7 +240,7 @@ static bool choose_in_method(chooser_t *chooser, uint32_t method) {
 
 /* expressions and statements ------------------------------------------------------------------------------- */
 
-/* inside ? object.method(...) : 0: the method chooses. */
+/* Changes inside ? object.method(...) : 0 so that the method selects. */
 static bool pass_condition(chooser_t *chooser, uint32_t node) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t call = lift_plain(tree, lift_child(tree, node, 1));
@@ -277,7 +278,7 @@ static uint32_t block_statement(const lift_tree_t *tree, uint32_t node) {
    return up;
 }
 
-/* inside ? p[i] : 0 */
+/* Changes inside ? p[i] : 0. */
 static bool choose_expression(chooser_t *chooser, uint32_t node) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t statement = block_statement(tree, node);
@@ -311,7 +312,8 @@ static bool is_factor(const lift_tree_t *tree, uint32_t product, uint32_t variab
           (is_factor(tree, lift_child(tree, plain, 0), variable) || is_factor(tree, lift_child(tree, plain, 1), variable));
 }
 
-/* From the statement on, the value is only used as a factor of a sum's terms, and no load depends on the condition's names. */
+/* Whether, from the statement on, the value is only a factor of a sum's terms, and no load depends on the
+ * condition's names. */
 static bool only_products(const lift_tree_t *tree, uint32_t from, uint32_t variable, uint32_t condition) {
    for (uint32_t s = from; s != LIFT_NONE; s = tree->nodes[s].next)
       for (uint32_t i = s; i < tree->nodes[s].last; i++) {
@@ -331,7 +333,7 @@ static bool only_products(const lift_tree_t *tree, uint32_t from, uint32_t varia
    return true;
 }
 
-/* if (outside) continue; const float value = p[i]; ... */
+/* Changes if (outside) continue; const float value = p[i]; ... */
 static bool choose_after_continue(chooser_t *chooser, uint32_t statement) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t condition = lift_child(tree, statement, 0), declarations = tree->nodes[statement].next;

@@ -21,10 +21,11 @@
 enum { MOST_SUMS = 8, MOST_EFFECTS = 64, MOST_LENGTHS = 4 };
 
 typedef struct split {
-   uint32_t kernel, body, statement; /* the statement of the kernel that adds everything up */
-   uint32_t function;                /* where the loop is: the kernel or what the statement calls */
+   uint32_t kernel, body, statement; /* the statement of the kernel that contains the whole sum */
+   /* The function with the loop: the kernel, or the function that the statement calls. */
+   uint32_t function;
    lift_loop_t loop;
-   uint32_t sums[MOST_SUMS], sum_count; /* variables of the kernel */
+   uint32_t sums[MOST_SUMS], sum_count;                      /* variables of the kernel that are summed */
    char parts[64], partial[64], part_kernel[140], begin[64]; /* fresh names */
 } split_t;
 
@@ -36,7 +37,7 @@ static bool is_zero(const lift_tree_t *tree, uint32_t initialiser) {
    return false;
 }
 
-/* Every use of the variable in the loop is as the target of +=. */
+/* Whether every use of the variable in the loop is as the target of +=. */
 static bool is_only_added(const lift_tree_t *tree, uint32_t loop, uint32_t variable) {
    for (uint32_t i = loop; i < tree->nodes[loop].last; i++) {
       if (tree->nodes[i].kind != LIFT_NAME || tree->nodes[i].declaration != variable)
@@ -103,7 +104,7 @@ static bool check_effects(const lift_tree_t *tree, split_t *split, lift_change_t
    return split->sum_count > 0 || lift_refuse(change, "line %u: the loop has no sums", lift_line(tree, split->loop.node));
 }
 
-/* Nothing before the statement reaches beyond the thread. */
+/* Checks that no statement before this one stores outside the thread. */
 static bool check_before(const lift_tree_t *tree, const split_t *split, lift_change_t *change) {
    lift_effect_t effects[MOST_EFFECTS];
    for (uint32_t s = lift_child(tree, split->body, 0); s != split->statement; s = tree->nodes[s].next) {
@@ -117,7 +118,8 @@ static bool check_before(const lift_tree_t *tree, const split_t *split, lift_cha
    return true;
 }
 
-/* The statement is the loop, or the only call of a function that declares, runs the loop and does nothing else. */
+/* Finds the loop: the statement is the loop, or the only call of a function that contains only declarations
+ * and the loop. */
 static bool find_loop(const lift_tree_t *tree, split_t *split, lift_change_t *change) {
    char name[128];
    if (lift_loop_read(tree, split->statement, &split->loop)) {
@@ -154,7 +156,8 @@ static bool check(const lift_subject_t *subject, split_t *split, lift_change_t *
    return check_effects(tree, split, change) && check_before(tree, split, change);
 }
 
-/* How many floats a thread has, in the code's words; the loops over one sum; its element. */
+/* Writes the number of floats per thread as an expression of the code, the loops over one sum, and its
+ * element. */
 static void write_count(rkb_text_t *out, const lift_tree_t *tree, uint32_t sum) {
    uint32_t lengths[MOST_LENGTHS];
    const uint32_t count = lift_lengths(tree, sum, lengths, MOST_LENGTHS);
@@ -176,7 +179,7 @@ static void write_total(rkb_text_t *out, const lift_tree_t *tree, const split_t 
    }
 }
 
-/* For each element of each sum: `element` of scratch, and the sum's element; store or add. */
+/* For each element of each sum, writes the store to `element` of scratch or the addition of it. */
 static void write_elements(rkb_text_t *out, const lift_tree_t *tree, const split_t *split, bool store, const char *indent) {
    char name[64];
    for (uint32_t s = 0; s < split->sum_count; s++) {
@@ -216,7 +219,7 @@ static void write_own(rkb_text_t *out, const lift_tree_t *tree, const split_t *s
    rkb_text_add(out, ")) * blockDim.x + threadIdx.x;\n");
 }
 
-/* The loop's header over this part's steps. */
+/* Changes the loop's header to this part's steps. */
 static void change_header(const lift_tree_t *tree, const split_t *split, lift_change_t *change) {
    const lift_loop_t *loop = &split->loop;
    rkb_text_t first, last, step;
@@ -270,7 +273,7 @@ static void write_kernels(const lift_tree_t *tree, const split_t *split, lift_ch
    rkb_text_t own;
    rkb_text_init(&own, 2048);
    write_own(&own, tree, split, "blockIdx.z", "");
-   rkb_text_add(&text, rkb_text_get(&own) + 1); /* the type is before it */
+   rkb_text_add(&text, rkb_text_get(&own) + 1); /* the type stands before it already */
    write_elements(&text, tree, split, true, "   ");
    rkb_text_add(&text, "}\n\n");
    lift_replace(change, kernel->start, kernel->start, "%s", rkb_text_get(&text));
@@ -288,7 +291,7 @@ static void write_kernels(const lift_tree_t *tree, const split_t *split, lift_ch
    rkb_text_free(&sums);
 }
 
-/* The scratch of a launch: the floats of all its threads in all parts. */
+/* Adds the scratch of a launch: the floats of all its threads in all parts. */
 static bool add_scratch(const lift_subject_t *subject, const split_t *split, const lift_launch_t *launch, const lift_list_t *grid,
                         const lift_list_t *arguments, const char *name, rkb_text_t *entries, lift_change_t *change) {
    const lift_tree_t *tree = subject->tree;
@@ -311,7 +314,7 @@ static bool add_scratch(const lift_subject_t *subject, const split_t *split, con
    return known || lift_refuse(change, "the sums' number is no expression of the launch's template arguments");
 }
 
-/* Launch l of the kernel, twice: parts[*count] and after[*count]. */
+/* Writes launch l of the kernel twice: parts[*count] and after[*count]. */
 static bool split_launch(const lift_subject_t *subject, const split_t *split, const lift_launch_t *launch, lift_launch_t *part, lift_launch_t *after,
                          uint32_t number,
                          rkb_text_t *scratches, lift_change_t *change) {
@@ -334,7 +337,7 @@ static bool split_launch(const lift_subject_t *subject, const split_t *split, co
    return sound;
 }
 
-/* A group of launches joined by else becomes two groups. */
+/* Changes a group of launches that `else` joins into two groups. */
 static bool change_launches(const lift_subject_t *subject, const split_t *split, lift_change_t *change) {
    lift_launches_t *all = rkb_allocate(1, sizeof *all);
    lift_launches_t *parts = rkb_allocate(3, sizeof *parts), *after = parts + 1, *result = parts + 2;

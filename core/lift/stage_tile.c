@@ -21,15 +21,15 @@ enum { MOST_LOOPS = 4, MOST_GUARDS = 4 };
 
 typedef struct stage {
    uint32_t kernel, access, pointer;
-   lift_loop_t loop;                /* over c */
-   lift_loop_t inner[MOST_LOOPS];   /* of constant length, outermost first */
+   lift_loop_t loop;              /* the loop over c */
+   lift_loop_t inner[MOST_LOOPS]; /* inner loops of constant length, outermost first */
    uint32_t inner_count;
-   uint32_t guards[MOST_GUARDS];    /* if statements of the block around the access */
+   uint32_t guards[MOST_GUARDS]; /* if statements of the block that surround the access */
    uint32_t guard_count;
    char steps[64], tile[80], first[80]; /* fresh names */
 } stage_t;
 
-/* What one more of the variable adds to the index: 0, a number, or -1 for an expression. */
+/* The amount by which the index grows when the variable grows by one: 0, a number, or -1 for an expression. */
 static int64_t coefficient(const lift_tree_t *tree, uint32_t index, uint32_t variable) {
    const uint32_t plain = lift_plain(tree, index);
    if (!lift_uses(tree, plain, variable))
@@ -48,7 +48,7 @@ static int64_t coefficient(const lift_tree_t *tree, uint32_t index, uint32_t var
    return lift_is(tree, other, LIFT_INTEGER) && a + b > 0 ? (a + b) * atoll(tree->text + tree->nodes[other].start) : -1;
 }
 
-/* The loops and conditions between the access and the loop. */
+/* Reads the loops and conditions between the access and the loop. */
 static bool read_surroundings(const lift_tree_t *tree, stage_t *stage, lift_change_t *change) {
    uint32_t allowed[MOST_LOOPS + 1], count = 0, chain[MOST_LOOPS];
    const uint32_t line = lift_line(tree, stage->access);
@@ -116,7 +116,8 @@ static bool check_pointer(const lift_subject_t *subject, const stage_t *stage, l
    return sound;
 }
 
-/* The condition's statement only adds products of the access, so the condition can be removed: the tile has zeros there. */
+/* Whether the condition's statement only adds products of the access.  Then the condition can be removed,
+ * because the tile has zeros there. */
 static bool guards_one_product(const lift_tree_t *tree, const stage_t *stage, uint32_t guard) {
    uint32_t then = lift_child(tree, guard, 1);
    if (lift_children(tree, guard) != 2)
@@ -147,7 +148,8 @@ static void write_product(rkb_text_t *out, const lift_tree_t *tree, const stage_
    }
 }
 
-/* The variables, those that move the index least first: neighbouring threads then read neighbours. */
+/* Orders the variables so that those that move the index least come first; neighbouring threads then read
+ * neighbouring elements. */
 static void order_variables(const lift_tree_t *tree, const stage_t *stage, uint32_t *order) {
    int64_t weight[MOST_LOOPS + 1];
    const uint32_t index = lift_child(tree, stage->access, 1);
@@ -198,7 +200,7 @@ static void write_filling(rkb_text_t *out, const lift_tree_t *tree, const stage_
    rkb_text_add(out, " : 0.0f;\n      }\n");
 }
 
-/* The access, wherever its text stands in the loop. */
+/* Replaces the access by a read of the tile wherever its text occurs in the loop. */
 static void read_tile(const lift_tree_t *tree, const stage_t *stage, lift_change_t *inside) {
    rkb_text_t element;
    char name[64];

@@ -1,4 +1,4 @@
-/* Questions about a syntax tree. */
+/* Queries about a syntax tree. */
 #include "lift/tree.h"
 
 #include <ctype.h>
@@ -79,7 +79,7 @@ bool lift_named(const lift_tree_t *tree, uint32_t node, const char *name) {
    return length == strlen(name) && memcmp(tree->text + n->name, name, length) == 0;
 }
 
-/* Past white space and comments. */
+/* The first byte after white space and comments. */
 static uint32_t skip_blank(const lift_tree_t *tree, uint32_t at, uint32_t end) {
    for (;;) {
       while (at < end && isspace((unsigned char)tree->text[at]))

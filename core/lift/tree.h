@@ -13,7 +13,7 @@
 typedef struct lift_node {
    enum lift_kind kind;
    uint32_t start, end;         /* bytes of the text */
-   uint32_t name;               /* first byte of a declared name or a member's */
+   uint32_t name;               /* first byte of a declared name or of a member's name */
    uint32_t parent, next, last; /* node around it, next sibling, and the node behind its last descendant */
    uint32_t declaration;        /* of a name: the node that declares it, or LIFT_NONE */
    const char *type;            /* of a declaration, as C++ spells it; else "" */
@@ -40,8 +40,8 @@ static inline bool lift_inside(const lift_tree_t *tree, uint32_t node, uint32_t 
 }
 
 uint32_t lift_child(const lift_tree_t *tree, uint32_t node, uint32_t index); /* LIFT_NONE past the last */
-uint32_t lift_children(const lift_tree_t *tree, uint32_t node);              /* how many */
-/* Through parentheses and casts to what they hold. */
+uint32_t lift_children(const lift_tree_t *tree, uint32_t node);              /* the number of children */
+/* The node inside parentheses and casts. */
 uint32_t lift_plain(const lift_tree_t *tree, uint32_t node);
 uint32_t lift_around(const lift_tree_t *tree, uint32_t node, enum lift_kind kind); /* the nearest such node around it */
 uint32_t lift_function_of(const lift_tree_t *tree, uint32_t node);
@@ -50,20 +50,21 @@ uint32_t lift_body(const lift_tree_t *tree, uint32_t function); /* its compound 
 uint32_t lift_statement_in(const lift_tree_t *tree, uint32_t block, uint32_t node);
 
 bool lift_text_is(const lift_tree_t *tree, uint32_t node, const char *text);
-/* Declared name, or a name's own text, cut to size. */
+/* Copies the declared name, or the text of a name, cut to size. */
 void lift_name(const lift_tree_t *tree, uint32_t node, char *out, size_t size);
 bool lift_named(const lift_tree_t *tree, uint32_t node, const char *name);
-/* The operator of a binary, an assignment or a unary expression: "+=", "<".  "" when it is none. */
+/* The operator of a binary, assignment or unary expression: "+=", "<".  "" for any other node. */
 void lift_operator(const lift_tree_t *tree, uint32_t node, char out[4]);
 bool lift_operator_is(const lift_tree_t *tree, uint32_t node, const char *text);
 bool lift_is_assignment(const lift_tree_t *tree, uint32_t node);   /* =, += and the rest, ++, -- */
-uint32_t lift_assigned(const lift_tree_t *tree, uint32_t node);    /* what an assignment writes to */
+uint32_t lift_assigned(const lift_tree_t *tree, uint32_t node);    /* the target of an assignment */
 uint32_t lift_initialiser(const lift_tree_t *tree, uint32_t node); /* of a variable, or LIFT_NONE */
-/* The array lengths of a declared variable, in order; their number.  The text of each is theirs. */
+/* Lists the array lengths of a declared variable in order and returns their number.  The text of each is that
+ * of its node. */
 uint32_t lift_lengths(const lift_tree_t *tree, uint32_t variable, uint32_t *out, uint32_t most);
 /* The variable or parameter at the bottom of an access: `sum` of sum[i][j], `p` of *(p + i); LIFT_NONE when it is something else. */
 uint32_t lift_base(const lift_tree_t *tree, uint32_t expression);
-/* What a call calls: the name's text, cut to size. */
+/* Copies the name of the function that a call calls, cut to size. */
 void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size);
 /* Whether a name in the subtree is declared by the node. */
 bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
@@ -71,6 +72,6 @@ bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
 bool lift_mentions(const lift_tree_t *tree, uint32_t subtree, const char *word);
 /* Whether the subtree contains a call of that name. */
 bool lift_calls(const lift_tree_t *tree, uint32_t subtree, const char *name);
-uint32_t lift_line(const lift_tree_t *tree, uint32_t node); /* in the text, from 1 */
+uint32_t lift_line(const lift_tree_t *tree, uint32_t node); /* line in the text, from 1 */
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading the parser's answer: every number is checked, since the text that the parser read is hostile. */
+/* Reads the parser's answer.  Every number is checked, because the text that the parser read is hostile. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
@@ -18,7 +18,7 @@ static bool read_types(record_reader_t *in, lift_tree_t *tree) {
    return true;
 }
 
-/* The node whose declared name begins at this byte, by byte. */
+/* For each byte of the text, the node whose declared name begins there. */
 static uint32_t *map_declarations(const lift_tree_t *tree) {
    uint32_t *map = rkb_allocate((size_t)tree->bytes + 1, sizeof *map);
    for (uint32_t i = 0; i <= tree->bytes; i++)
@@ -60,7 +60,8 @@ static bool read_nodes(record_reader_t *in, lift_tree_t *tree) {
 
 /* Fills in siblings and ends.  False unless each node comes after its parent and inside the nodes that are open there. */
 static bool link_nodes(lift_tree_t *tree) {
-   uint32_t *newest = rkb_allocate((size_t)tree->count + 1, sizeof *newest); /* the last child of a node; the last root at count */
+   /* The last child of each node; the entry at `count` is the last root. */
+   uint32_t *newest = rkb_allocate((size_t)tree->count + 1, sizeof *newest);
    bool sound = true;
    for (uint32_t i = 0; i <= tree->count; i++)
       newest[i] = LIFT_NONE;

@@ -1,4 +1,4 @@
-/* What is the same for a block. */
+/* Decides which values are the same for a whole block. */
 #include "lift/uniform.h"
 
 #include <string.h>

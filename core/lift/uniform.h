@@ -7,7 +7,8 @@
 /* Whether the expression consists only of numbers, kernel parameters, values that are equal for a whole block, variables
  * initialised from such and never changed, and the given declarations.  Loads and calls (except min and max) do not count as equal. */
 bool lift_is_uniform(const lift_tree_t *tree, uint32_t expression, const uint32_t *allowed, uint32_t allowed_count);
-/* A whole number, or an expression of template parameters, constants and numbers: known when the kernel is compiled. */
+/* Whether the expression is a whole number, or consists of template parameters, constants and numbers: its
+ * value is known when the kernel is compiled. */
 bool lift_is_constant(const lift_tree_t *tree, uint32_t expression);
 
 #endif

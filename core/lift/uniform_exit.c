@@ -50,7 +50,7 @@ static bool check(const lift_tree_t *tree, const exit_place_t *place, lift_chang
    return true;
 }
 
-/* Each assignment that reaches memory, made only by live threads. */
+/* Guards each assignment that reaches memory, so that only live threads make it. */
 static bool guard_stores(const lift_tree_t *tree, const exit_place_t *place, const char *live, lift_change_t *change) {
    lift_effect_t effects[MOST_EFFECTS];
    for (uint32_t s = tree->nodes[place->statement].next; s != LIFT_NONE; s = tree->nodes[s].next) {
@@ -67,7 +67,7 @@ static bool guard_stores(const lift_tree_t *tree, const exit_place_t *place, con
          if (!lift_is_assignment(tree, node) || (around != LIFT_COMPOUND && around != LIFT_IF && around != LIFT_FOR))
             return lift_refuse(change, "line %u: a store that is not a statement", lift_line(tree, node));
          if (lift_assigned(tree, node) != LIFT_NONE && lift_is(tree, lift_plain(tree, lift_assigned(tree, node)), LIFT_NAME))
-            continue; /* the pointer itself */
+            continue; /* the assignment changes only the pointer itself */
          lift_replace(change, tree->nodes[node].start, tree->nodes[node].start, "{ if (%s) ", live);
          lift_replace(change, lift_statement_end(tree, node), lift_statement_end(tree, node), " }");
       }

@@ -20,8 +20,8 @@ enum { MOST_PLACES = 64, MOST_VALUES = 8 };
 typedef struct shape {
    uint32_t kernel, body;
    uint32_t row;            /* the sum `blockIdx.x * warps + threadIdx.x / 32` */
-   uint32_t warps;          /* the template parameter */
-   uint32_t lane;           /* the variable, or LIFT_NONE */
+   uint32_t warps;          /* the template parameter with the number of warps */
+   uint32_t lane;           /* the variable with the lane's number, or LIFT_NONE */
    uint32_t butterflies[MOST_VALUES], butterfly_count;
 } shape_t;
 
@@ -31,7 +31,7 @@ static bool is_thread(const lift_tree_t *tree, uint32_t node, const char *operat
           lift_text_is(tree, lift_plain(tree, lift_child(tree, node, 0)), "threadIdx.x") && lift_text_is(tree, lift_child(tree, node, 1), "32");
 }
 
-/* blockIdx.x * warps + threadIdx.x / 32, with a cast before it or not. */
+/* Whether a node is blockIdx.x * warps + threadIdx.x / 32, with or without a cast before it. */
 static bool is_row(const lift_tree_t *tree, uint32_t node, uint32_t *warps) {
    if (!lift_is(tree, node, LIFT_BINARY) || !lift_operator_is(tree, node, "+") || !is_thread(tree, lift_plain(tree, lift_child(tree, node, 1)), "/"))
       return false;
@@ -60,7 +60,7 @@ static bool find_row(const lift_subject_t *subject, shape_t *shape, lift_change_
    return true;
 }
 
-/* The for loop whose start is the use; LIFT_NONE when the use is elsewhere. */
+/* The for loop whose start is this use of the variable; LIFT_NONE when the use is elsewhere. */
 static uint32_t loop_started_by(const lift_tree_t *tree, uint32_t use) {
    const uint32_t variable = lift_around(tree, use, LIFT_VARIABLE);
    const uint32_t loop = variable == LIFT_NONE ? LIFT_NONE : lift_around(tree, variable, LIFT_FOR);
@@ -137,7 +137,8 @@ static bool find_butterflies(const lift_subject_t *subject, shape_t *shape, lift
    return shape->butterfly_count > 0 || lift_refuse(change, "no loop of __shfl_xor_sync in the kernel's own block");
 }
 
-/* Behind the butterfly: the warps' totals meet in shared memory.  Each shuffled value is a variable of its own. */
+/* Writes the code after the butterfly that joins the warps' totals in shared memory.  Each shuffled value is
+ * a variable of its own. */
 static bool write_join(const lift_subject_t *subject, const shape_t *shape, uint32_t loop, lift_change_t *change) {
    const lift_tree_t *tree = subject->tree;
    const uint32_t body = lift_child(tree, loop, 3);

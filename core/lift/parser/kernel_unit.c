@@ -41,7 +41,7 @@ unsigned kernel_unit_line(CXDiagnostic diagnostic) {
    return own ? line : 0;
 }
 
-/* Whether there is an error, which is then the answer. */
+/* Whether there is an error.  If so, writes it as the answer. */
 static bool refuse_errors(CXTranslationUnit unit, rkb_text_t *answer) {
    const unsigned count = clang_getNumDiagnostics(unit);
    bool refused = false;

@@ -1,4 +1,5 @@
-/* One kernel's text as a translation unit of libclang's, behind our declarations.  The parser's one thread. */
+/* One kernel's text as a translation unit of libclang, preceded by this program's declarations.  Only the
+ * parser's one thread. */
 #ifndef RKB_LIFT_PARSER_KERNEL_UNIT_H
 #define RKB_LIFT_PARSER_KERNEL_UNIT_H
 
@@ -13,15 +14,15 @@ typedef struct kernel_unit {
    CXTranslationUnit unit; /* NULL: the text is refused, and answer holds why */
 } kernel_unit_t;
 
-/* warn: with the warnings that are worth a look in a kernel; otherwise with none. */
+/* Opens the unit.  warn: reports the warnings that are useful for a kernel; otherwise no warnings. */
 void kernel_unit_open(kernel_unit_t *opened, const char *declarations, const char *text, bool warn, rkb_text_t *answer);
 void kernel_unit_close(kernel_unit_t *opened);
 
 /* Makes the answer a refusal. */
 void kernel_unit_refuse(rkb_text_t *answer, const char *why);
-/* The line of the kernel where a diagnostic is; 0: it is elsewhere. */
+/* The line of the kernel at which a diagnostic points; 0: it points elsewhere. */
 unsigned kernel_unit_line(CXDiagnostic diagnostic);
 
-void kernel_unit_version(void); /* prints libclang's own line */
+void kernel_unit_version(void); /* prints libclang's version line */
 
 #endif

@@ -19,7 +19,7 @@
 
 enum { PROCESSOR_SECONDS = 10, MEMORY_BYTES = 1 << 30 };
 
-/* A sanitizer's shadow memory alone is over any limit on data. */
+/* A sanitizer's shadow memory alone exceeds any limit on data. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool data_is_limited = false;
 #else
@@ -31,7 +31,7 @@ static void limit(int resource, rlim_t most) {
    setrlimit(resource, &both);
 }
 
-/* Every layer that this kernel has; a parser without them still has its limits. */
+/* Enters every sandbox layer that this kernel has.  A parser without the layers still has its limits. */
 static void give_up(void) {
    uint64_t held;
    rkb_drop_capabilities();
@@ -100,5 +100,5 @@ int main(int argc, char **argv) {
    if (!read_request(&question, &declarations, &text))
       return 1;
    answer_question(question, declarations, text, &answer);
-   _exit(send_answer(&answer) ? 0 : 1); /* nothing is freed: the process ends */
+   _exit(send_answer(&answer) ? 0 : 1); /* frees no memory, because the process ends */
 }

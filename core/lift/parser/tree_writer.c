@@ -1,5 +1,6 @@
-/* Walks libclang's cursors over one text.  Implicit casts and parentheses-free wrappers have no node of their own; attributes of our
- * declarations (lift/parser/declarations.cuh) become the kind of what they stand at. */
+/* Walks libclang's cursors over one text.  Implicit casts and other wrappers get no node of their own.
+ * Attributes of this program's declarations (lift/parser/declarations.cuh) become the kind of the node that
+ * has them. */
 #include "lift/parser/tree_writer.h"
 
 #include <ctype.h>
@@ -14,11 +15,11 @@
 typedef struct writer {
    const char *text;
    size_t text_bytes;
-   uint32_t *nodes; /* LIFT_NODE_WORDS each */
+   uint32_t *nodes; /* LIFT_NODE_WORDS words each */
    uint32_t count, room;
    char **types;
    uint32_t type_count, type_room;
-   uint32_t parent, depth; /* of the cursor being visited; parent + 1 */
+   uint32_t parent, depth; /* of the cursor that is being visited; parent + 1 */
    const char *refused;
 } writer_t;
 
@@ -124,7 +125,8 @@ static enum lift_kind kind_of(enum CXCursorKind kind) {
    }
 }
 
-/* Byte in the text; false when the place is elsewhere.  Of a macro's text, the place where it is used. */
+/* The byte in the text; false when the place is elsewhere.  For text from a macro, the place where the macro
+ * is used. */
 static bool place_of(CXSourceLocation location, unsigned *offset) {
    CXFile file;
    unsigned line, column;
@@ -183,7 +185,8 @@ static enum CXChildVisitResult count_child(CXCursor cursor, CXCursor around, CXC
    return ++*(unsigned *)data < 2 ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
-/* A wrapper around one expression or statement: an implicit cast, a full expression, a construction of a copy, a loop with a #pragma. */
+/* Whether a cursor only wraps one expression or statement: an implicit cast, a full expression, a
+ * construction of a copy, a loop with a #pragma. */
 static bool is_wrapper(CXCursor cursor) {
    unsigned children = 0;
    if (clang_getCursorKind(cursor) != CXCursor_UnexposedExpr && clang_getCursorKind(cursor) != CXCursor_UnexposedStmt)
@@ -210,7 +213,8 @@ static void mark(writer_t *writer, CXCursor cursor) {
    clang_disposeString(spelled);
 }
 
-/* The second variable of `const Pack<vec> a, b;` has the type's expressions among its children; they are the first one's. */
+/* Whether a child lies inside its parent.  The second variable of `const Pack<vec> a, b;` has the type's
+ * expressions among its children, although they belong to the first. */
 static bool lies_in_parent(const writer_t *writer, unsigned start, unsigned end) {
    if (!writer->parent)
       return true;
@@ -257,7 +261,7 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor around, CXClientD
    }
    if (!place_of(clang_getCursorLocation(cursor), &name) || name < start || name > end)
       name = start;
-   if (own == LIFT_MEMBER) /* of a type that is not known yet, libclang gives the object's place */
+   if (own == LIFT_MEMBER) /* when the type is not known yet, libclang gives the object's place */
       for (name = end; name > start && (isalnum((unsigned char)writer->text[name - 1]) || writer->text[name - 1] == '_');)
          name--;
    const uint32_t type = has_type(own) ? type_of(writer, cursor) : 0;

@@ -1,4 +1,5 @@
-/* A text's syntax tree, as libclang sees it, written as parser_protocol.h says.  The parser's one thread. */
+/* A text's syntax tree, as libclang gives it, written in the form of parser_protocol.h.  Only the parser's
+ * one thread. */
 #ifndef RKB_LIFT_PARSER_TREE_WRITER_H
 #define RKB_LIFT_PARSER_TREE_WRITER_H
 
