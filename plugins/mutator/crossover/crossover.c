@@ -1,7 +1,7 @@
 /* rkb.mutator.crossover - one child of two parents: tune genes, launch genes, or the body of a device
  * function.
  *
- * The child is the first parent with something of the second.  Owns nothing between jobs; runs on workers. */
+ * The child is the first parent with a part of the second.  Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/archive.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
@@ -21,7 +21,7 @@ typedef struct crossover {
    const rkb_archive_api_t *archive; /* or NULL */
 } crossover_t;
 
-/* A parent, read. */
+/* A parent and its parsed parts. */
 typedef struct parent {
    const rkb_item_t *item;
    const char *text;
@@ -32,7 +32,7 @@ typedef struct parent {
 } parent_t;
 
 typedef struct child {
-   char *text; /* NULL: the first parent's */
+   char *text; /* the child's text; NULL: the first parent's */
    assignment_t assignment;
    char note[480];
 } child_t;
@@ -56,7 +56,7 @@ static void parent_close(const crossover_t *me, parent_t *parent) {
    parent->manifest = NULL;
 }
 
-/* *usable false: its manifest does not parse, so that it can be no parent here. */
+/* *usable false: the manifest does not parse, so that the item cannot be a parent here. */
 static int parent_open(const crossover_t *me, const rkb_item_t *item, parent_t *parent, bool *usable,
                        rkb_error_t *err) {
    rkb_finding_t finding = {0};
@@ -103,7 +103,7 @@ static bool exchange_text(const crossover_t *me, rkb_random_t *stream, const par
    return child->text != NULL;
 }
 
-/* The three ways in a drawn order, until one applies. */
+/* Tries the three ways in a random order until one applies. */
 static bool cross(const crossover_t *me, rkb_random_t *stream, const parent_t *first, const parent_t *second,
                   child_t *child) {
    const uint32_t start = (uint32_t)me->random->below(stream, 3);
@@ -117,7 +117,7 @@ static bool cross(const crossover_t *me, rkb_random_t *stream, const parent_t *f
    return false;
 }
 
-/* Emits the child, unless the job may see a candidate that it repeats. */
+/* Emits the child, unless it repeats a candidate that the job may see. */
 static int emit_new(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second,
                     const child_t *child, bool *emitted, rkb_error_t *err) {
    const rkb_item_t *const parents[] = {first->item, second->item};
@@ -133,7 +133,7 @@ static int emit_new(const crossover_t *me, rkb_job_t job, const parent_t *first,
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
 }
 
-/* Draws children until one is new; nothing is emitted when none is. */
+/* Draws children until one is new; emits none when none is new. */
 static int try_children(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    bool emitted = false, made = true;
@@ -156,7 +156,8 @@ static int crossover_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_er
    bool usable = false, both = false;
    if (!items[0])
       return rkb_fail(err, RKB_ERR_INVALID, "a crossover needs parents");
-   if (!items[1]) /* a young population has one member: no child, and no failure */
+   /* A young population may have one member; then there is no child, and the job does not fail. */
+   if (!items[1])
       return RKB_OK;
    int status = parent_open(me, items[0], &first, &usable, err);
    if (status == RKB_OK && usable)

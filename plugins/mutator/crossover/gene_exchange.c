@@ -1,4 +1,4 @@
-/* Exchanges between two texts. */
+/* Exchanges parts between two texts. */
 #include "gene_exchange.h"
 #include <string.h>
 #include "shared/manifest_text.h"
@@ -9,7 +9,7 @@ typedef struct pair {
    uint32_t first, second;
 } pair_t;
 
-/* Token by token: the counts and every token. */
+/* Whether two ranges have the same number of tokens and equal tokens. */
 static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, const source_t *right,
                         uint32_t other, uint32_t other_end) {
    if (end - first != other_end - other)
@@ -55,7 +55,7 @@ static bool is_same_launch(const rkb_launch_text_t *a, const rkb_launch_text_t *
           (strcmp(a->grid, b->grid) != 0 || strcmp(a->block, b->block) != 0);
 }
 
-/* The values that differ, edited in place; false when one of them cannot be. */
+/* Edits the differing values in place; false when one of them cannot be edited. */
 static bool take_shape(const side_t *side, uint32_t launch, const rkb_launch_text_t *from,
                        patches_t *patches) {
    const rkb_launch_text_t *to = &side->manifest->launches[launch];

@@ -1,5 +1,5 @@
-/* Exchanges between two texts: the body of a device function, or the launch shape of a kernel.  Pure; any
- * thread. */
+/* Exchanges parts between two texts: the body of a device function, or the launch shape of a kernel.  Pure;
+ * any thread. */
 #ifndef CROSSOVER_EXCHANGE_H
 #define CROSSOVER_EXCHANGE_H
 
@@ -13,9 +13,9 @@ typedef struct side {
    const rkb_manifest_t *manifest;
 } side_t;
 
-/* Puts the second text's body of one top-level __device__ function into the first, where both define it with
- * the same signature, token by token, and different bodies.  False: there is none.  note says what was done.
- */
+/* Copies the body of one top-level __device__ function from the second text into the first.  Both must define
+ * it with the same signature, token by token, and with different bodies.  False: there is no such function.
+ * note says what was changed. */
 bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
                        const side_t *second, patches_t *patches, char *note, size_t note_size);
 

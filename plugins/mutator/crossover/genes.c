@@ -3,11 +3,11 @@
 #include <string.h>
 
 typedef struct gene {
-   uint32_t parameter, choice; /* of the first parent's manifest */
+   uint32_t parameter, choice; /* parameter and choice of the first parent's manifest */
 } gene_t;
 
-/* The choice of the first manifest's parameter that means the other's value; false when there is none, or no
- * difference. */
+/* Finds the choice of the first manifest's parameter that equals the other parent's value; false when there
+ * is none, or when the values are equal. */
 static bool different(const rkb_manifest_t *first, const assignment_t *child, uint32_t parameter,
                       const rkb_manifest_t *second, const assignment_t *other, uint32_t *choice) {
    const rkb_tune_parameter_t *of = &first->tune[parameter];
@@ -33,7 +33,7 @@ bool genes_mix(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_m
    for (uint32_t p = 0; p < child->count; p++)
       if (different(first, child, p, second, other, &genes[count].choice))
          genes[count++].parameter = p;
-   /* With one text, taking the only difference gives the second parent again. */
+   /* If both parents have one text, taking the only difference would give the second parent again. */
    if (count == 0 || (same_source && count == 1))
       return false;
    for (uint32_t i = 0; i < count; i++) {

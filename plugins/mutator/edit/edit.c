@@ -1,4 +1,4 @@
-/* rkb.mutator.edit - what a person tries first, done to the text of a parent by tokens.
+/* rkb.mutator.edit - the edits that programmers try first, made on the tokens of a parent's text.
  *
  * Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/archive.h>
@@ -45,7 +45,7 @@ static char *new_tune(const char *parent_tune, const edit_result_t *result) {
    return text;
 }
 
-/* Emits the edited text, unless the job may see a candidate that it repeats. */
+/* Emits the edited text, unless it repeats a candidate that the job may see. */
 static int emit_new(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const char *text, const char *kind,
                     const edit_result_t *result, bool *emitted, rkb_error_t *err) {
    char note[256];
@@ -70,7 +70,7 @@ static const edit_kind_t *draw_kind(const edit_t *me, const edit_subject_t *subj
    return NULL;
 }
 
-/* Draws kinds until one applies and gives a text that is new; nothing is emitted when none does. */
+/* Draws kinds of edit until one applies and gives a new text; emits nothing when none does. */
 static int try_edits(const edit_t *me, rkb_job_t job, const rkb_item_t *parent, const edit_subject_t *subject,
                      rkb_error_t *err) {
    for (uint32_t i = 0; i < TRIES; i++) {
@@ -102,8 +102,7 @@ static int edit_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       return rkb_fail(err, RKB_ERR_INVALID, "an edit needs a parent");
    const char *text = me->host->item_text(me->host, parent, "source");
    int status = me->kernel->manifest(me->host, text, &manifest, &finding, err);
-   if (status != RKB_OK ||
-       !manifest) /* without a manifest there is nothing to hold on to, and no failure of this stage */
+   if (status != RKB_OK || !manifest) /* without a manifest no edit is possible, and the job does not fail */
       return status;
    status = source_open(&source, me->kernel, text, strlen(text), err);
    if (status != RKB_OK)

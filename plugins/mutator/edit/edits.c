@@ -1,4 +1,4 @@
-/* The table of edits and what they share. */
+/* The table of edits, and functions that several edits use. */
 #include "edits.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* The edits: each looks for the places it applies to, draws one, and describes the change as patches and in
- * words.  They keep a kernel's meaning where the compiler's hints are concerned; whether a change is right is
- * for the verifiers to say.  Pure; any thread. */
+/* The edits.  Each looks for places where it applies, draws one, and describes the change as patches and in
+ * words.  Edits of the compiler's hints keep a kernel's meaning; verifiers decide whether the other changes
+ * are right.  Pure; any thread. */
 #ifndef EDIT_EDITS_H
 #define EDIT_EDITS_H
 
@@ -27,7 +27,7 @@ typedef struct edit_result {
 typedef struct edit_kind {
    const char *name;
    const char *what;
-   bool (*make)(const edit_subject_t *subject, edit_result_t *result); /* false: no place for it */
+   bool (*make)(const edit_subject_t *subject, edit_result_t *result); /* false: it applies nowhere */
 } edit_kind_t;
 
 extern const edit_kind_t EDIT_KINDS[];
@@ -42,11 +42,10 @@ bool edit_block_shape(const edit_subject_t *subject, edit_result_t *result);   /
 bool edit_barrier(const edit_subject_t *subject, edit_result_t *result);       /* edits_risk.c */
 bool edit_intrinsic(const edit_subject_t *subject, edit_result_t *result);     /* edits_risk.c */
 
-/* Shared by the edits. */
+/* Functions that several edits use. */
 uint32_t edit_draw(const edit_subject_t *subject, uint32_t limit); /* 0 to limit - 1 */
 bool edit_launches(const edit_subject_t *subject, const rkb_launch_text_t *launch, const function_t *kernel);
-/* Whether every name of an expression is a tune parameter: then it also reads as C in the candidate's text.
- */
+/* Whether an expression uses only tune parameters as names; then it is also valid C in the candidate's text. */
 bool edit_is_tune_expression(const rkb_manifest_t *manifest, const char *text);
 bool edit_has_word(const char *text, const char *word);
 

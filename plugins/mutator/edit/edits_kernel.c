@@ -17,7 +17,7 @@ static const function_t *draw_kernel(const edit_subject_t *subject) {
 
 /* launch_bounds ------------------------------------------------------------------------------------ */
 
-/* The block size that all launches of the kernel share, when it reads as C too. */
+/* The block size that all launches of the kernel share, if it is also valid C. */
 static const char *common_block(const edit_subject_t *subject, const function_t *kernel) {
    const char *block = NULL;
    for (uint32_t l = 0; l < subject->manifest->launch_count; l++) {
@@ -50,7 +50,7 @@ static uint32_t find_bounds(const source_t *source, const function_t *kernel) {
    return SOURCE_NONE;
 }
 
-/* A least number of resident blocks in place of the one there is, if any. */
+/* Sets a least number of resident blocks, and replaces an existing one. */
 static bool change_bounds(const edit_subject_t *subject, uint32_t bounds, uint32_t blocks,
                           edit_result_t *result) {
    const source_t *source = subject->source;
@@ -96,7 +96,7 @@ bool edit_launch_bounds(const edit_subject_t *subject, edit_result_t *result) {
 
 /* restrict ------------------------------------------------------------------------------------------- */
 
-/* Two of a launch's arguments begin with the same name: its pointers may alias. */
+/* Whether two of a launch's arguments begin with the same name, so that its pointers may alias. */
 static bool may_alias(const edit_subject_t *subject, const function_t *kernel) {
    for (uint32_t l = 0; l < subject->manifest->launch_count; l++) {
       const char *args = subject->manifest->launches[l].args;
@@ -146,7 +146,7 @@ bool edit_restrict(const edit_subject_t *subject, edit_result_t *result) {
 
 /* ldg -------------------------------------------------------------------------------------------------- */
 
-/* __ldg takes built-in types alone. */
+/* Whether the parameter's type is a built-in one, because __ldg takes only those. */
 static bool is_plain_constant(const source_t *source, const parameter_t *parameter) {
    static const char *const types[] = {"float", "double", "int",    "unsigned", "long", "short",
                                        "char",  "float2", "float4", "int2",     "int4", NULL};
@@ -164,7 +164,7 @@ static bool is_plain_constant(const source_t *source, const parameter_t *paramet
    return constant;
 }
 
-/* A read of an element by this name at i; *close receives its closing bracket. */
+/* Whether token i begins a read of an element by this name; *close receives its closing bracket. */
 static bool is_read(const source_t *source, uint32_t i, uint32_t *close) {
    if (!source_is(source, i + 1, "[") || source_is(source, i - 1, "&") || source_is(source, i - 1, ".") ||
        source_is(source, i - 1, "->"))
@@ -194,7 +194,7 @@ static uint32_t find_reads(const edit_subject_t *subject, read_site_t *sites) {
    return count;
 }
 
-/* "__ldg(&x[i])" with nothing else inside, from i on; SOURCE_NONE when it is not. */
+/* The end of "__ldg(&x[i])" from token i on; SOURCE_NONE when the text is different. */
 static uint32_t ldg_end(const source_t *source, uint32_t i) {
    if (!source_is(source, i, "__ldg") || !source_is(source, i + 1, "(") || !source_is(source, i + 2, "&"))
       return SOURCE_NONE;

@@ -1,4 +1,4 @@
-/* Edits of loops: unrolling, and one result a thread against a stride over the grid. */
+/* Edits of loops: unrolling, and the change between one result per thread and a stride over the grid. */
 #include <string.h>
 #include "edits.h"
 #include "shared/manifest_text.h"
@@ -19,15 +19,15 @@ static bool is_unroll(const source_t *source, uint32_t i) {
    return strncmp(at, "unroll", 6) == 0;
 }
 
-/* A loop where a line before it is no part of another statement. */
+/* Whether token i begins a loop before which a line may be inserted, because it is not part of another
+ * statement. */
 static bool is_loop_site(const source_t *source, uint32_t i) {
    return source_is(source, i, "for") && i > 0 &&
           (source_is(source, i - 1, ";") || source_is(source, i - 1, "{") || source_is(source, i - 1, "}") ||
            source_kind(source, i - 1, RKB_TOKEN_DIRECTIVE));
 }
 
-/* Whether nothing but white space stands before the token on its line; *line receives the line's first byte.
- */
+/* Whether only white space stands before the token on its line; *line receives the line's first byte. */
 static bool begins_line(const source_t *source, const rkb_token_t *token, uint32_t *line) {
    *line = token->start - (token->column - 1);
    for (uint32_t at = *line; at < token->start; at++)
@@ -73,7 +73,8 @@ bool edit_unroll(const edit_subject_t *subject, edit_result_t *result) {
 
 /* grid_stride ---------------------------------------------------------------------------------------- */
 
-/* "const int i = ...; if (i >= limit) return; rest }" of a kernel that computes one result a thread. */
+/* The pattern "const int i = ...; if (i >= limit) return; rest }" of a kernel that computes one result per
+ * thread. */
 typedef struct one_shot {
    uint32_t type, type_end; /* tokens of the type, const left out */
    uint32_t name, value, value_end, limit, limit_end, rest;
@@ -86,7 +87,8 @@ static bool uses(const source_t *source, uint32_t first, uint32_t end, const cha
    return false;
 }
 
-/* A rest that ends threads or joins them means something else inside a loop. */
+/* Whether the rest may become a loop's body.  A rest that ends threads or synchronises them would mean
+ * something else there. */
 static bool rest_allows_loop(const source_t *source, uint32_t first, uint32_t end) {
    for (uint32_t i = first; i < end; i++) {
       char text[16];
@@ -139,8 +141,8 @@ static int span_length(const source_t *source, uint32_t first, uint32_t end) {
    return (int)(source->code[end - 1].start + source->code[end - 1].length - source->code[first].start);
 }
 
-/* Bounds the grid's first dim of every launch of the kernel.  False when one is written in a way that cannot
- * be edited. */
+/* Bounds the grid's first dim in every launch of the kernel.  False when a grid is written in a form that
+ * cannot be edited. */
 static bool cap_grids(const edit_subject_t *subject, const function_t *kernel, edit_result_t *result) {
    const rkb_manifest_t *manifest = subject->manifest;
    bool any = false;
@@ -149,7 +151,7 @@ static bool cap_grids(const edit_subject_t *subject, const function_t *kernel, e
       const rkb_launch_text_t *launch = &manifest->launches[l];
       if (!edit_launches(subject, launch, kernel))
          continue;
-      /* One dim only: a stride over the first would repeat the others' work for the same results. */
+      /* Only one dim is allowed: a stride over the first would repeat the others' work for the same results. */
       if (manifest_expression_at(launch->grid, 1, &second) ||
           !manifest_launch_value(subject->source->text, manifest, l, "grid", launch->grid, &span))
          return false;
@@ -182,7 +184,7 @@ static bool make_strided(const edit_subject_t *subject, const function_t *kernel
    return true;
 }
 
-/* A grid that this edit bounded gets its whole size back; its loop then runs once. */
+/* Gives a grid that this edit bounded its whole size back; the loop then runs once. */
 static bool make_whole(const edit_subject_t *subject, edit_result_t *result) {
    char tail[16];
    int tail_length = snprintf(tail, sizeof tail, ", %d)", GRID_CAP);

@@ -13,9 +13,9 @@ static bool is_choice(const rkb_tune_parameter_t *parameter, int64_t value) {
    return false;
 }
 
-/* A value that is not a choice yet: half or twice an existing one, and, if all choices are multiples of a warp, also half way
- * between two.  Values between smaller numbers, such as the side of a thread's tile, would hardly ever divide the size that they must
- * divide. */
+/* Chooses a value that is no choice yet: half or twice an existing one.  If all choices are multiples of a
+ * warp, also the middle between two.  Values between smaller numbers, such as the side of a thread's tile,
+ * would rarely divide the size that they must divide. */
 static int64_t new_value(const edit_subject_t *subject, const rkb_tune_parameter_t *parameter) {
    const int64_t value = parameter->choices[edit_draw(subject, parameter->choice_count)];
    const int64_t other = parameter->choices[edit_draw(subject, parameter->choice_count)];

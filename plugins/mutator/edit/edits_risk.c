@@ -1,5 +1,5 @@
-/* Edits that cost correctness when they are wrong: a barrier less, functions of less precision.  People try them first
- * because they pay when they are right; that is for the verifiers to say. */
+/* Edits that make a kernel wrong in some places: removing a barrier, and using functions of less precision.
+ * Programmers try them first because they gain time where they are right; the verifiers decide that. */
 #include <string.h>
 #include "edits.h"
 
@@ -7,7 +7,8 @@ enum { SITES_MAX = 512 };
 
 /* barrier ------------------------------------------------------------------------------------------------ */
 
-/* "__syncthreads();" or "__syncwarp(...);" as a statement among others, so that the text is whole without it. */
+/* Whether token i begins "__syncthreads();" or "__syncwarp(...);" as a statement among others, so that the
+ * text stays valid without it. */
 static bool is_barrier_statement(const source_t *source, uint32_t i, uint32_t *semicolon) {
    if (i == 0 || (!source_is(source, i, "__syncthreads") && !source_is(source, i, "__syncwarp")))
       return false;
@@ -47,7 +48,7 @@ static const char *const INTRINSICS[][2] = {
 enum { INTRINSIC_COUNT = sizeof INTRINSICS / sizeof INTRINSICS[0] };
 
 typedef struct call_site {
-   uint32_t token, function, form; /* form: which of the two stands there */
+   uint32_t token, function, form; /* form: which of the two forms the text has */
 } call_site_t;
 
 bool edit_intrinsic(const edit_subject_t *subject, edit_result_t *result) {

@@ -1,5 +1,5 @@
-/* rkb.mutator.llm - asks language models to change kernels: improve one by what limits it, fix one by what was found wrong,
- * cross several, or explore another algorithm.
+/* rkb.mutator.llm - asks language models to change kernels: improve one by its bottleneck, fix one by its
+ * findings, cross several, or explore another algorithm.
  *
  * Owns nothing between jobs; runs on threads that only wait. */
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "asking/proposal.h"
 #include "asking/variants.h"
 
-#define LEAN_STREAM 8192 /* of a job's streams, beside those of proposals and side questions */
+/* Number among a job's random streams, apart from those of proposals and side questions. */
+#define LEAN_STREAM 8192
 #define MOST_ADVICE 2048 /* bytes */
 #define MOST_PLAN 4096
 #define MOST_GUIDANCE 1024
@@ -58,7 +59,8 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
    return status;
 }
 
-/* Whether a request gets the lean prompt: a share of those that improve, drawn from the request's own stream. */
+/* Whether a request gets the lean prompt.  A share of the requests that improve a kernel get it, drawn from
+ * the request's own stream. */
 static bool is_lean(const mutator_t *me, rkb_job_t job) {
    rkb_random_t stream = me->services.random->for_job(me->host, job, LEAN_STREAM);
    return me->mode == IMPROVE && me->services.random->real(&stream) < me->config->lean;
@@ -70,8 +72,9 @@ static const rkb_prompt_t *prompt_of(const mutator_t *me, bool lean) {
    return lean ? &me->config->lean_prompt : prompts[me->mode];
 }
 
-/* A rejected kernel to mend: the newest visible one after `skip` newer ones; of_models: only those that a model wrote.  Strategies hand out
- * accepted parents only, so the operator fix searches for a rejected kernel itself, within the window. */
+/* Finds a rejected kernel to fix: the newest visible one after `skip` newer ones.  of_models: only kernels
+ * that a model wrote.  Strategies give only accepted parents, so the operator `fix` searches for a rejected
+ * kernel itself, within the window. */
 static const rkb_archive_row_t *newest_rejected(const context_t *context, bool of_models, uint64_t skip) {
    const rkb_archive_api_t *archive = context->services->archive;
    uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
@@ -88,7 +91,8 @@ static const rkb_archive_row_t *newest_rejected(const context_t *context, bool o
    return found;
 }
 
-/* The slots "kernel" and "findings" of one broken kernel; its source, or NULL when there is none to fix. */
+/* Fills the slots "kernel" and "findings" of one broken kernel.  Returns its source, or NULL when there is no
+ * kernel to fix. */
 static const char *add_broken(const mutator_t *me, context_t *context, const rkb_item_t *in) {
    uint32_t parents = me->host->item_reference_count(me->host, in, "parent");
    for (uint32_t i = 0; i < parents; i++) {
@@ -117,7 +121,7 @@ static const char *add_broken(const mutator_t *me, context_t *context, const rkb
    return row->source;
 }
 
-/* *edited: what edits apply to, or NULL.  False: this request gives nothing to work on. */
+/* *edited: the text to which edits apply, or NULL.  False: this request gives no kernel to work on. */
 static bool fill_context(const mutator_t *me, context_t *context, const rkb_item_t *in, const char **edited) {
    const rkb_host_t *host = me->host;
    const char *objective = host->item_text(host, in, "objective");
@@ -154,8 +158,9 @@ static bool fill_context(const mutator_t *me, context_t *context, const rkb_item
    return true;
 }
 
-/* The parents of the new candidate.  For a crossover, all that the prompt showed; otherwise the one that was changed.  A fix of a
- * kernel that the strategy did not name has none, because only a request's own candidates may be named as parents. */
+/* The parents of the new candidate.  For a crossover they are all kernels that the prompt showed; otherwise
+ * the one that was changed.  A fix of a kernel that the strategy did not name has no parent, because only a
+ * request's own candidates may be named as parents. */
 static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char *edited,
                            const rkb_item_t **parents) {
    uint32_t count = me->host->item_reference_count(me->host, in, "parent"), kept = 0;
@@ -170,7 +175,7 @@ static uint32_t parents_of(const mutator_t *me, const rkb_item_t *in, const char
    return kept;
 }
 
-/* Lessons for the note of this request's first candidate, when it is this request's turn. */
+/* Writes the lessons for the note of this request's first candidate, if it is this request's turn. */
 static int distil(const mutator_t *me, const context_t *context, const rkb_item_t *in, char **lessons,
                   rkb_error_t *err) {
    int64_t number = 0;
@@ -183,7 +188,8 @@ static int distil(const mutator_t *me, const context_t *context, const rkb_item_
                          me->host->item_text(me->host, in, "objective"), lessons, err);
 }
 
-/* What other models say first: recommendations from the parent's profiles, then a plan, which may follow them. */
+/* Asks other models first: for recommendations from the parent's profiles, then for a plan, which may follow
+ * the recommendations. */
 static int ask_before(const mutator_t *me, context_t *context, const rkb_item_t *in, char **advice, double *worth, rkb_error_t *err) {
    const mutator_config_t *config = me->config;
    const rkb_item_t *parent = me->host->item_reference(me->host, in, "parent", 0);
@@ -213,7 +219,7 @@ static int ask_before(const mutator_t *me, context_t *context, const rkb_item_t 
    return status;
 }
 
-/* The guidance of this request, and perhaps another variant of it for later ones. */
+/* Chooses the guidance of this request, and may make another variant of it for later requests. */
 static int guide(const mutator_t *me, context_t *context, const rkb_item_t *in, variants_told_t *told, rkb_error_t *err) {
    const mutator_config_t *config = me->config;
    const side_question_t question = {.prompt = &config->evolve,
@@ -250,7 +256,8 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .what = lean ? "improve, lean prompt" : me->config->mode,
                           .parents = parents,
                           .again = (uint32_t)me->config->again,
-                          .near = me->mode == FIX ? 2 : me->config->near, /* what mends a kernel may be one number */
+                          /* A fix may be the change of a single number. */
+                          .near = me->mode == FIX ? 2 : me->config->near,
                           .embedding = me->mode == FIX ? NULL : me->config->embedding,
                           .alike = me->config->alike,
                           .edited = edited};

@@ -1,7 +1,8 @@
-/* rkb.mutator.schedule - a kernel whose schedule differs from its parent's in one decision or a few, or mixes two parents'.
+/* rkb.mutator.schedule - a kernel whose schedule differs from its parent's in one decision or a few, or mixes
+ * the schedules of two parents.
  *
- * The parent's limiting resource, where a model measured it, weighs the decisions.  A parent without a schedule (a seed, a kernel that
- * was edited) gives no child here.  Owns nothing between jobs; runs on workers. */
+ * If a model measured the parent's limiting resource, the resource weighs the decisions.  A parent without a
+ * schedule (a seed, an edited kernel) gives no child here.  Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/archive.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/schedule.h>
@@ -37,7 +38,8 @@ static int schedule_create(const rkb_host_t *host, const void *config, void **se
    return RKB_OK;
 }
 
-/* Of the measurements that the option names, the first that the candidate has: a profiler sees promoted candidates alone. */
+/* The first of the measurements named by the option that the candidate has.  A profiler measures only
+ * promoted candidates. */
 static bool first_measured(const mutator_t *me, rkb_job_t job, int64_t number, double *value) {
    char name[96];
    for (const char *at = me->config->limiter; *(at += strspn(at, ", ")); at += strcspn(at, ", ")) {
@@ -86,13 +88,13 @@ static uint32_t slot_of(const mutator_t *me, rkb_job_t job, rkb_random_t *stream
    return (uint32_t)(seen >= 0 ? (seen + *window) % *window : (int64_t)(me->random->real(stream) * (double)*window));
 }
 
-/* All candidates that the job may see; the caller's (rows_free). */
+/* Reads all candidates that the job may see; the caller frees them with rows_free. */
 static int query_all(const mutator_t *me, rkb_job_t job, rkb_archive_rows_t **rows, rkb_error_t *err) {
    const rkb_archive_query_t query = {.size = sizeof query, .limit = 4096};
    return me->archive->query(me->host, job, &query, rows, err);
 }
 
-/* The neighbour that no one tried. */
+/* Takes a neighbouring schedule that no candidate has. */
 static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
                      char *note, size_t note_size, rkb_error_t *err) {
    int64_t window = 16;
@@ -101,7 +103,8 @@ static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, c
    return me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, &asking, child, note, note_size, err);
 }
 
-/* What is known of the candidates, for the model; the caller's (free), and lives as long as rows.  NULL: memory is out. */
+/* Lists the known candidates for the model.  The caller frees the list, which must not outlive rows.  NULL:
+ * memory is out. */
 static rkb_schedule_tried_t *list_tried(const mutator_t *me, const rkb_archive_rows_t *rows, uint32_t count) {
    rkb_schedule_tried_t *tried = calloc(count + 1, sizeof *tried);
    for (uint32_t i = 0; tried && i < count; i++) {
@@ -112,7 +115,8 @@ static rkb_schedule_tried_t *list_tried(const mutator_t *me, const rkb_archive_r
    return tried;
 }
 
-/* What promises most by what was tried.  *base: the candidate that it is near; 0: the parent. */
+/* Chooses the most promising schedule by the candidates so far.  *base: the candidate that it is near; 0: the
+ * parent. */
 static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, const rkb_item_t *parent, const char *source, char **child,
                    int64_t *base, char *note, size_t note_size, rkb_error_t *err) {
    rkb_archive_rows_t *rows = NULL;
@@ -129,7 +133,7 @@ static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, con
    return status;
 }
 
-/* Microseconds of the best candidate that the job may see; infinite where there is none. */
+/* The time in microseconds of the best candidate that the job may see; infinite when there is none. */
 static int best_time(const mutator_t *me, rkb_job_t job, double *best, rkb_error_t *err) {
    const rkb_archive_query_t query = {.size = sizeof query, .limit = 1, .order = RKB_ARCHIVE_BY_OBJECTIVE, .standing = RKB_ACCEPT};
    rkb_archive_rows_t *rows = NULL;
@@ -146,7 +150,8 @@ static int best_time(const mutator_t *me, rkb_job_t job, double *best, rkb_error
    return RKB_OK;
 }
 
-/* Drops a child that cannot be faster than the best, since its schedule alone needs as long, and one that the job knows. */
+/* Drops a child whose schedule alone needs as long as the best candidate, because it cannot be faster.  Also
+ * drops one that the job knows. */
 static int drop_useless(const mutator_t *me, rkb_job_t job, double best, char **child, rkb_error_t *err) {
    double least = 0;
    int status = *child && isfinite(best) ? me->schedule->least(me->host, *child, &least, err) : RKB_OK;
@@ -163,7 +168,7 @@ static int change_often(const mutator_t *me, rkb_job_t job, rkb_random_t *stream
    for (int n = 0; status == RKB_OK && !*child && n < MOST_DROPPED; n++) {
       status = me->schedule->change(me->host, stream, source, limit_of(me, job, parent), child, note, note_size, err);
       if (status == RKB_OK && !*child)
-         break; /* nothing that is legal was found */
+         break; /* no legal schedule was found */
       if (status == RKB_OK)
          status = drop_useless(me, job, best, child, err);
    }
@@ -197,7 +202,7 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
       status = acquire(me, job, &stream, parents[0], source, &child, &base, change, sizeof change, err);
       if (child && base) {
          snprintf(note, sizeof note, "near candidate %lld: %s", (long long)base, change);
-         used = 0; /* the request's parent has no part in it */
+         used = 0; /* the request's parent has no part in the child */
       } else if (child)
          snprintf(note, sizeof note, "%s", change);
    }

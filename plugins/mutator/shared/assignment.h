@@ -5,15 +5,15 @@
 
 #include <rkb/ext/kernel.h>
 
-enum { ASSIGNMENT_MAX = 64 }; /* parameters */
+enum { ASSIGNMENT_MAX = 64 }; /* limit of parameters */
 
 typedef struct assignment {
    uint32_t count;
    uint32_t choice[ASSIGNMENT_MAX]; /* index into the parameter's choices */
 } assignment_t;
 
-/* From a candidate's tune object (NULL: all defaults); names left out take their default.  RKB_ERR_INVALID
- * for a name or value that the manifest does not list, RKB_ERR_LIMIT for too many parameters. */
+/* Reads a candidate's tune object (NULL: all defaults); names that are left out take their default.
+ * RKB_ERR_INVALID for a name or value that the manifest does not list, RKB_ERR_LIMIT for too many parameters. */
 int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assignment_t *assignment,
                     rkb_error_t *err);
 /* The JSON object with every name, in the manifest's order; malloc'd, NULL when memory is out. */
@@ -26,7 +26,7 @@ int64_t assignment_value(const rkb_manifest_t *manifest, const assignment_t *ass
 void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
                            char *out, size_t size);
 
-/* Number of assignments, UINT64_MAX when it is more. */
+/* The number of assignments; UINT64_MAX when there are more. */
 uint64_t assignment_space(const rkb_manifest_t *manifest);
 /* Assignment number index of the space, the last parameter changing fastest.  False past the end. */
 bool assignment_at(const rkb_manifest_t *manifest, uint64_t index, assignment_t *assignment);

@@ -9,7 +9,7 @@
 
 enum { HASH_BYTES = 32, MOST_ROWS = 64 };
 
-/* The archive's source_hash: lower-case hex digits.  False: libcrypto has no memory. */
+/* Computes the archive's source_hash in lower-case hex digits.  False: libcrypto has no memory. */
 static bool hash_source(const char *source, char out[2 * HASH_BYTES + 1]) {
    unsigned char digest[HASH_BYTES];
    if (EVP_Digest(source, strlen(source), digest, NULL, EVP_sha256(), NULL) != 1)

@@ -2,7 +2,7 @@
 #include "shared/manifest_text.h"
 #include <string.h>
 
-/* Offset of a line and column, both from 1; the text's end when there is none. */
+/* Offset of a line and column, both from 1; the text's end when the text has no such place. */
 static uint32_t offset_of(const char *text, uint32_t line, uint32_t column) {
    const char *at = text;
    for (; line > 1; line--) {
@@ -15,7 +15,7 @@ static uint32_t offset_of(const char *text, uint32_t line, uint32_t column) {
    return (uint32_t)((size_t)(at - text) + (column - 1 < rest ? column - 1 : rest));
 }
 
-/* Where the manifest's part for this launch ends: at the next launch, or with the comment. */
+/* The end of the manifest's part for this launch: the next launch, or the end of the comment. */
 static uint32_t launch_end(const char *text, const rkb_manifest_t *manifest, uint32_t launch) {
    if (launch + 1 < manifest->launch_count)
       return offset_of(text, manifest->launches[launch + 1].line, 1);

@@ -14,7 +14,7 @@ typedef struct patch {
 typedef struct patches {
    patch_t list[PATCHES_MAX];
    uint32_t count;
-   bool failed; /* too many, or memory was out: nothing may be applied */
+   bool failed; /* there were too many patches, or memory was out, so none may be applied */
 } patches_t;
 
 void patches_add(patches_t *patches, uint32_t start, uint32_t length, const char *fmt, ...) RKB_PRINTF(4, 5);

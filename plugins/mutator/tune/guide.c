@@ -1,4 +1,4 @@
-/* The additive model over choices, and the choice of an untried point by it. */
+/* An additive model over choices, and the choice of an untried point by it. */
 #include "guide.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void fit(model_t *model, const guide_point_t *points, uint32_t count) {
          model->effect[p][c] /= model->tried[p][c] + 1.0;
 }
 
-/* A draw from what the model believes of a point. */
+/* Draws from the model's predictive distribution of a point. */
 static double believe(const model_t *model, const rkb_random_api_t *random, rkb_random_t *stream,
                       const assignment_t *at) {
    double value = model->mean, doubt = 0;

@@ -18,8 +18,8 @@ typedef struct guide_point {
    double objective;
 } guide_point_t;
 
-/* The next assignment to try from `assignment` (the parent's), replaced in place.  False: no untried point
- * was found. */
+/* Chooses the next assignment to try from `assignment` (the parent's) and replaces it.  False: no untried
+ * point was found. */
 bool guide_move(const rkb_random_api_t *random, rkb_random_t *stream, const rkb_manifest_t *manifest,
                 const guide_point_t *points, uint32_t point_count, assignment_t *assignment);
 

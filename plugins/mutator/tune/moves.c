@@ -30,7 +30,7 @@ bool move_anywhere(const rkb_random_api_t *random, rkb_random_t *stream, const r
    if (space < 2)
       return false;
    assignment_t start = *assignment;
-   if (space < UINT64_MAX) { /* one of the others: shift the draw past the starting point */
+   if (space < UINT64_MAX) { /* excludes the starting point by shifting the draw past it */
       uint64_t here = 0;
       for (uint32_t i = 0; i < start.count; i++)
          here = here * manifest->tune[i].choice_count + start.choice[i];

@@ -1,4 +1,4 @@
-/* rkb.mutator.tune - moves in the tune space of a parent; its text stays as it is.
+/* rkb.mutator.tune - moves in the tune space of a parent; the parent's text stays the same.
  *
  * Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/archive.h>
@@ -23,7 +23,7 @@ typedef struct tune {
    const tune_config_t *config;
    const rkb_kernel_api_t *kernel;
    const rkb_random_api_t *random;
-   const rkb_archive_api_t *archive; /* NULL: nothing is known, and a guided move is a neighbour */
+   const rkb_archive_api_t *archive; /* NULL: no results are known, and a guided move goes to a neighbour */
 } tune_t;
 
 static int tune_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
@@ -36,7 +36,7 @@ static int tune_create(const rkb_host_t *host, const void *config, void **self, 
    return RKB_OK;
 }
 
-/* What this job may see of the source's assignments.  *points is malloc'd. */
+/* Reads the results of the source's assignments that this job may see.  *points is malloc'd. */
 static int known_points(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source,
                         guide_point_t **points, uint32_t *count, rkb_error_t *err) {
    rkb_archive_rows_t *rows = NULL;
@@ -82,7 +82,7 @@ static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifes
    return status;
 }
 
-/* The assignment that the strategy's hint {"grid": n} numbers. */
+/* The assignment whose number the strategy's hint {"grid": n} gives. */
 static int from_grid(const tune_t *me, const rkb_item_t *request, const rkb_manifest_t *manifest,
                      assignment_t *assignment, bool *moved, rkb_error_t *err) {
    const char *hints = me->host->item_json(me->host, request, "hints");
@@ -156,7 +156,7 @@ static int tune_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    int status = me->kernel->manifest(me->host, source, &manifest, &finding, err);
    if (status != RKB_OK)
       return status;
-   if (!manifest) /* the parent cannot be tuned: no candidate, and no failure of this stage */
+   if (!manifest) /* the parent cannot be tuned, so there is no candidate, and the job does not fail */
       return RKB_OK;
    status = assignment_read(manifest, me->host->item_json(me->host, parent, "tune"), &before, err);
    after = before;

@@ -1,7 +1,7 @@
 /* rkb.strategy.best_of_n - n independent draws from the first candidates: the baseline without selection.
  *
- * Keeps the viable candidates of the propose section; what a search request gave is never a parent.  The
- * loop's thread. */
+ * Keeps the viable candidates of the propose section; candidates of search requests never become parents.
+ * The loop's thread. */
 #include <rkb/strategy.h>
 #include <stdlib.h>
 #include "shared/individual.h"
@@ -39,7 +39,7 @@ static int best_of_n_create(const rkb_host_t *host, const void *config, const rk
    return RKB_OK;
 }
 
-/* Accepts are the only parents as soon as there is one. */
+/* As soon as one candidate is accepted, only accepted ones are parents. */
 static void keep_root(best_of_n_t *me, const rkb_told_t *told) {
    individual_t root = individual_of(told);
    if (me->root_count > 0 && root.standing > me->roots[0].standing)
@@ -69,7 +69,7 @@ static int best_of_n_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    double weights[OPERATORS_MAX];
    bool any = false;
    for (uint32_t i = 0; i < me->setup->operator_count;
-        i++) { /* without a root, what needs a parent is left out */
+        i++) { /* without a root, operators that need a parent are left out */
       bool usable = me->root_count > 0 || me->setup->operators[i].kind != RKB_MUTATOR;
       weights[i] = usable ? me->setup->operators[i].weight : 0;
       any = any || weights[i] > 0;
@@ -80,7 +80,7 @@ static int best_of_n_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    if (me->root_count > 0) {
       out->parents[0] = me->roots[me->asked % me->root_count].number;
       out->parent_count = 1;
-      if (me->root_count > 1) { /* a second root, for operators that join two */
+      if (me->root_count > 1) { /* a second root, for operators that combine two parents */
          out->parents[1] =
             me->roots[(me->asked + 1 + me->random->below(&me->stream, me->root_count - 1)) % me->root_count]
                .number;

@@ -1,6 +1,6 @@
 /* rkb.strategy.grid - every tune assignment of every first candidate, in order.
  *
- * Keeps one cursor a parent and which parent each request in flight belongs to.  The loop's thread. */
+ * Keeps one cursor per parent, and the parent of each request in flight.  The loop's thread. */
 #include <rkb/strategy.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct grid {
    uint32_t parent_count;
    uint32_t turn;       /* parent to ask next */
    uint64_t asked;      /* search requests so far */
-   uint32_t *parent_of; /* of request number % ring */
+   uint32_t *parent_of; /* the parent of request number % ring */
    uint32_t ring;
 } grid_t;
 
@@ -71,7 +71,7 @@ static int grid_tell(void *self, const rkb_result_t *result, rkb_error_t *err) {
       return RKB_OK;
    }
    if ((uint64_t)result->request >= me->asked || result->operator_id[0] == '\0' || me->parent_count == 0)
-      return RKB_OK; /* an empty request that fills up a group */
+      return RKB_OK; /* an empty request that completes a group */
    parent_t *parent = &me->parents[me->parent_of[result->request % me->ring]];
    if (result->candidate_count == 0)
       parent->finished = true;

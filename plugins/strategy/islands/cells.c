@@ -1,10 +1,10 @@
-/* Measurements to cells. */
+/* Maps measurements to cells. */
 #include "cells.h"
 #include <math.h>
 #include <string.h>
 
 uint32_t cell_step(const cell_feature_t *feature, double value) {
-   if (!(value > 0)) /* NaN too */
+   if (!(value > 0)) /* also true for NaN */
       return 0;
    double step = strcmp(feature->scale, "log2") == 0 ? floor(log2(value + 1)) : floor(value / feature->step);
    return step < CELL_STEPS - 2 ? (uint32_t)step : CELL_STEPS - 2;

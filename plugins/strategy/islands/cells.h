@@ -1,6 +1,6 @@
-/* Cells of behaviour (Mouret, Clune: 'Illuminating search spaces by mapping elites', 2015): measurements of a
- * candidate, each cut into steps.  Candidates in different cells do not compete for a place.  Pure; the
- * loop's thread. */
+/* Cells of behaviour (Mouret, Clune: 'Illuminating search spaces by mapping elites', 2015): each chosen
+ * measurement of a candidate is divided into steps, and the steps together are the cell.  Candidates in
+ * different cells do not compete for a place.  Pure; the loop's thread. */
 #ifndef ISLANDS_CELLS_H
 #define ISLANDS_CELLS_H
 
@@ -17,8 +17,7 @@ typedef struct cell_feature { /* a row of the option 'cells' */
 /* The step of one value: 0 to CELL_STEPS - 2. */
 uint32_t cell_step(const cell_feature_t *feature, double value);
 
-/* The cell of a told candidate; a measurement it lacks has a step of its own, the last.  0 without features.
- */
+/* The cell of a told candidate.  A missing measurement has its own step, the last.  0 without features. */
 uint32_t cell_of(const cell_feature_t *features, uint32_t count, const rkb_told_t *told);
 
 #endif

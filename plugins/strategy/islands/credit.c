@@ -1,4 +1,4 @@
-/* Fading means of what operators earned. */
+/* Fading means of operators' rewards. */
 #include "credit.h"
 
 void credit_reward(credit_t *credit, uint32_t operator_index, double reward, double memory) {

@@ -1,5 +1,5 @@
-/* What each operator earned lately, and the chances that follow: probability matching with a floor (Thierens:
- * 'Adaptive strategies for operator allocation', 2007).  Pure; the loop's thread. */
+/* The recent rewards of each operator, and the chances that follow from them: probability matching with a
+ * floor (Thierens: 'Adaptive strategies for operator allocation', 2007).  Pure; the loop's thread. */
 #ifndef ISLANDS_CREDIT_H
 #define ISLANDS_CREDIT_H
 
@@ -15,7 +15,8 @@ typedef struct credit {
 /* memory: share of the old quality that a new reward leaves, 0 to 1. */
 void credit_reward(credit_t *credit, uint32_t operator_index, double reward, double memory);
 
-/* chances[i]: the configured weight times (floor + share of all quality).  While no operator has credit, the weights alone. */
+/* chances[i]: the configured weight times (floor + share of the sum of qualities).  While no operator has
+ * credit, only the weights count. */
 void credit_chances(const credit_t *credit, const double *weights, double floor, double *chances);
 
 #endif

@@ -1,8 +1,8 @@
-/* rkb.strategy.islands - populations that evolve side by side and exchange their best now and then.
+/* rkb.strategy.islands - populations that evolve in parallel and exchange their best members at intervals.
  *
- * Search request n belongs to island n modulo their number; its children go there.  With niches a request belongs to an island that is
- * drawn, and each child to that of its niche.  Owns the islands and, for
- * requests in flight, which island and operator each belongs to.  The loop's thread. */
+ * Search request n belongs to island n modulo their number; its children go there.  With niches a request
+ * belongs to an island that is drawn, and each child to the island of its niche.  Owns the islands, and the
+ * island and operator of each request in flight.  The loop's thread. */
 #include <rkb/strategy.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct config {
 typedef struct flight {
    uint32_t island, operator_index;
    bool has_objective;
-   double objective; /* of the best parent */
+   double objective; /* objective of the best parent */
 } flight_t;
 
 typedef struct islands {
@@ -39,7 +39,7 @@ typedef struct islands {
    credit_t credit;
    niches_t niches;
    uint64_t asked, told; /* search requests */
-   flight_t *flights;    /* of request number % ring */
+   flight_t *flights;    /* the state of request number % ring */
    uint32_t ring;
 } islands_t;
 
@@ -111,7 +111,8 @@ static bool has_niches(const islands_t *me) {
    return me->config->niches && me->config->niches[0];
 }
 
-/* An island's best are guests of the next one, in place of earlier guests: they would drive out the natives of another niche. */
+/* Makes an island's best members guests of the next island, in place of earlier guests.  They do not become
+ * members, because they would displace the members of another niche. */
 static void send_guests(islands_t *me) {
    const uint32_t count = me->niches.count;
    for (uint32_t i = 0; i < count && count > 1; i++) {
@@ -147,7 +148,7 @@ static int migrate(islands_t *me, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* To the islands from first to before last, or to the one of its niche. */
+/* Adds a told candidate to the islands from first to before last, or to the island of its niche. */
 static void add_told(islands_t *me, uint32_t first, uint32_t last, const rkb_told_t *told) {
    if (!individual_is_viable(told))
       return;
@@ -162,7 +163,7 @@ static void add_told(islands_t *me, uint32_t first, uint32_t last, const rkb_tol
       island_add(&me->island[i], &me->rules, &individual, cell);
 }
 
-/* Gain of the best accepted child over the best parent, as a logarithm; 0 when nothing was gained. */
+/* Gain of the best accepted child over the best parent, as a logarithm; 0 when there is no gain. */
 static double gain_of(const flight_t *flight, const rkb_result_t *result) {
    double gain = 0;
    for (uint32_t i = 0; i < result->candidate_count; i++) {
@@ -183,7 +184,7 @@ static int islands_tell(void *self, const rkb_result_t *result, rkb_error_t *err
       return RKB_OK;
    }
    if ((uint64_t)result->request >= me->asked)
-      return RKB_OK; /* a request that fills up a group after the end */
+      return RKB_OK; /* a request that completes a group after the end */
    const flight_t *flight = &me->flights[result->request % me->ring];
    if (result->operator_id[0] != '\0')
       credit_reward(&me->credit, flight->operator_index, gain_of(flight, result), me->config->memory);
@@ -220,7 +221,7 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    uint32_t home = (uint32_t)(request % (uint64_t)me->config->islands);
    if (has_niches(me)) {
       const uint32_t drawn = niche_draw(&me->niches, me->island, me->random, &me->stream);
-      home = drawn == NICHE_NONE ? 0 : drawn; /* the first is empty then */
+      home = drawn == NICHE_NONE ? 0 : drawn; /* without members anywhere the first island is empty too */
    }
    const individual_t *parent = island_select(&me->island[home], &me->rules, me->random, &me->stream, 0);
    flight_t *flight = &me->flights[request % me->ring];
@@ -236,7 +237,7 @@ static int islands_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    flight->objective = parent->objective;
    const individual_t *mate =
       island_mate(&me->island[home], &me->rules, me->random, &me->stream, parent->number);
-   if (mate->number != parent->number) { /* for operators that join two; others use the first */
+   if (mate->number != parent->number) { /* for operators that combine two parents; others use the first */
       out->parents[1] = mate->number;
       out->parent_count = 2;
    }

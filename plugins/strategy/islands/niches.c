@@ -1,4 +1,4 @@
-/* Islands by key. */
+/* Assigns islands to keys. */
 #include "niches.h"
 #include <math.h>
 #include <string.h>

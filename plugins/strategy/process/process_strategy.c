@@ -1,7 +1,8 @@
-/* rkb.strategy.process - a strategy that is a program of the user's own (docs/process-stages.md).
+/* rkb.strategy.process - a strategy that is the user's own program (docs/process-stages.md).
  *
- * One process; it is asked and told on the loop's thread, which waits for each answer, at most as long as the option wait says.  A process
- * that ended cannot be replaced, because what it was told is lost: the run ends, and --resume replays the dialogue to a new one. */
+ * One process.  Asks and tells go to it on the loop's thread, which waits for each answer at most as long as
+ * the option `wait` says.  A process that ended cannot be replaced during the run, because the tells that it
+ * got are lost.  So the run ends, and --resume replays the dialogue to a new process. */
 #include "process_stage/stage_answer.h"
 #include "process_stage/stage_program.h"
 

@@ -1,4 +1,4 @@
-/* Copies of told candidates and their order. */
+/* Copies told candidates, and orders them. */
 #include "shared/individual.h"
 #include <string.h>
 

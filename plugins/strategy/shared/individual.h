@@ -1,4 +1,4 @@
-/* What a strategy keeps of a candidate it was told of, and how two are ranked.  Pure; the loop's thread. */
+/* The data that a strategy keeps of a told candidate, and the ranking of two.  Pure; the loop's thread. */
 #ifndef STRATEGY_INDIVIDUAL_H
 #define STRATEGY_INDIVIDUAL_H
 
@@ -15,7 +15,7 @@ typedef struct individual {
 
 individual_t individual_of(const rkb_told_t *told);
 
-/* May be a parent: not rejected, no duplicate of one told before. */
+/* Whether a candidate may be a parent: it is not rejected, and no duplicate of one told before. */
 bool individual_is_viable(const rkb_told_t *told);
 
 /* Negative when left is better: accept before suspect before unknown, measured before not, then the

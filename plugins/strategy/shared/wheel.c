@@ -1,4 +1,4 @@
-/* A draw with weights. */
+/* Draws an index by weight. */
 #include "shared/wheel.h"
 
 uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,

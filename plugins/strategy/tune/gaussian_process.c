@@ -10,7 +10,7 @@
 #define NOISE 1e-3          /* variance of an observation, relative to the process's */
 #define LENGTH_START 0.5
 #define LENGTH_TYPICAL 0.6  /* where the penalty of a length is zero */
-#define LENGTH_PENALTY 0.15 /* per squared logarithm */
+#define LENGTH_PENALTY 0.15 /* penalty per squared logarithm */
 #define LENGTH_LEAST 0.08
 #define LENGTH_GREATEST 6.0
 #define VARIANCE_LEAST 1e-12
@@ -66,7 +66,8 @@ static void invert_lengths(const gaussian_process_t *process, double inverse[TUN
       inverse[j] = 1 / process->lengths[j];
 }
 
-/* Row by row (Golub and Van Loan, Matrix Computations, section 4.2).  False: not positive definite. */
+/* Factorises row by row (Golub and Van Loan, Matrix Computations, section 4.2).  False: the matrix is not
+ * positive definite. */
 static bool factorise(gaussian_process_t *process) {
    double inverse[TUNING_DIMENSIONS_MAX];
    invert_lengths(process, inverse);
@@ -102,7 +103,7 @@ static double solve_forward(gaussian_process_t *process) {
    return squares;
 }
 
-/* Negative logarithm of the likelihood, the variance already at its best, plus the penalty of unlikely lengths
+/* The negative logarithm of the likelihood at the best variance, plus a penalty for unlikely lengths
  * (Rasmussen and Williams, equation 2.30). */
 static double loss(gaussian_process_t *process) {
    if (!factorise(process))
@@ -138,7 +139,8 @@ bool gaussian_process_solve(gaussian_process_t *process) {
    if (process->count == 0 || !factorise(process))
       return false;
    process->variance = fmax(solve_forward(process) / process->count, VARIANCE_LEAST);
-   for (uint32_t i = process->count; i-- > 0;) { /* the transposed factor, from the last row up */
+   /* Solves with the transposed factor, from the last row up. */
+   for (uint32_t i = process->count; i-- > 0;) {
       double *row = process->factor + (size_t)i * STRIDE;
       process->weights[i] /= row[i];
       for (uint32_t k = 0; k < i; k++)

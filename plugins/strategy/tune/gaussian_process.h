@@ -1,7 +1,8 @@
-/* A Gaussian process over points in the unit cube: what a few observations say of every other point.
+/* A Gaussian process over points in the unit cube: predicts every point from a few observations.
  *
- * Covariance: Matern 5/2 with one length a dimension (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
- * equation 4.17); mean zero; the variance is the one of greatest likelihood.  Owns its matrices; pure. */
+ * Covariance: Matern 5/2 with one length per dimension (Rasmussen and Williams, Gaussian Processes for
+ * Machine Learning, 2006, equation 4.17).  The mean is zero, and the variance is the one of greatest
+ * likelihood.  Owns its matrices; pure. */
 #ifndef GAUSSIAN_PROCESS_H
 #define GAUSSIAN_PROCESS_H
 
@@ -9,25 +10,25 @@
 #include "tuning_space.h"
 
 enum {
-   GAUSSIAN_OBSERVATIONS_MAX = 200, /* a fit costs their cube */
+   GAUSSIAN_OBSERVATIONS_MAX = 200, /* the cost of a fit grows with the cube of this number */
    GAUSSIAN_BLOCK = 16              /* points predicted side by side, for the vectoriser */
 };
 
 typedef struct gaussian_process {
    uint32_t dimensions;
-   uint32_t count; /* observations */
+   uint32_t count; /* number of observations */
    double lengths[TUNING_DIMENSIONS_MAX];
    double variance;
    double *at;      /* count rows of `dimensions` */
-   double *values;  /* count */
+   double *values;  /* count values */
    double *factor;  /* lower triangle of the correlation's Cholesky factor, rows of GAUSSIAN_OBSERVATIONS_MAX */
-   double *weights; /* correlation's inverse times values */
+   double *weights; /* the correlation's inverse times the values */
 } gaussian_process_t;
 
 int gaussian_process_create(gaussian_process_t *process, uint32_t dimensions, rkb_error_t *err);
 void gaussian_process_destroy(gaussian_process_t *process);
 
-/* Drops all observations; then each is added.  Beyond GAUSSIAN_OBSERVATIONS_MAX an observation is ignored. */
+/* clear drops all observations; add adds one.  Beyond GAUSSIAN_OBSERVATIONS_MAX an observation is ignored. */
 void gaussian_process_clear(gaussian_process_t *process);
 void gaussian_process_observe(gaussian_process_t *process, const double *at, double value);
 
@@ -37,7 +38,7 @@ void gaussian_process_fit_lengths(gaussian_process_t *process, const uint32_t *o
 /* Prepares predictions.  False: the matrix is singular in double precision, and nothing can be predicted. */
 bool gaussian_process_solve(gaussian_process_t *process);
 
-/* Means and standard deviations of `count` <= GAUSSIAN_BLOCK points, rows of `dimensions`. */
+/* Predicts means and standard deviations of `count` <= GAUSSIAN_BLOCK points, given as rows of `dimensions`. */
 void gaussian_process_predict(const gaussian_process_t *process, const double *points, uint32_t count,
                               double *means, double *deviations);
 

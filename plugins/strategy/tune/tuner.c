@@ -8,18 +8,20 @@
 
 /* Chosen on the spaces of A100, A4000 and A6000 (docs/results/2026-11-23-tuning). */
 enum {
-   START_POINTS = 6,      /* spread over the space before there is a model */
-   START_CANDIDATES = 64, /* random points of which the farthest from the others is taken */
+   START_POINTS = 6,      /* points spread over the space before there is a model */
+   START_CANDIDATES = 64, /* random points, of which the one farthest from the others is taken */
    REFIT_EVERY = 3        /* observations between two fits of the lengths */
 };
 
-#define SLOW_PART 0.6 /* a cost above average counts this part of its distance: how slow says little about where the best is */
+/* Of a cost above average, only this part of its distance counts, because the exact cost of a slow point
+ * does not help to find the best one. */
+#define SLOW_PART 0.6
 
 enum { UNTOUCHED, ASKED, TOLD };
 
 typedef struct observation {
    uint32_t point;
-   bool told;   /* false: asked for, result outstanding */
+   bool told;   /* false: the point was asked for, and its result is outstanding */
    double cost; /* NAN: failed */
 } observation_t;
 
@@ -28,7 +30,7 @@ struct tuner {
    const rkb_random_api_t *random;
    rkb_random_t stream;
    gaussian_process_t process;
-   unsigned char *state;        /* of each point */
+   unsigned char *state;        /* state of each point */
    observation_t *observations; /* in the order of asking; room for every point */
    uint32_t count;
    uint32_t told;
@@ -79,7 +81,8 @@ void tuner_tell(tuner_t *tuner, uint32_t point, double cost) {
    tuner->told++;
 }
 
-/* The untouched point at or after a random one: uniform while few are touched.  There is one. */
+/* Draws the untouched point at or after a random one, which is uniform while few are touched.  There is at
+ * least one. */
 static uint32_t draw_untouched(tuner_t *tuner) {
    uint32_t point = (uint32_t)tuner->random->below(&tuner->stream, tuner->space->point_count);
    while (tuner->state[point] != UNTOUCHED)
@@ -114,11 +117,11 @@ static uint32_t spread_out(tuner_t *tuner) {
    return farthest;
 }
 
-/* Costs as the model sees them: logarithms where all are positive, a failure as the worst, mean 0 and deviation 1, and the part
- * above the mean compressed. */
+/* Costs as the model gets them: logarithms if all are positive, failures counted as the worst, mean 0 and
+ * deviation 1, and the part above the mean compressed. */
 typedef struct scale {
    bool logarithmic;
-   double worst, mean, deviation, best; /* best: after scaling */
+   double worst, mean, deviation, best; /* best: the lowest cost after scaling */
 } scale_t;
 
 static double raw_value(const scale_t *scale, double cost) {
@@ -132,7 +135,7 @@ static double scaled(const scale_t *scale, double cost) {
    return value > 0 ? SLOW_PART * value : value;
 }
 
-/* False: everything told failed. */
+/* False when every told point failed. */
 static bool find_scale(const tuner_t *tuner, scale_t *scale) {
    double least = INFINITY, greatest = -INFINITY, sum = 0, squares = 0;
    for (uint32_t i = 0; i < tuner->count; i++) {
@@ -160,7 +163,8 @@ static bool find_scale(const tuner_t *tuner, scale_t *scale) {
    return true;
 }
 
-/* Asked points count as average.  Of more than the model holds, the cheapest are taken: they say where the optimum is. */
+/* Points without a result count as average.  If there are more points than the model holds, the cheapest are
+ * taken, because they show where the optimum is. */
 static int compare_values(const void *left, const void *right) {
    double a = *(const double *)left, b = *(const double *)right;
    return (a > b) - (a < b);

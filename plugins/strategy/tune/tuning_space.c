@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 /* Chosen on the spaces of A100, A4000 and A6000 (docs/results/2026-11-23-tuning). */
-#define HALVINGS_SPAN 0.65 /* the range of a column of halvings; a parameter's own has 1 */
+#define HALVINGS_SPAN 0.65 /* the range of a column of halvings; a parameter's own column has the range 1 */
 
 typedef struct column {
    uint32_t parameter;
-   bool halvings; /* how often 2 divides the parameter, instead of its value */
+   bool halvings; /* whether the column counts how often 2 divides the parameter, instead of its value */
    double least, greatest;
 } column_t;
 
@@ -25,7 +25,7 @@ static double number_of(const column_t *column, double value) {
    return column->halvings ? halvings_of(value) : value;
 }
 
-/* Whether how often 2 divides a parameter says more than its logarithm does. */
+/* Whether the number of times that 2 divides a parameter carries more information than its logarithm. */
 static bool has_halvings(const double *values, uint32_t points, uint32_t parameters, uint32_t parameter) {
    bool powers = true;
    for (uint32_t i = 0; i < points; i++) {
@@ -37,7 +37,7 @@ static bool has_halvings(const double *values, uint32_t points, uint32_t paramet
    return !powers;
 }
 
-/* Adds a column if its numbers vary.  False: a value is no number. */
+/* Adds a column if its numbers vary.  False: a value is not finite. */
 static bool add_column(const double *values, uint32_t points, uint32_t parameters, column_t column,
                        column_t *columns, uint32_t *count) {
    for (uint32_t i = 0; i < points; i++) {
@@ -52,7 +52,7 @@ static bool add_column(const double *values, uint32_t points, uint32_t parameter
    return true;
 }
 
-/* False: a value is no number. */
+/* Finds the columns.  False: a value is not finite. */
 static bool find_columns(const double *values, uint32_t points, uint32_t parameters,
                          column_t columns[TUNING_DIMENSIONS_MAX], uint32_t *count) {
    *count = 0;
@@ -71,7 +71,7 @@ static double scaled(const column_t *column, double value) {
    if (column->least > 0)
       return log(value / column->least) / log(column->greatest / column->least);
    return (value / 2 - column->least / 2) /
-          (column->greatest / 2 - column->least / 2); /* halves cannot overflow */
+          (column->greatest / 2 - column->least / 2); /* halves, so that the difference cannot overflow */
 }
 
 int tuning_space_fill(tuning_space_t *space, const double *values, uint32_t point_count,

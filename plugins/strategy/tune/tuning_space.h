@@ -1,5 +1,5 @@
-/* The points of a tune space as a model sees them: each parameter scaled to 0 .. 1, so that lengths compare, and how often 2 divides it.
- * Owns its numbers; pure. */
+/* The points of a tune space in the model's form: each parameter is scaled to 0 .. 1, so that lengths can be
+ * compared, and a parameter may have a second number: how often 2 divides it.  Owns its numbers; pure. */
 #ifndef TUNING_SPACE_H
 #define TUNING_SPACE_H
 
@@ -9,11 +9,11 @@
 enum {
    TUNING_PARAMETERS_MAX = 32,
    TUNING_DIMENSIONS_MAX = 2 * TUNING_PARAMETERS_MAX,
-   TUNING_POINTS_MAX = 65536 /* a model looks at every point for each answer */
+   TUNING_POINTS_MAX = 65536 /* limit, because a model evaluates every point for each answer */
 };
 
 typedef struct tuning_space {
-   uint32_t dimensions; /* numbers of a point that vary; 0: there is one point in effect */
+   uint32_t dimensions; /* the number of columns that vary; 0: all points are alike */
    uint32_t point_count;
    double *features; /* point_count rows of `dimensions` */
 } tuning_space_t;

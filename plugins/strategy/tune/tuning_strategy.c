@@ -1,6 +1,6 @@
 /* rkb.strategy.tune - the tune assignments of the first candidates, chosen so that few are tried.
  *
- * Keeps a tuner a source and what each request in flight asked for.  The loop's thread. */
+ * Keeps a tuner per source, and the point of each request in flight.  The loop's thread. */
 #include <rkb/strategy.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ typedef struct strategy {
    uint32_t parent_count;
    uint32_t turn;  /* parent to ask next */
    uint64_t asked; /* search requests so far */
-   slot_t *slots;  /* of request number % ring */
+   slot_t *slots;  /* the state of request number % ring */
    uint32_t ring;
 } strategy_t;
 
@@ -70,7 +70,7 @@ static double cost_of(const rkb_told_t *told) {
    return strcmp(told->standing, "reject") == 0 || !told->has_objective ? NAN : told->objective;
 }
 
-/* What a candidate says of a parent's space. */
+/* Adds a candidate's result to the tuner of a parent's space. */
 static void learn(parent_t *parent, const rkb_told_t *told) {
    uint32_t point;
    if (tune_grid_find(&parent->grid, told->tune, &point))
@@ -84,7 +84,7 @@ static parent_t *parent_of(const strategy_t *me, const char *source_hash) {
    return NULL;
 }
 
-/* A source without tune parameters, or with more than the limits, is left alone. */
+/* A source without tune parameters, or with more than the limits allow, is ignored. */
 static int add_parent(strategy_t *me, const rkb_told_t *told, rkb_error_t *err) {
    if (me->parent_count == PARENTS_MAX || !told->source_hash || !told->tune_space)
       return RKB_OK;
@@ -94,7 +94,7 @@ static int add_parent(strategy_t *me, const rkb_told_t *told, rkb_error_t *err) 
    parent->number = told->number;
    snprintf(parent->source_hash, sizeof parent->source_hash, "%s", told->source_hash);
    rkb_random_t stream = me->stream;
-   stream.position = (uint64_t)told->number << 32; /* each tuner draws from a part of its own */
+   stream.position = (uint64_t)told->number << 32; /* each tuner draws from its own part of the stream */
    int status = tune_grid_read(&parent->grid, told->tune_space, me->random, &stream, err);
    if (status == RKB_OK)
       status = tune_grid_fill_space(&parent->grid, &parent->space, err);
@@ -127,9 +127,9 @@ static int strategy_tell(void *self, const rkb_result_t *result, rkb_error_t *er
       return status;
    }
    if ((uint64_t)result->request >= me->asked || result->operator_id[0] == '\0')
-      return RKB_OK; /* an empty request that fills up a group */
+      return RKB_OK; /* an empty request that completes a group */
    const slot_t *slot = &me->slots[result->request % me->ring];
-   if (slot->parent) /* a request without a candidate is a failure of its point */
+   if (slot->parent) /* a request without a candidate counts as a failure of its point */
       tuner_tell(slot->parent->tuner, slot->point,
                  result->candidate_count ? cost_of(result->candidates[0]) : NAN);
    return RKB_OK;

@@ -36,7 +36,8 @@ static int emit(const graph_t *me, rkb_job_t job, char *source, const char *note
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
 }
 
-/* made: counts starts that could be written.  One that could not ends the job only where it is the last, and no other could. */
+/* Emits a start.  made counts the starts that could be written.  A start that cannot be written ends the job
+ * only if it is the last one and none was written. */
 static int emit_start(const graph_t *me, rkb_job_t job, const char *name, bool last, uint32_t *made,
                       rkb_error_t *err) {
    char *source = NULL, note[96];

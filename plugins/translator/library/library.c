@@ -5,7 +5,9 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 
-#define MOST_READ 64 /* nearest entries among which those of this task are; entries of this task come before others that are as near */
+/* The number of nearest entries that are read; entries of this task come before others at the same
+ * distance. */
+#define MOST_READ 64
 
 typedef struct library_config {
    int64_t most;

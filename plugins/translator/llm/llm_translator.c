@@ -71,7 +71,7 @@ static int translator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_e
       status = proposal_make(context, me->llm, &proposal, &result, err);
       made += result == PROPOSAL_MADE;
    }
-   /* Without any candidate the request failed, and says why; free operators go on. */
+   /* A request without any candidate has failed and says why; operators that cost nothing continue. */
    if (status == RKB_OK && !made)
       status = err->status;
    context_close(context);

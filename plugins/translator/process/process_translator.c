@@ -1,6 +1,6 @@
-/* rkb.translator.process - a translator that is a program of the user's own (docs/process-stages.md).
+/* rkb.translator.process - a translator that is the user's own program (docs/process-stages.md).
  *
- * Owns a conversation; a process of it belongs to the job that asks.  Runs on workers. */
+ * Owns a conversation; each of its processes serves one job at a time.  Runs on workers. */
 #include "process_stage/proposing.h"
 
 static int process_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {

@@ -1,4 +1,5 @@
-/* rkb.translator.seed - first candidates from the task's seeds/<direction>/ or from files a person names.
+/* rkb.translator.seed - first candidates from the task's seeds/<direction>/ or from files that the user
+ * names.
  *
  * Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/task.h>
@@ -47,7 +48,8 @@ static int emit_seed(const seed_t *me, rkb_job_t job, const char *path, rkb_erro
    return status;
 }
 
-/* A file that is no kernel's text is named in the log and left out; the others are still seeds.  Fails when none is left. */
+/* A file that is no kernel's text is reported in the log and left out; the others are still seeds.  Fails
+ * when none is left. */
 static int emit_seeds(const seed_t *me, rkb_job_t job, const seed_files_t *files, rkb_error_t *err) {
    uint32_t read = 0;
    int status = RKB_OK;
