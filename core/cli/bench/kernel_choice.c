@@ -23,7 +23,7 @@ static double time_of(const json_t *measured, const char *name) {
    return accepted && us ? json_number_value(us) : INFINITY;
 }
 
-/* The index of the least time of that name.  The time is 0 for a kernel without one. */
+/* The index of the kernel with the least time of that name; 0 when no kernel has one. */
 static uint32_t least_of(const json_t *tried, const char *name) {
    uint32_t least = 0;
    for (uint32_t i = 1; i < json_array_size(tried); i++)

@@ -28,7 +28,7 @@ typedef struct gaussian_process {
 int gaussian_process_create(gaussian_process_t *process, uint32_t dimensions, rkb_error_t *err);
 void gaussian_process_destroy(gaussian_process_t *process);
 
-/* clear drops all observations; add adds one.  Beyond GAUSSIAN_OBSERVATIONS_MAX an observation is ignored. */
+/* clear drops all observations; observe adds one.  Beyond GAUSSIAN_OBSERVATIONS_MAX an observation is ignored. */
 void gaussian_process_clear(gaussian_process_t *process);
 void gaussian_process_observe(gaussian_process_t *process, const double *at, double value);
 
