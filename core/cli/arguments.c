@@ -128,10 +128,9 @@ static int parse(const rkb_command_t *command, const char *program, int count, c
 int rkb_flush_result(int code) {
    if (fflush(stdout) == 0 && !ferror(stdout))
       return code;
-   if (ferror(
-          /* An earlier write failed and errno may belong to another call since then; the next write reports
-           * the reason. */
-          stdout)) {
+   /* An earlier write failed and errno may belong to another call since then; the next write reports
+    * the reason. */
+   if (ferror(stdout)) {
       clearerr(stdout);
       if (fputc('\n', stdout) == EOF || fflush(stdout) == 0)
          errno = EIO;

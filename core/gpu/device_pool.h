@@ -14,9 +14,8 @@ typedef struct rkb_pooled_device {
    char number[12];                      /* number of the device on its machine */
    bool busy;
    bool refused; /* of another class than the first device, so it is never used */
-   uint64_t
-      /* Its worker could not be started and is not tried again before this time; 0: it can be used. */
-      lost_until_ns;
+   /* Its worker could not be started and is not tried again before this time; 0: it can be used. */
+   uint64_t lost_until_ns;
    int lock;         /* file held while busy; -1 when not */
 } rkb_pooled_device_t;
 

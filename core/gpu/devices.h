@@ -26,9 +26,8 @@ typedef struct rkb_worker_address {
 typedef struct rkb_devices_options {
    const rkb_worker_address_t *addresses;
    uint32_t count; /* 1 to RKB_MAX_WORKER_ADDRESSES */
-   void (*note)(void *argument,
-                /* Tells which worker is left out, and why; any thread calls it; or NULL. */
-                const char *text);
+   /* Tells which worker is left out, and why; any thread calls it; or NULL. */
+   void (*note)(void *argument, const char *text);
    void *argument;
 } rkb_devices_options_t;
 

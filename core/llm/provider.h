@@ -12,9 +12,8 @@
 typedef struct rkb_reply {
    rkb_text_t text;
    rkb_text_t refusal; /* the model's own words when it declines */
-   rkb_text_t
-      /* The provider's error message, complete and possibly with keys; ask.c removes keys and shortens it. */
-      trouble;
+   /* The provider's error message, complete and possibly with keys; ask.c removes keys and shortens it. */
+   rkb_text_t trouble;
    int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens; /* negative: not reported */
    uint64_t retry_after_ns; /* the wait that an error's body asks for; 0: none */
    bool usage_final;        /* the usage covers the whole reply */

@@ -21,10 +21,9 @@ typedef struct rkb_precision {
    double unit;        /* unit roundoff of stored intermediates and sums */
    double approximate; /* factor on the error of approximate functions: 1, or more for fp32-fast */
    double product;     /* unit roundoff to which operands of matrix products may be rounded; 0: none */
-   double
-      /* Unit roundoff of a sum of products whose factors are both 8-bit floats; equals `unit` when no such
-       * rule exists. */
-      eighth;
+   /* Unit roundoff of a sum of products whose factors are both 8-bit floats; equals `unit` when no such
+    * rule exists. */
+   double eighth;
    double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
    double largest; /* overflow threshold of intermediates */
    /* For graphs so deep that bounds carried along are useless: how many evaluations with random errors give

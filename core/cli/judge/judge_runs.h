@@ -13,9 +13,8 @@ typedef struct rkb_judge_runs {
    const rkb_labelled_corpus_t *corpus;
    const char *directory;
    const char *option, *value; /* an option of the pipeline, as --set names it, and its value; NULL: none */
-   double
-      /* Cost limit for all runs together; negative: limits.cost_usd of the pipeline, in each run. */
-      cost_usd;
+   /* Cost limit for all runs together; negative: limits.cost_usd of the pipeline, in each run. */
+   double cost_usd;
 } rkb_judge_runs_t;
 
 /* Judges the kernels, or continues an earlier call.  Returns RKB_EXIT_OK, or the code of the reason why it

@@ -12,9 +12,8 @@
 enum { RKB_TUNING_ROUNDS = 32, RKB_TUNING_PROMPTS = 64 };
 
 typedef struct rkb_prompt_tuning {
-   const rkb_arguments_t
-      /* --tune, --prompt, --writer, --pipeline, --out, and the options that judge_runs.h passes on. */
-      *arguments;
+   /* --tune, --prompt, --writer, --pipeline, --out, and the options that judge_runs.h passes on. */
+   const rkb_arguments_t *arguments;
    rkb_labelled_corpus_t *corpus; /* is divided into parts, if it is not yet */
    uint64_t seed;                 /* seed of that division */
    double cost_usd;               /* cost limit for all of it; negative: see judge_runs.h */

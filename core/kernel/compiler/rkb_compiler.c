@@ -186,10 +186,9 @@ int main(int argc, char **argv) {
    shared = heap_share(settings.memory);
    limit(RLIMIT_CORE, 0);
    limit(RLIMIT_FSIZE, 0);
-   if (
-      /* Limits data outside the heap, which has its own limit; the parent program also watches the resident
-       * size. */
-      data_is_limited)
+   /* Limits data outside the heap, which has its own limit; the parent program also watches the resident
+    * size. */
+   if (data_is_limited)
       limit(RLIMIT_DATA, settings.memory + HEAP_OWN_BYTES);
    prctl(PR_SET_DUMPABLE, 0);
    rkb_text_init(&hello, 64 << 10);
