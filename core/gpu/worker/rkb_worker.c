@@ -289,7 +289,7 @@ static bool read_names(rkb_observing_t *o, const char *at, size_t bytes) {
    return at == end;
 }
 
-/* Sends one answer: the observation, then the values. */
+/* Makes one answer: the observation, then the values. */
 static int observe(struct worker *w, const rkb_worker_observe_t *r, const char *names, size_t bytes, char **out,
                    size_t *answered) {
    rkb_observing_t o = {.driver = &w->driver, .own = &w->own, .instance = find_instance(w, r->instance), .inputs = &w->values, .request = r};
