@@ -234,7 +234,7 @@ static void settle_sums(const rkb_graph_t *graph, rkb_launch_t *launch) {
       d[RKB_KEEP] = 0;
    if (d[RKB_ROWS] > 1)
       d[RKB_THREADS] = 256;
-   d[RKB_ROWS] = d[RKB_SPLIT] = d[RKB_SHORTER] = 1;
+   d[RKB_ROWS] = d[RKB_SPLIT] = d[RKB_SHORTER] = d[RKB_CLUSTER] = 1;
 }
 
 /* Two launches of single elements, or of rows, become one; the later one's work joins the earlier one's. */
@@ -276,6 +276,7 @@ static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    return !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* one generation brought both */
           ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
 }
 

@@ -24,6 +24,49 @@ static const char row_helpers[] =
    "   }\n"
    "   return part;\n"
    "}\n\n";
+/* The blocks of a cluster are neighbours in the grid (PTX ISA 9.0, 9.7.13.4 barrier.cluster, 9.7.9.22 mapa). */
+static const char cluster_wait_helper[] =
+   "/* All threads of a cluster wait for each other. */\n"
+   "__device__ __forceinline__ void cluster_wait() {\n"
+   "   asm volatile(\"barrier.cluster.arrive.release.aligned;\\n\"\n"
+   "                \"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
+   "}\n\n"
+   "/* Stores a value into the same variable of another block of the cluster. */\n"
+   "__device__ __forceinline__ void cluster_store(float *variable, unsigned block, float value) {\n"
+   "   unsigned there;\n"
+   "   asm(\"mapa.shared::cluster.u32 %0, %1, %2;\" : \"=r\"(there) : \"r\"((unsigned)__cvta_generic_to_shared(variable)), \"r\"(block));\n"
+   "   asm volatile(\"st.shared::cluster.f32 [%0], %1;\" ::\"r\"(there), \"f\"(value) : \"memory\");\n"
+   "}\n\n";
+static const char cluster_helpers[] =
+   "/* Adds what the blocks of a cluster have, in a fixed order; every thread gets the result. */\n"
+   "template <int blocks> __device__ float cluster_sum(float part) {\n"
+   "   __shared__ float parts[blocks];\n"
+   "   cluster_wait(); /* the other blocks have begun, and have read what an earlier call left */\n"
+   "   if (threadIdx.x < blocks)\n"
+   "      cluster_store(parts + blockIdx.x % blocks, threadIdx.x, part);\n"
+   "   cluster_wait();\n"
+   "   part = parts[0];\n"
+   "   for (int block = 1; block < blocks; block++)\n"
+   "      part += parts[block];\n"
+   "   return part;\n"
+   "}\n\n";
+static const char cluster_moments_helper[] =
+   "/* Joins what the blocks of a cluster have, in a fixed order; every thread gets the result. */\n"
+   "template <int blocks> __device__ void cluster_moments(float &mean, float &squares, float &count) {\n"
+   "   __shared__ float parts[3][blocks];\n"
+   "   cluster_wait(); /* the other blocks have begun, and have read what an earlier call left */\n"
+   "   if (threadIdx.x < blocks) {\n"
+   "      cluster_store(parts[0] + blockIdx.x % blocks, threadIdx.x, mean);\n"
+   "      cluster_store(parts[1] + blockIdx.x % blocks, threadIdx.x, squares);\n"
+   "      cluster_store(parts[2] + blockIdx.x % blocks, threadIdx.x, count);\n"
+   "   }\n"
+   "   cluster_wait();\n"
+   "   mean = parts[0][0];\n"
+   "   squares = parts[1][0];\n"
+   "   count = parts[2][0];\n"
+   "   for (int block = 1; block < blocks; block++)\n"
+   "      moments_join(mean, squares, count, parts[0][block], parts[1][block], parts[2][block]);\n"
+   "}\n\n";
 static const char column_helpers[] =
    "/* Adds what the groups of 32 threads have for each column; the first group gets the result. */\n"
    "template <int groups> __device__ float column_sum(float part) {\n"
@@ -155,17 +198,24 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
       rkb_text_add(
          out,
          "/* Neighbouring elements, moved by one access. */\ntemplate <int count, typename type = float> struct alignas(sizeof(type) * count) Pack {\n   type at[count];\n};\n\n");
+   if (strstr(code, "cluster_"))
+      rkb_text_add(out, cluster_wait_helper);
    for (uint32_t w = 0; w < 3; w++) {
       char name[32];
       snprintf(name, sizeof name, "row_%s<", words[w]);
       if (strstr(code, name))
          add_reduction(out, row_helpers, words[w], functions[w]);
+      snprintf(name, sizeof name, "cluster_%s<", words[w]);
+      if (strstr(code, name))
+         add_reduction(out, cluster_helpers, words[w], functions[w]);
       snprintf(name, sizeof name, "column_%s<", words[w]);
       if (strstr(code, name))
          add_reduction(out, column_helpers, words[w], functions[w]);
    }
    if (strstr(code, "moments_"))
       rkb_text_add(out, moments_helpers);
+   if (strstr(code, "cluster_moments<"))
+      rkb_text_add(out, cluster_moments_helper);
    rkb_rank_helpers(code, out);
    rkb_recurrence_helpers(code, out);
    add_before(code, "sum", '+', "0.0f", out);

@@ -145,6 +145,17 @@ static int64_t apply(enum rkb_index_kind kind, int64_t a, int64_t b) {
    }
 }
 
+/* A quotient that is the same for all lanes of a vector is written without the lane, so that it is computed once for the vector. */
+static const rkb_index_t *without_lane(rkb_indices_t *indices, const rkb_index_t *index) {
+   const rkb_index_t *lane = indices->lane;
+   if (index->kind != RKB_INDEX_QUOTIENT || !lane || !rkb_index_mentions(index, lane))
+      return NULL;
+   indices->lane = NULL;
+   const rkb_index_t *first = rkb_index_replace(indices, index, lane, rkb_index_constant(indices, 0));
+   indices->lane = lane;
+   return memcmp(first->at, index->at, sizeof first->at) == 0 ? first : NULL;
+}
+
 const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
                                   const rkb_index_t *right) {
    rkb_index_t index = {
@@ -158,6 +169,9 @@ const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind ki
    bool constant = true;
    for (uint32_t s = 1; s < RKB_SAMPLES; s++)
       constant &= index.at[s] == index.at[0];
+   const rkb_index_t *shared = constant ? NULL : without_lane(indices, &index);
+   if (shared)
+      return shared;
    return constant ? rkb_index_constant(indices, index.at[0]) : keep(indices, &index);
 }
 

@@ -47,6 +47,7 @@ typedef struct rkb_indices {
    rkb_random_t stream;
    const rkb_condition_t *conditions; /* borrowed */
    uint32_t condition_count;
+   const rkb_index_t *lane; /* of the vector whose elements are written; NULL: there is none */
    rkb_index_t *buckets[RKB_INDEX_BUCKETS];
 } rkb_indices_t;
 

@@ -144,6 +144,8 @@ void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *para
       rkb_text_format(&file->launches, "    when: \"%s\"\n", when);
    rkb_text_format(&file->launches, "    grid: \"%s\"\n    block: %lld\n", shape->grid,
                    (long long)shape->threads);
+   if (shape->cluster > 1)
+      rkb_text_format(&file->launches, "    cluster: %lld\n", (long long)shape->cluster);
    if (shape->shared)
       rkb_text_format(&file->launches, "    shared: %lld\n", (long long)shape->shared);
    rkb_text_add(&file->launches, "    args: \"");
@@ -392,10 +394,13 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    bool strips = false;
    if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP] && !write_strips(file, launch, base, &strips))
       return false;
-   if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads */
+   if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads, or less memory of a cluster's */
       rkb_launch_t shorter = *launch;
       rkb_variant_t fewer = vector;
-      shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER];
+      if (launch->decisions[RKB_CLUSTER] > 1)
+         fewer.keep /= launch->decisions[RKB_SHORTER];
+      else
+         shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER];
       fewer.suffix = "_vector_kept_shorter";
       if (!write_variant(file, &shorter, &fewer, write, base, false, false))
          return false;

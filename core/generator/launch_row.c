@@ -52,10 +52,20 @@ static void begin_moments(rkb_writer_t *writer, rkb_rows_t *rows) {
 static void end_moments(rkb_writer_t *writer, rkb_rows_t *rows, int64_t sharing, const char **names) {
    const char *const *have = rows->moments;
    rkb_write(writer, "row_moments<%lld>(%s, %s, %s);", (long long)sharing, have[0], have[1], have[2]);
+   if (rows->launch->decisions[RKB_CLUSTER] > 1)
+      rkb_write(writer, "cluster_moments<%lld>(%s, %s, %s);", (long long)rows->launch->decisions[RKB_CLUSTER], have[0], have[1], have[2]);
    names[rows->mean] = rkb_writer_name(writer, writer->graph->nodes[rows->launch->anchors[rows->mean]].name);
    rkb_write(writer, "const float %s = %s * %s;", names[rows->mean], have[0], have[2]);
    names[rows->variance] = have[1];
    rows->terms = NULL;
+}
+
+/* What all threads of the row have, of what each has. */
+static void write_reduction(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_node_t *anchor, const char *name, int64_t sharing) {
+   const char *word = rkb_reduction_word(anchor);
+   rkb_write(writer, "%s = row_%s<%lld>(%s);", name, word, (long long)sharing, name);
+   if (rows->launch->decisions[RKB_CLUSTER] > 1)
+      rkb_write(writer, "%s = cluster_%s<%lld>(%s);", name, word, (long long)rows->launch->decisions[RKB_CLUSTER], name);
 }
 
 static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
@@ -102,8 +112,7 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
       if (levels[a] == level && !rkb_rows_is_segment(writer, rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
          if (!is_moment(rows, a))
-            rkb_write(writer, "%s = row_%s<%lld>(%s);", names[a], rkb_reduction_word(anchor),
-                      (long long)sharing, names[a]);
+            write_reduction(writer, rows, anchor, names[a], sharing);
          rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows->row, at);
          rkb_writer_know(writer, launch->anchors[a], at, names[a]);
       }
@@ -151,12 +160,14 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    rkb_indices_t *indices = &writer->indices;
    uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
-   const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1, stretches = d[RKB_STRETCHES] > 0;
+   const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1, stretches = d[RKB_STRETCHES] > 0, cluster = d[RKB_CLUSTER] > 1;
+   const int64_t sharing = warps ? 32 : d[RKB_THREADS] * d[RKB_CLUSTER]; /* threads that have one row */
    rkb_rows_t rows = {
       .launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
    rows.variance =
       d[RKB_MOMENTS] ? rkb_launch_moments(writer->graph, launch, &rows.mean) : launch->anchor_count;
    writer->keep = rows.keep;
+   writer->keep_threads = cluster && rows.keep * rows.width > RKB_MOST_KEPT ? d[RKB_THREADS] : 0;
    rkb_rows_measure(writer, &rows);
    const rkb_index_t *packs =
       rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows.length, rkb_index_constant(indices, rows.width));
@@ -166,6 +177,9 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                 (long long)d[RKB_ROWS]);
       rkb_write(writer, "if (row >= %s)", rkb_writer_uniform(writer, rows.count));
       rkb_write(writer, "   return;");
+   } else if (cluster) {
+      rkb_write(writer, "const int thread = blockIdx.x %% %lld * %lld + threadIdx.x;", (long long)d[RKB_CLUSTER], (long long)d[RKB_THREADS]);
+      rkb_write(writer, "const index row = blockIdx.x / %lld;", (long long)d[RKB_CLUSTER]);
    } else {
       rkb_write(writer, "const int thread = threadIdx.x;");
       if (split)
@@ -175,7 +189,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
          rkb_write(writer, "const index row = blockIdx.x;");
    }
    rows.thread = rows.begin = "thread";
-   rows.step = rkb_arena_format(writer->arena, "%lld", (long long)(warps ? 32 : d[RKB_THREADS]));
+   rows.step = rkb_arena_format(writer->arena, "%lld", (long long)sharing);
    rows.end = rkb_writer_uniform(writer, packs);
    if (stretches)
       rkb_rows_open_stretch(writer, &rows);
@@ -212,24 +226,31 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       write_row_roots(writer, &rows);
    if (stretches)
       rkb_rows_close_stretch(writer, &rows);
+   if (writer->keep_bytes > writer->shared_bytes)
+      rkb_writer_fail(writer, "a block's part of the kept rows needs more shared memory than there is");
    const char *name = writer->graph->nodes[launch->anchors[0]].name;
    *shape = (rkb_kernel_shape_t){
       .threads = d[RKB_THREADS],
+      .cluster = d[RKB_CLUSTER],
+      .shared = writer->keep_bytes,
       .blocks =
-         stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 : 0, /* one loads while the other adds */
+         stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 /* one loads while the other adds */
+         : cluster && rows.keep                               ? 3 /* one loads, one computes, one stores */
+                                                              : 0,
       .when = rows.keep
                  ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
-                                    (long long)(rows.keep * (warps ? 32 : d[RKB_THREADS]) * rows.width))
+                                    (long long)(rows.keep * sharing * rows.width))
                  : NULL,
       .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
               : stretches
                  ? rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES])
                  : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
-                                                              rkb_index_constant(indices, d[RKB_SPLIT]))),
+                                                              rkb_index_constant(indices, d[RKB_SPLIT] * d[RKB_CLUSTER]))),
       .owns = rkb_arena_format(
          writer->arena,
          warps       ? "A warp owns one row of %s."
          : split     ? "A block owns one part of a row of %s."
+         : cluster   ? "The blocks of a cluster own one row of %s."
          : stretches ? "A block owns rows of %s, one after the other, and sums of each place over them."
                      : "A block owns one row of %s.",
          name)};

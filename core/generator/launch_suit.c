@@ -231,6 +231,35 @@ static double bench_least(const rkb_graph_t *graph, const char *text) {
    return least;
 }
 
+/* Packs of 16 bytes that a thread of a cluster keeps: 64 KiB a block of 128, three of which a multiprocessor has room for. */
+#define MOST_CLUSTER_PACKS 32
+/* Packs of a thread's share beyond which a row is not given to a cluster: the checking machine executes a cluster's blocks together, and is
+ * slow then. */
+#define MOST_CLUSTER_SHARE 256
+
+/* Blocks of a cluster share a row that is too long for one block's registers, or rows that are too few to occupy the device. */
+static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch, double rows, double longest,
+                         double shortest) {
+   const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
+   int64_t *d = launch->decisions;
+   bool again = launch->anchor_count > 1; /* whether the row is read more than once */
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      again |= rkb_bench_elements(graph, launch->roots[r]) > 1.5 * rows;
+   const double a_pack = (double)d[RKB_VECTOR] * RKB_MOST_CLUSTER_THREADS, share = longest / a_pack;
+   const bool few = rows < (double)target->multiprocessors;
+   if (!(target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) || anchor->kind != RKB_NODE_REDUCE || !again || rows < 8 || d[RKB_ROWS] > 1 ||
+       d[RKB_STRETCHES] || d[RKB_SEGMENTS] || d[RKB_BESIDE] || d[RKB_VECTOR] < 4 || d[RKB_KEEP] || share < 1 ||
+       share > (few ? MOST_CLUSTER_SHARE : MOST_CLUSTER_PACKS))
+      return;
+   d[RKB_CLUSTER] = 8;
+   d[RKB_THREADS] = RKB_MOST_CLUSTER_THREADS / d[RKB_CLUSTER];
+   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); *keep >= 0 && *keep <= MOST_CLUSTER_PACKS; keep++)
+      if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
+         d[RKB_KEEP] = *keep;
+   while (d[RKB_SHORTER] < 4 && 2 * d[RKB_SHORTER] <= d[RKB_KEEP] && shortest / a_pack <= (double)(d[RKB_KEEP] / (2 * d[RKB_SHORTER])))
+      d[RKB_SHORTER] *= 2;
+}
+
 static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    int64_t *d = launch->decisions;
@@ -264,12 +293,13 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
          d[RKB_THREADS] *= 2;
    /* Registers for the longest row of the bench cases, where they suffice. */
    const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
-   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= 32; keep++)
+   for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= RKB_MOST_KEPT; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
    while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] >= 128 * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
           2 * d[RKB_SHORTER] * (int64_t)shortest <= (int64_t)longest)
       d[RKB_SHORTER] *= 2;
+   suit_cluster(graph, target, launch, rows, longest, shortest);
    /* What is not kept is read again by each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "generator/moments.h"
 #include "generator/product.h"
+#include "generator/starts.h"
 #include "generator/stretches.h"
 
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by) {
@@ -27,20 +28,20 @@ const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor) {
 
 const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width) {
    writer->width = width;
-   writer->lane = NULL;
+   writer->lane = writer->indices.lane = NULL;
    if (width == 1)
       return rkb_index_constant(&writer->indices, 0);
    const char *name = rkb_writer_name(writer, "lane");
    rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", name, name, width, name);
    writer->lane_depth = writer->depth;
-   writer->lane = rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, width));
+   writer->lane = writer->indices.lane = rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, width));
    return writer->lane;
 }
 
 void rkb_close_lanes(rkb_writer_t *writer) {
    if (writer->lane)
       rkb_write_close(writer);
-   writer->lane = NULL;
+   writer->lane = writer->indices.lane = NULL;
    writer->width = 1;
 }
 
@@ -221,6 +222,11 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
          const rkb_node_t *term = &graph->nodes[graph->nodes[launch->anchors[a]].inputs[0]];
          add_size(sizes, &count, term->shape[term->rank - 1]);
       }
+   for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ROW; r++) { /* one row of an image for a vector: it is of one channel */
+      const rkb_node_t *root = &graph->nodes[launch->roots[r]];
+      if (root->rank > 1 && fabs(rkb_bench_elements(graph, launch->roots[r]) / rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) - 1) < 1e-6)
+         add_size(sizes, &count, root->shape[root->rank - 1]);
+   }
    bool seen[RKB_MAX_GRAPH_NODES] = {0};
    for (uint32_t r = 0; r < launch->root_count && launch->mapping == RKB_MAP_ELEMENT && !launch->anchor_count; r++)
       add_parts(graph, launch->roots[r], width, seen, sizes, &count);

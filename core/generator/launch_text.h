@@ -9,6 +9,7 @@ typedef struct rkb_launch_text_parts {
    const char *grid; /* an expression of the manifest, in blocks */
    int64_t threads;  /* of a block */
    int64_t shared;   /* bytes of dynamic shared memory */
+   int64_t cluster;  /* blocks of a cluster; 0 or 1: there are none */
    int64_t blocks;   /* wanted on a multiprocessor; 0: not said */
    const char *when; /* what must hold besides the sizes' multiples; NULL: nothing */
    const char *owns; /* the comment: what a block or thread owns */

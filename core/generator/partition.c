@@ -265,7 +265,7 @@ bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, 
             part->anchors[part->anchor_count++] = part->roots[part->root_count++] = whole.anchors[a];
       part->decisions[RKB_KEEP] = part->decisions[RKB_STRETCHES] = 0;
       part->decisions[RKB_MOMENTS] = moments[count];
-      part->decisions[RKB_ROWS] = part->decisions[RKB_SHORTER] = 1;
+      part->decisions[RKB_ROWS] = part->decisions[RKB_SHORTER] = part->decisions[RKB_CLUSTER] = 1;
       if (whole.decisions[RKB_ROWS] > 1)
          part->decisions[RKB_THREADS] = 256;
    }

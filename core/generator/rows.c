@@ -86,7 +86,7 @@ const rkb_index_t *rkb_rows_open_places(rkb_writer_t *writer, const rkb_rows_t *
    const char *name = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
    if (rows->keep) {
       writer->keep_item = rkb_writer_name(writer, "item");
-      rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)",
+      rkb_write_open(writer, false, "#pragma unroll%s\n%*sfor (int %s = 0; %s < %u; %s++)", writer->keep_threads ? " 8" : "",
                      3 * (int)(writer->depth + 1), "", writer->keep_item, writer->keep_item, rows->keep,
                      writer->keep_item);
       rkb_write(writer, "const index %s = %s * %s + %s;", name, writer->keep_item, rows->step, rows->begin);

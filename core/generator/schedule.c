@@ -53,7 +53,7 @@ static const struct {
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
-   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
+   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, 2, 4, 8, 16, 32, -1}},
    [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
    [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
@@ -76,13 +76,14 @@ static const struct {
    [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
+   [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
 };
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
                                           UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
-                                          UINT64_C(1) << RKB_LISTED;
+                                          UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -168,6 +169,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_SEGMENTS && !rkb_launch_has_segment_sums(graph, launch))
       return false;
+   if (decision == RKB_CLUSTER && graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE)
+      return false;
    if (launch->decisions[RKB_SEGMENTS] && launch->mapping == RKB_MAP_ROW &&
        (decision == RKB_SPLIT || decision == RKB_KEEP || decision == RKB_SHORTER || decision == RKB_ROWS))
       return false;
@@ -193,7 +196,7 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1};
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -248,14 +251,18 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1))
       return "a block owns a stretch of whole rows, one after the other";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SHORTER] > 1 &&
-       (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || d[RKB_THREADS] < 32 * d[RKB_SHORTER]))
-      return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them";
+       (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || (d[RKB_CLUSTER] > 1 ? d[RKB_KEEP] : d[RKB_THREADS] / 32) < d[RKB_SHORTER]))
+      return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them; threads of a cluster keep less";
    if (launch->mapping == RKB_MAP_ROW && (d[RKB_SEGMENTS] > 0) != rkb_launch_has_segment_sums(graph, launch))
       return "sums over pieces of rows need segments, and segments such sums";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SEGMENTS] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_KEEP] || d[RKB_STRETCHES]))
       return "a block that adds pieces of a row goes over the whole row, from memory";
-   if (launch->mapping == RKB_MAP_ROW && d[RKB_KEEP] * d[RKB_VECTOR] > 32)
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] == 1 && d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT)
       return "the kept row needs more registers than there are";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] > 1 &&
+       (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_STRETCHES] || d[RKB_SEGMENTS] || d[RKB_BESIDE] || d[RKB_CLUSTER] * d[RKB_THREADS] > RKB_MOST_CLUSTER_THREADS ||
+        graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
+      return "the blocks of a cluster share one whole row, with 1,024 threads in all";
    return NULL;
 }
 
@@ -276,7 +283,7 @@ const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count) {
    if (launches[0].decisions[RKB_BESIDE])
       return "no launch comes before it, to be beside";
    for (uint32_t l = 0; l < count && count > 1; l++) {
-      if (!(table[RKB_BESIDE].mappings >> launches[l].mapping & 1) ||
+      if (!(table[RKB_BESIDE].mappings >> launches[l].mapping & 1) || launches[l].decisions[RKB_CLUSTER] > 1 ||
           (launches[l].mapping == RKB_MAP_TENSOR && (launches[l].decisions[RKB_COPY] == RKB_COPY_TENSOR || launches[l].decisions[RKB_LISTED])))
          return "its kernel has its device to itself";
       bytes += rkb_launch_fixed_bytes(&launches[l]);

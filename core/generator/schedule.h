@@ -10,6 +10,8 @@
 #define RKB_SCHEDULE_VERSION 4
 #define RKB_MAX_SCHEDULE_LAUNCHES 60u
 #define RKB_MAX_LAUNCH_NODES 24u
+#define RKB_MOST_KEPT 32 /* elements that a thread keeps in registers of each tensor that its row is read from */
+#define RKB_MOST_CLUSTER_THREADS 1024 /* of all blocks of a cluster; the checking machine follows up to 2,044 */
 
 enum rkb_mapping {
    RKB_MAP_ELEMENT = 1, /* a thread computes one element, or one vector of elements */
@@ -65,6 +67,8 @@ enum rkb_decision {
                * 0: one element */
    RKB_LISTED, /* TENSOR, of rows that each pick a matrix (lists.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
                 * for each row */
+   RKB_CLUSTER, /* ROW: blocks of a cluster that share a row, through each other's shared memory, where a thread also keeps what its registers
+                * cannot; 1: a block has a row alone */
    RKB_DECISIONS
 };
 

@@ -12,7 +12,7 @@
 
 /* Decisions that say how something is done, apart from how much of it. */
 static const uint32_t staging[] = {RKB_SPLIT,   RKB_PREFETCH, RKB_KEEP,  RKB_COPY,   RKB_STAGES, RKB_PERSISTENT,
-                                   RKB_TAPS, RKB_SEGMENTS, RKB_SHORTER,  RKB_SMALL, RKB_BESIDE, RKB_HELD};
+                                   RKB_TAPS, RKB_SEGMENTS, RKB_SHORTER,  RKB_SMALL, RKB_BESIDE, RKB_HELD, RKB_CLUSTER};
 
 static uint64_t hash_text(const char *text, uint64_t seed) {
    return rkb_hash64(text, strlen(text), seed);

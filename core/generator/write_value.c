@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/degree.h"
 #include "generator/map_text.h"
 
 static const rkb_term_t nothing = {"0.0f", 0, 0};
@@ -84,6 +85,11 @@ static const char *converted(rkb_writer_t *writer, uint32_t dtype, const char *t
    }
 }
 
+static const char *kept_element(rkb_writer_t *writer, const char *array) {
+   return writer->keep_threads ? rkb_arena_format(writer->arena, "%s[%s * %lld]", array, writer->keep_item, (long long)writer->keep_threads)
+                               : rkb_arena_format(writer->arena, "%s[%s]", array, writer->keep_item);
+}
+
 /* A load that an earlier pass keeps: its text.  NULL: there is none, or this one may not be kept. */
 static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable))
@@ -93,22 +99,30 @@ static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb
       if (strcmp(kept->buffer, buffer) == 0 &&
           rkb_index_replace(&writer->indices, element, writer->keep_variable, kept->variable) ==
              kept->element)
-         return rkb_arena_format(writer->arena, "%s[%s]", kept->array, writer->keep_item);
+         return kept_element(writer, kept->array);
    }
    return NULL;
 }
 
-/* Keeps what was just loaded under a name. */
-static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type,
+/* Keeps what was just loaded under a name.  bytes: of the type. */
+static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type, uint32_t bytes,
                  const char *name) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable) ||
        writer->kept_count == sizeof writer->kept / sizeof writer->kept[0])
       return;
    const uint32_t inner = writer->depth;
    const char *array = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_kept", buffer));
-   rkb_write(writer, "%s[%s] = %s;", array, writer->keep_item, name);
+   rkb_write(writer, "%s = %s;", kept_element(writer, array), name);
    writer->depth = 0;
-   rkb_write(writer, "%s %s[%u];", type, array, writer->keep);
+   if (writer->keep_threads) {
+      if (!writer->keep_memory) {
+         writer->keep_memory = rkb_writer_name(writer, "kept");
+         rkb_write(writer, "extern __shared__ __align__(16) unsigned char %s[];", writer->keep_memory);
+      }
+      rkb_write(writer, "%s *const %s = (%s *)(%s + %lld) + threadIdx.x;", type, array, type, writer->keep_memory, (long long)writer->keep_bytes);
+      writer->keep_bytes += writer->keep * writer->keep_threads * bytes;
+   } else
+      rkb_write(writer, "%s %s[%u];", type, array, writer->keep);
    writer->depth = inner;
    writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, element, writer->keep_variable};
 }
@@ -162,7 +176,7 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    } else {
       rkb_write(writer, "const %s %s = *(const %s *)(%s + %s);", type, name, type,
                 rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
-      keep(writer, storage->name, base, type, name);
+      keep(writer, storage->name, base, type, writer->width * rkb_dtype_bytes(storage->dtype), name);
    }
    /* The name is taken from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
@@ -208,7 +222,7 @@ static rkb_term_t load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *c
       held ? held
            : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
    if (!held && writer->width == 1)
-      keep(writer, storage->name, element, rkb_value_type(from->dtype), name);
+      keep(writer, storage->name, element, rkb_value_type(from->dtype), 8, name); /* of the widest type */
    writer->depth = inner;
    return (rkb_term_t){name, depth, 0};
 }
@@ -229,11 +243,33 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
    return "0";
 }
 
+/* Whether a node adds powers of e, as a softmax does: the sum is at least 1 and at most the row's length, so its reciprocal is a normal
+ * number. */
+static bool is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
+   const rkb_node_t *node = &graph->nodes[number];
+   return node->kind == RKB_NODE_REDUCE && strcmp(node->operation, "sum") == 0 && rkb_is_operation(&graph->nodes[node->inputs[0]], "exp");
+}
+
+/* A division by a number that a row has once, where results are rounded to 11 bits or fewer: a product, one rounding worse. */
+static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, rkb_term_t dividend, rkb_term_t divisor) {
+   const uint32_t inner = writer->depth;
+   writer->depth = divisor.depth;
+   const char *reciprocal =
+      rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_reciprocal", writer->graph->nodes[node->inputs[1]].name));
+   rkb_write(writer, "const float %s = 1.0f / %s;", reciprocal, divisor.text);
+   writer->depth = dividend.depth;
+   const char *name = rkb_writer_name(writer, node->name);
+   rkb_write(writer, "const float %s = %s * %s;", name, dividend.text, reciprocal);
+   writer->depth = inner;
+   return (rkb_term_t){name, dividend.depth, 0};
+}
+
 static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const char *precision = writer->graph->precision;
    const bool converts = strcmp(node->operation, "convert") == 0, narrow = strcmp(precision, "bf16") == 0 || strcmp(precision, "fp16") == 0;
    const char *pattern = converts ? rkb_conversion_text(node->dtype) : rkb_map_text(node->operation, narrow), *operands[3] = {"", "", ""};
+   rkb_term_t terms[3] = {0};
    uint32_t depth = 0;
    const bool integers = pattern && (strchr(pattern, '#') || (converts && !rkb_dtype_is_float(node->dtype)));
    if (!pattern || node->input_count > 3) {
@@ -248,11 +284,14 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
          rkb_writer_fail(writer, "%s of a number that is no integer", node->operation);
       const rkb_term_t term = integers ? rkb_write_value(writer, node->inputs[i], operand)
                                        : rkb_write_float(writer, node->inputs[i], operand);
+      terms[i] = term;
       operands[i] = term.text;
       depth = term.depth > depth ? term.depth : depth;
    }
    if (strcmp(node->operation, "copy") == 0)
       return (rkb_term_t){operands[0], depth, 0};
+   if (narrow && strcmp(node->operation, "div") == 0 && terms[1].depth < terms[0].depth && is_sum_of_powers(writer->graph, node->inputs[1]))
+      return write_quotient(writer, node, terms[0], terms[1]);
    rkb_text_t text;
    rkb_text_init(&text, 4096);
    for (const char *c = pattern; *c; c++) {

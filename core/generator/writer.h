@@ -72,8 +72,11 @@ typedef struct rkb_writer {
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
    bool placed;                /* a thread owns places of several parts: guards that all samples pass, or none, are left out */
    uint32_t names;             /* how many were made up */
-   /* Loads that a thread keeps in registers for later passes over its row. */
+   /* Loads that a thread keeps for later passes over its row. */
    uint32_t keep;                    /* how many of each it keeps; 0: none */
+   int64_t keep_threads;             /* of a block, which keeps them in shared memory; 0: each thread has registers for its own */
+   const char *keep_memory;          /* the name of that memory; NULL: nothing is kept there yet */
+   int64_t keep_bytes;               /* of it */
    const rkb_index_t *keep_variable; /* of this pass: what the kept ones differ in; NULL outside passes */
    const char *keep_item;            /* the name of their number */
    struct rkb_kept {
