@@ -30,7 +30,7 @@ typedef struct machine_region {
    uint8_t *defined; /* a byte each; NULL: all are */
    uint8_t
       *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
-   uint32_t *met_by; /* by piece, 1 + run->place of the block that met it first; beside met */
+   uint32_t *met_by; /* by MET_BY_SHIFT, 1 + run->place of the block that met some of it first; beside met */
    bool read_only;   /* a tensor of role in, or .const */
    bool fetched;     /* an input, made where it is first met */
    bool constant;    /* .const variable */
@@ -57,7 +57,9 @@ typedef struct machine_region {
 
 #define PLACE_BITS 20 /* of machine_run_t.place, for the number in a sample; launches are at most 64 */
 #define MOST_PLACES ((1u << PLACE_BITS) - 1)
-#define PIECE_SHIFT 10 /* log2 of the bytes of a piece of a region that is made on demand */
+/* log2 of the bytes of a piece of a region that is made on demand: rows of a tile are mostly as short */
+#define PIECE_SHIFT 8
+#define MET_BY_SHIFT 10 /* log2 of the bytes that have one record of who met them */
 
 /* NaN with this payload in a shadow word: no shadow, take the f32. */
 #define NO_SHADOW 0x7ff4dead00000000ull

@@ -65,8 +65,8 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
       if (machine_is_met(region, piece))
          continue;
       region->met[piece >> 3] |= (uint8_t)(1u << (piece & 7));
-      if (region->met_by)
-         region->met_by[piece] = 1 + run->place;
+      if (region->met_by && !region->met_by[first >> MET_BY_SHIFT])
+         region->met_by[first >> MET_BY_SHIFT] = 1 + run->place;
       if (region->sparse) {
          count_page(run, region, piece);
          machine_shadow_piece(region, piece);
@@ -349,7 +349,7 @@ static void visit_defined(const machine_region_t *region, uint64_t at, uint64_t 
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place) {
    const machine_region_t *region = &machine->run.regions[buffer];
-   const uint32_t met_by = region->met_by ? region->met_by[byte >> PIECE_SHIFT] : 0;
+   const uint32_t met_by = region->met_by ? region->met_by[byte >> MET_BY_SHIFT] : 0;
    *launch = (met_by - 1) >> PLACE_BITS;
    *place = (met_by - 1) & MOST_PLACES;
    return met_by != 0;

@@ -17,7 +17,7 @@ static size_t met_bytes(const machine_region_t *region) {
 }
 
 static size_t met_by_bytes(const machine_region_t *region) {
-   return ((region->bytes >> PIECE_SHIFT) + 1) * sizeof *region->met_by;
+   return ((region->bytes >> MET_BY_SHIFT) + 1) * sizeof *region->met_by;
 }
 
 /* Counted as machine_alloc() counts it.  A sample of a tensor of gigabytes needs few pages of it. */

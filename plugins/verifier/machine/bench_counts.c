@@ -66,7 +66,7 @@ static int execute(struct sample *s, struct counted *counted, bool *stopped, boo
    if (status == RKB_OK)
       status = sample_run_for_steps(s, &options, buffers, &machine, &report, err);
    if (status == RKB_OK) {
-      s->candidate->budget -= report.work < s->candidate->budget ? report.work : s->candidate->budget;
+      sample_spend(s, report.work);
       *stopped = report.finding_count != 0;
       bool unsampled = false;
       for (uint32_t n = 0; n < report.finding_count; n++)

@@ -89,8 +89,8 @@ static bool is_fault(const rkb_machine_finding_t *finding) {
           strcmp(finding->reason, "memory.misaligned") == 0 || strcmp(finding->reason, "input.modified") == 0;
 }
 
-static void take_from_budget(struct candidate *candidate, uint64_t work) {
-   candidate->budget -= work < candidate->budget ? work : candidate->budget;
+void sample_spend(struct sample *s, uint64_t work) {
+   s->candidate->budget -= work < s->candidate->budget ? work : s->candidate->budget;
 }
 
 int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
@@ -101,7 +101,7 @@ int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_e
    if (status != RKB_OK)
       return status;
    rkb_machine_report(s->machine, &report);
-   take_from_budget(s->candidate, report.work);
+   sample_spend(s, report.work);
    return RKB_OK;
 }
 

@@ -75,6 +75,8 @@ bool sample_is_output(const rkb_plan_buffer_t *buffer);
 int sample_judge(struct sample *s, rkb_error_t *err);
 /* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
 int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* Takes what a run executed from the candidate's budget. */
+void sample_spend(struct sample *s, uint64_t work);
 /* Judges elements of the outputs that are final, and finds the instruction that wrote a wrong one. */
 int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 /* judged_elements.c: judges elements of what the executed blocks wrote. */

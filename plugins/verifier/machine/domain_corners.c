@@ -72,28 +72,46 @@ static int look_at_all(struct corners *c, rkb_error_t *err) {
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
 }
 
-/* Of the cheap ones that have dim d at its most the costliest; MOST_CORNERS where none has. */
-static uint32_t costliest_with(const struct corners *c, uint32_t d) {
+/* The dims that the noted corner has at their most, a bit each: what lies above the least that any of them has. */
+static uint64_t highest_dims(const struct corners *c, uint32_t noted) {
+   uint64_t highest = 0;
+   for (uint32_t d = 0; d < MOST_DIMS; d++)
+      for (uint32_t n = 0; n < c->count; n++)
+         if (c->cheap[noted].dims[d] > c->cheap[n].dims[d])
+            highest |= 1ull << d;
+   return highest;
+}
+
+/* Of the cheap ones that have dim d at its most the costliest, and of equal ones the one that has most of the missing dims at theirs;
+ * MOST_CORNERS where none has. */
+static uint32_t costliest_with(const struct corners *c, uint32_t d, uint64_t missing) {
    uint32_t best = MOST_CORNERS;
-   int64_t least = INT64_MAX;
-   for (uint32_t n = 0; n < c->count; n++)
-      least = c->cheap[n].dims[d] < least ? c->cheap[n].dims[d] : least;
-   for (uint32_t n = 0; n < c->count; n++)
-      if (c->cheap[n].dims[d] > least && (best == MOST_CORNERS || c->cheap[n].operations > c->cheap[best].operations))
+   int most = 0;
+   for (uint32_t n = 0; n < c->count; n++) {
+      const uint64_t highest = highest_dims(c, n);
+      const int gains = __builtin_popcountll(highest & missing);
+      const double operations = c->cheap[n].operations;
+      if ((highest >> d & 1) && (best == MOST_CORNERS || operations > c->cheap[best].operations ||
+                                 (operations == c->cheap[best].operations && gains > most))) {
          best = n;
+         most = gains;
+      }
+   }
    return best;
 }
 
 static int draw_cheap(const struct corners *c, rkb_case_t **drawn, uint32_t room, uint32_t *count,
                       rkb_error_t *err) {
    const struct verifier *me = c->verifier;
-   uint64_t chosen = 0;
+   uint64_t missing = UINT64_MAX; /* dims that no chosen corner has at their most */
+   uint32_t chosen = 0;
    int status = RKB_OK;
-   for (uint32_t d = 0; d < MOST_DIMS && status == RKB_OK; d++) {
-      const uint32_t n = costliest_with(c, d);
-      if (n == MOST_CORNERS || chosen >> n & 1 || __builtin_popcountll(chosen) == EXECUTED_CORNERS || *count == room)
+   for (uint32_t d = 0; d < MOST_DIMS && status == RKB_OK && chosen < EXECUTED_CORNERS && *count < room; d++) {
+      const uint32_t n = missing >> d & 1 ? costliest_with(c, d, missing) : MOST_CORNERS;
+      if (n == MOST_CORNERS)
          continue;
-      chosen |= 1ull << n;
+      chosen++;
+      missing &= ~highest_dims(c, n);
       status = me->task->case_corner(me->host, c->cheap[n].index, &drawn[*count], err);
       *count += status == RKB_OK && drawn[*count];
    }

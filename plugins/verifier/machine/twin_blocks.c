@@ -99,9 +99,11 @@ static void close_run(struct twins *t) {
    t->part.buffers = NULL;
 }
 
-/* Only where they write is asked: what they read of launches that are not executed here is nothing. */
+/* Only where they write is asked, so that they run without values where they can: what they read of launches that are not executed here is
+ * nothing. */
 static int run_blocks(struct twins *t, rkb_error_t *err) {
    struct sample *part = &t->part;
+   rkb_machine_report_t report;
    const rkb_machine_options_t options = {.sample = t->lists,
                                           .memory_bytes = part->verifier->config->memory,
                                           .thread_instructions = part->candidate->budget,
@@ -112,7 +114,9 @@ static int run_blocks(struct twins *t, rkb_error_t *err) {
    t->lists[t->launch] = (rkb_machine_blocks_t){.numbers = t->numbers, .count = t->count};
    int status = sample_make_buffers(part, false, &part->buffers, err);
    if (status == RKB_OK)
-      status = sample_execute(part, &options, err);
+      status = sample_run_for_steps(part, &options, part->buffers, &part->machine, &report, err);
+   if (status == RKB_OK)
+      sample_spend(part, report.work);
    part->candidate->for_twins += before - part->candidate->budget;
    if (status == RKB_OK)
       find_shared(part, t->numbers, t->launch, t->count);

@@ -23,7 +23,7 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
    if (status != RKB_OK || !(report->finding_count || (report->control_taint | report->address_taint)))
       return status;
    /* An input steers it, or something was found: with values there may be more to say. */
-   s->candidate->budget -= report->work < s->candidate->budget ? report->work : s->candidate->budget;
+   sample_spend(s, report->work);
    own = *options;
    if (own.thread_instructions > s->candidate->budget)
       own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
