@@ -265,7 +265,7 @@ static inline bool find_generic_shared(machine_warp_t *warp, const machine_instr
                                        const uint64_t *address, bool store, words_t *to) {
    const machine_block_t *block = warp->block;
    if ((i->space != PTX_SHARED && i->space != PTX_GENERIC) || block->races == RACES_CLOCKS ||
-       block->cluster.blocks > 1 || (block->races == RACES_FAST && block->shared_shift != 2) ||
+       block->cluster.blocks > 1 ||
        !find_offsets(to, address, mask, WINDOW_SHARED << WINDOW_SHIFT, block->shared_bytes, 4u * i->elements,
                      0, 0))
       return false;

@@ -67,8 +67,8 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
 }
 
 OP(load) {
-   const bool words = moves_shared_words(warp, i, mask);
-   if (words && !warp->block->measured && load_shared_words(warp, i, mask))
+   const bool shared = moves_shared(warp, i, mask);
+   if (shared && !warp->block->measured && load_shared(warp, i, mask))
       return;
    uint64_t address[LANES];
    uint32_t wanted = mask;
@@ -78,7 +78,7 @@ OP(load) {
       machine_note_polled(warp, address, mask, (uint32_t)i->element_bytes * i->elements);
    if (warp->block->measured && i->space != PTX_PARAM)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, false);
-   if (words && warp->block->measured && load_shared_words(warp, i, mask))
+   if (shared && warp->block->measured && load_shared(warp, i, mask))
       return;
    for (uint32_t e = 0; mask != wanted && e < i->elements; e++)
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);

@@ -1,4 +1,4 @@
-/* Loads and stores of 4-byte words of shared memory by the lanes of a warp (words.h), with the packed records of who read and wrote
+/* Loads and stores of 4-byte words, and of narrower numbers, of shared memory by the lanes of a warp (words.h), with the packed records of who read and wrote
  * them.  What is not plain (a fault, a conflict, an undefined value, an order that clocks keep) is left, untouched, to the lane
  * by lane way, which reports it. */
 #ifndef RKB_MACHINE_LANES_SHARED_WORDS_H
@@ -14,10 +14,10 @@ static inline void use_shared(machine_warp_t *warp, words_t *to) {
    to->taint = &block->shared_taint;
 }
 
-/* Where the lanes of mask go; false when one of them goes where it may not. */
-static inline bool find_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
-                                     words_t *to) {
-   const uint32_t add = (uint32_t)i->immediate, bytes = 4u * i->elements;
+/* Where the lanes of mask go, each to so many bytes; false when one of them goes where it may not. */
+static inline bool find_shared_offsets(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                       uint32_t bytes, words_t *to) {
+   const uint32_t add = (uint32_t)i->immediate;
    if (warp->block->shared_bytes < bytes || warp->block->cluster.blocks > 1)
       return false;
    if (i->address_bytes == 8) {
@@ -39,8 +39,15 @@ static inline bool find_shared_words(machine_warp_t *warp, const machine_instruc
    }
    if (any_bit(bad))
       return false;
-   find_shape(to, bytes);
    use_shared(warp, to);
+   return true;
+}
+
+static inline bool find_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                     words_t *to) {
+   if (!find_shared_offsets(warp, i, mask, 4u * i->elements, to))
+      return false;
+   find_shape(to, 4u * i->elements);
    return true;
 }
 
@@ -191,9 +198,32 @@ static inline bool record_shared_write(machine_warp_t *warp, const words_t *to, 
    return true;
 }
 
+/* A lane after another, in granules of any size; false at a conflict.  What the lanes before it noted stays noted: to note it again changes
+ * nothing. */
+static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset, uint32_t mask,
+                                   uint32_t bytes, bool store) {
+   const machine_block_t *block = warp->block;
+   const uint32_t epoch = block->epoch << EPOCH_SHIFT, count = ((bytes - 1) >> block->shared_shift) + 1;
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t l = (uint32_t)__builtin_ctz(left), me = warp->first_thread + l + 1;
+      uint32_t *record = &block->shared_races[offset[l] >> block->shared_shift];
+      for (uint32_t g = 0; g < count; g++) {
+         const uint32_t before = fresh_record(record[g], epoch), writer = before >> 11 & SEVERAL,
+                        reader = before & SEVERAL;
+         if ((writer && writer != me) || (store && reader && reader != me))
+            return false;
+         record[g] = store ? epoch | me << 11 | reader
+                           : (before & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
+      }
+   }
+   return true;
+}
+
 /* Records that the lanes read or write their words; false at a conflict. */
 static inline bool record_shared(machine_warp_t *warp, const machine_instruction_t *i, const words_t *to,
                                  uint32_t mask, bool store) {
+   if (warp->block->races == RACES_FAST && warp->block->shared_shift != 2)
+      return record_granules(warp, to->offset, mask, 4u * i->elements, store);
    if (warp->block->races != RACES_FAST ||
        (!store && to->shape == WORDS_ANY && /* as after every reading but the first */
         all_words_are((const uint8_t *)warp->block->shared_races, to->stretch,
@@ -205,12 +235,11 @@ static inline bool record_shared(machine_warp_t *warp, const machine_instruction
    return true;
 }
 
-/* Whether an instruction moves whole words of shared memory whose order the packed records keep. */
-static inline bool moves_shared_words(const machine_warp_t *warp, const machine_instruction_t *i,
-                                      uint32_t mask) {
+/* Whether an instruction plainly moves something in shared memory whose order the packed records keep. */
+static inline bool moves_shared(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    return i->space == PTX_SHARED && mask != 0 && warp->block->races != RACES_CLOCKS &&
-          warp->block->shared_shift == 2 && !(mask & ~warp->defined[i->ai]) &&
-          !(i->flags & (FLAG_ACQUIRE | FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)) && moves_words(warp, i);
+          !(mask & ~warp->defined[i->ai]) &&
+          !(i->flags & (FLAG_ACQUIRE | FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE));
 }
 
 static inline void note_address_taint(machine_warp_t *warp, const machine_instruction_t *i) {
@@ -218,8 +247,93 @@ static inline void note_address_taint(machine_warp_t *warp, const machine_instru
       warp->run->report.address_taint |= warp->taint[i->ai];
 }
 
-static inline bool load_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+/* Narrower than words ------------------------------------------------------------------------------------------- */
+
+/* Every part is one or two bytes, and no register of it has eight. */
+static inline bool moves_narrow(const machine_warp_t *warp, const machine_instruction_t *i) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   bool narrow = i->element_bytes < 4;
+   for (uint32_t e = 0; narrow && e < i->elements; e++)
+      narrow = parts[e].bytes != 8;
+   return narrow;
+}
+
+static inline bool find_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               bool store, words_t *to) {
+   const uint32_t bytes = (uint32_t)i->element_bytes * i->elements;
+   if (!find_shared_offsets(warp, i, mask, bytes, to) ||
+       (warp->block->races == RACES_FAST && !record_granules(warp, to->offset, mask, bytes, store)))
+      return false;
+   note_address_taint(warp, i);
+   return true;
+}
+
+/* In the lane's order: of several at one place the last one's value stays. */
+static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_t bytes, uint32_t at,
+                                   const words_t *to) {
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t l = (uint32_t)__builtin_ctz(left), offset = to->offset[l] + at;
+      write_element(to->data + offset, value[l], bytes);
+      write_element(to->defined + offset, WORD_DEFINED, bytes);
+      if (to->shadow)
+         to->shadow[offset >> 2] = machine_no_shadow();
+   }
+}
+
+static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes;
+   words_t to;
+   if (!stores_values(warp, i, mask) || !find_narrow(warp, i, mask, true, &to))
+      return false;
+   to.shadow = warp->block->shared_shadow; /* as the lane by lane way */
+   for (uint32_t e = 0; e < i->elements; e++) {
+      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, e * bytes, &to);
+      if (warp->taint)
+         *to.taint |= warp->taint[parts[e].number];
+   }
+   return true;
+}
+
+/* What the lanes of a part load; which of them load something defined. */
+static inline uint32_t take_narrow_part(uint32_t *value, uint32_t mask, uint32_t bytes, bool is_signed,
+                                        uint32_t at, const words_t *from) {
+   const uint64_t all = WORD_DEFINED & ((1ull << 8 * bytes) - 1);
+   const uint32_t shift = 32 - 8 * bytes;
+   uint32_t defined = 0;
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t l = (uint32_t)__builtin_ctz(left), offset = from->offset[l] + at,
+                     loaded = (uint32_t)read_element(from->data + offset, bytes);
+      value[l] = is_signed ? (uint32_t)((int32_t)(loaded << shift) >> shift) : loaded;
+      defined |= (uint32_t)(read_element(from->defined + offset, bytes) == all) << l;
+   }
+   return defined;
+}
+
+static inline bool load_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes;
    words_t from;
+   if (!find_narrow(warp, i, mask, false, &from))
+      return false;
+   const uint64_t taint = warp->taint ? *from.taint | warp->taint[i->ai] : 0;
+   for (uint32_t e = 0; e < i->elements; e++) {
+      uint32_t *value = LANES_OF(uint32_t, parts[e].offset);
+      const uint32_t defined =
+         take_narrow_part(value, mask, bytes, ptx_type_is_signed(i->type), e * bytes, &from);
+      if (warp->shadow && parts[e].bytes == 4)
+         warp->valid[parts[e].number] &= ~mask;
+      set_defined(warp, parts[e].number, defined, mask);
+      set_taint(warp, parts[e].number, taint, mask);
+   }
+   return true;
+}
+
+/* Plain moves of a warp; false, and nothing is moved, when the lane by lane way has to look. */
+static inline bool load_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   words_t from;
+   if (!moves_words(warp, i))
+      return moves_narrow(warp, i) && load_narrow(warp, i, mask);
    if (!find_shared_words(warp, i, mask, &from) || !record_shared(warp, i, &from, mask, false))
       return false;
    note_address_taint(warp, i);
@@ -227,8 +341,10 @@ static inline bool load_shared_words(machine_warp_t *warp, const machine_instruc
    return true;
 }
 
-static inline bool store_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+static inline bool store_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    words_t to;
+   if (!moves_words(warp, i))
+      return moves_narrow(warp, i) && store_narrow(warp, i, mask);
    if (!stores_values(warp, i, mask) || !find_shared_words(warp, i, mask, &to) ||
        !record_shared(warp, i, &to, mask, true))
       return false;

@@ -51,15 +51,15 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
 }
 
 OP(store) {
-   const bool shared = moves_shared_words(warp, i, mask);
+   const bool shared = moves_shared(warp, i, mask);
    warp->run->changes++;
-   if (shared && !warp->block->measured && store_shared_words(warp, i, mask))
+   if (shared && !warp->block->measured && store_shared(warp, i, mask))
       return;
    uint64_t address[LANES];
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured)
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
-   if (shared && warp->block->measured && store_shared_words(warp, i, mask))
+   if (shared && warp->block->measured && store_shared(warp, i, mask))
       return;
    if (mask & (mask - 1) && store_words(warp, i, mask, address)) /* one lane is as quick alone */
       return;

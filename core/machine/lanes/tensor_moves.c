@@ -10,20 +10,21 @@ static bool repeats(const machine_warp_t *warp) {
    return warp->run->repeats;
 }
 
-/* Notes in packed records that a lane reads whole words, where nobody wrote them since the last barrier; false, and what was noted
+/* Notes in packed records that a lane reads, where nobody wrote them since the last barrier; false, and what was noted
  * stays noted, when the slow way has to look. */
 static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_t offset, uint32_t bytes) {
-   if (block->races != RACES_FAST || block->shared_shift != 2)
+   if (block->races != RACES_FAST)
       return false;
    const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   for (uint32_t *record = &block->shared_races[offset / 4]; bytes >= 4; record++, bytes -= 4) {
+   uint32_t *record = &block->shared_races[offset >> block->shared_shift];
+   for (uint32_t left = ((bytes - 1) >> block->shared_shift) + 1; left; record++, left--) {
       const uint32_t before = *record >> EPOCH_SHIFT == block->epoch ? *record : epoch,
                      writer = before >> 11 & SEVERAL, reader = before & SEVERAL;
       if (writer && writer != thread + 1)
          return false;
       *record = (before & ~SEVERAL) | (reader == 0 || reader == thread + 1 ? thread + 1 : SEVERAL);
    }
-   return bytes == 0;
+   return true;
 }
 
 /* Bytes of one lane, checked for bounds and, in a run that looks for them, for races. */
