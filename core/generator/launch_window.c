@@ -128,7 +128,8 @@ static void write_largest(rkb_writer_t *writer, const rkb_launch_t *launch, cons
       close_along(writer, 1, false);
 }
 
-/* The number of each window's first largest place, -1 where it has no output, and the gradient of its output. */
+/* The number of each window's first largest place, or of its last NaN, as in PyTorch; -1 where it has no output; and the gradient of its
+ * output. */
 static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    const char *guard = NULL;
    const rkb_index_t *at[RKB_MAX_RANK];
@@ -145,10 +146,10 @@ static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    rkb_write(writer, "gradient[own] = 0.0f;");
    rkb_write(writer, "float largest = -INFINITY;");
    for (uint32_t place = 0; place < windows->outer * windows->side; place++) {
-      rkb_write_open(writer, true, "if (values[%u][own * %u + %u] > largest)", place / windows->side,
-                     windows->side, place % windows->side);
-      rkb_write(writer, "largest = values[%u][own * %u + %u];", place / windows->side, windows->side,
-                place % windows->side);
+      const char *value = rkb_arena_format(writer->arena, "values[%u][own * %u + %u]", place / windows->side,
+                                           windows->side, place % windows->side);
+      rkb_write_open(writer, true, "if (%s > largest || %s != %s)", value, value, value);
+      rkb_write(writer, "largest = %s;", value);
       rkb_write(writer, "winner[own] = %u;", place);
       rkb_write_close(writer);
    }

@@ -65,21 +65,23 @@ int rkb_panel_read(rkb_reader_t *reader, rkb_panel_t *panel, uint32_t value, uin
    int status = rkb_read(reader, value, lines * depth, panel->index, &panel->block);
    if (status != RKB_OK)
       return status;
-   bool zeros = false, bounds = false;
+   bool zeros = false, bounds = false, not_a_number = false;
    panel->lines = lines;
    panel->depth = depth;
 #pragma omp parallel for schedule(static)                                                                    \
    reduction(||                                                                                              \
-             : zeros, bounds) if (lines > 1 && lines * depth > RKB_SHARED_ELEMENTS)
+             : zeros, bounds, not_a_number) if (lines > 1 && lines * depth > RKB_SHARED_ELEMENTS)
    for (uint64_t line = 0; line < lines; line++) {
       line_facts_t facts = look_at_line(rkb_block_from(&panel->block, line * depth), depth, product);
       zeros = zeros || facts.zeros;
       bounds = bounds || facts.bounds;
+      not_a_number = not_a_number || facts.not_a_number;
       panel->line_flags[line] =
          (uint8_t)((facts.flags & RKB_POINT_DONT_CARE) | (facts.not_a_number ? RKB_LINE_NAN : 0));
    }
    panel->zeros = zeros;
    panel->exact = !bounds;
+   panel->not_a_number = not_a_number;
    return RKB_OK;
 }
 
@@ -119,6 +121,31 @@ static void accumulate(rkb_panel_part_t left, const double *a, rkb_panel_part_t 
                a + left.first * depth, (int)depth, b + right.first * depth, (int)depth, 1, sum, (int)stride);
 }
 
+static bool is_surely_not_zero(rkb_point_t point) {
+   return rkb_point_is_nan(point) || (!(point.flags & RKB_POINT_DONT_CARE) && fabs(point.value) > point.hard);
+}
+
+bool rkb_panel_lines_have_nan(const rkb_panel_t *left, uint64_t row, const rkb_panel_t *right,
+                              uint64_t column) {
+   if (!((left->line_flags[row] | right->line_flags[column]) & RKB_LINE_NAN))
+      return false;
+   for (uint64_t k = 0; k < left->depth; k++) {
+      const rkb_point_t a = rkb_block_get(&left->block, row * left->depth + k),
+                        b = rkb_block_get(&right->block, column * right->depth + k);
+      if ((rkb_point_is_nan(a) && is_surely_not_zero(b)) || (rkb_point_is_nan(b) && is_surely_not_zero(a)))
+         return true;
+   }
+   return false;
+}
+
+/* Marks the outputs of two parts that are NaN. */
+static void mark_nan(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t stride, double *nonzero) {
+   for (uint64_t i = 0; i < left.lines; i++)
+      for (uint64_t j = 0; j < right.lines; j++)
+         if (rkb_panel_lines_have_nan(left.panel, left.first + i, right.panel, right.first + j))
+            nonzero[i * stride + j] = NAN;
+}
+
 void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t stride,
                          double *const sums[SUMS]) {
    const rkb_panel_t *a = left.panel, *b = right.panel;
@@ -140,6 +167,8 @@ void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t
       accumulate(left, a->block.hard, right, b->hard_total, stride, sums[HARD]);
       accumulate(left, a->block.variance, right, b->variance_total, stride, sums[VARIANCE]);
    }
+   if (a->not_a_number || b->not_a_number)
+      mark_nan(left, right, stride, sums[NONZERO]);
 }
 
 #define LANES 4u
@@ -169,6 +198,8 @@ void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_p
    for (int s = 0; s < SUMS; s++)
       for (unsigned lane = 0; lane < LANES; lane++)
          sums[s] += lanes[s][lane];
+   if (rkb_panel_lines_have_nan(left, row, right, column))
+      sums[NONZERO] = NAN;
 }
 
 /* Computes the hard bound and the variance of one output from the sums over its terms.

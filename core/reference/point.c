@@ -39,6 +39,8 @@ rkb_point_t rkb_weighted_sum(const rkb_precision_t *precision, const rkb_block_t
       absolute += fabs(term);
       squares += term * term;
    }
+   if (rkb_point_is_nan(point))
+      return rkb_point_nan();
    rkb_sum_rounding(precision, point.value, absolute, squares, (double)count, (double)count, &point);
    return rkb_point_rounded(precision, point, 2);
 }

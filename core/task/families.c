@@ -329,13 +329,18 @@ static const char *const softmaxes[] = {"softmax", "log_softmax", "log_sum_exp",
 
 #define LARGE_HALF 0x1p15
 
-/* Draws each tensor that a node of these names reads, seen through operations that only move elements, in one way. */
+/* The operand among whose elements a node chooses: the gradient of a pool has it behind the gradient that it hands back. */
+static uint32_t chosen_from(const rkb_program_node_t *node) {
+   return node->inputs[strcmp(node->operation->name, "max_pool_gradient") == 0 ? 1 : 0];
+}
+
+/* Draws each tensor that a node of these names chooses from, seen through operations that only move elements, in one way. */
 static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const char *family,
                           const char *const *names, uint32_t kind, double first) {
    for (uint32_t i = 0; i < bound->program->node_count; i++) {
       const rkb_program_node_t *node = &bound->program->nodes[i];
       const uint32_t tensor = is_one_of(node->operation->name, names)
-                                 ? tensor_behind(bound->program, node->inputs[0])
+                                 ? tensor_behind(bound->program, chosen_from(node))
                                  : UINT32_MAX;
       if (tensor == UINT32_MAX || !is_free(bound, tensor))
          continue;

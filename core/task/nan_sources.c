@@ -5,11 +5,14 @@
 
 #define MOST_STEPS 64u /* steps back from an operation that chooses */
 
-const char *const rkb_nan_choosing[] = {"max_pool", "amax", "amin", "relu", "clamp", "maximum", "minimum",
+const char *const rkb_nan_choosing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "relu", "clamp", "maximum", "minimum",
                                          "where", "softmax", "log_softmax", "log_sum_exp", "greater_scalar", "greater_equal_scalar", "less_scalar",
                                          "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", NULL};
 /* The operations among them that look at several elements of one operand. */
-static const char *const reducing[] = {"max_pool", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", NULL};
+static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", NULL};
+/* Gradients of convolutions: NaN among their factors reaches what reads it, whether something is chosen or not. */
+#define OF_INPUT "convolution_input"
+static const char *const gradients[] = {OF_INPUT, "convolution_weight", NULL};
 
 /* Operations that turn NaN into NaN or into a don't-care element, operations that only move NaN, and
  * operations that turn NaN into the same number as PyTorch. */
@@ -19,6 +22,7 @@ static const char *const keeping[] = {
    "sqrt",    "reverse_div", "rsqrt",      "reciprocal", "exp",   "sin",     "cos",         "erf",         "tanh",       "sigmoid",
    "silu",    "gelu",        "gelu_tanh",  "elu",        "relu",  "clamp",   "maximum",     "minimum",     "softplus",   "leaky_relu",
    "amax",    "amin",        "max_pool",   "matmul",     "convolution",
+   "max_pool_gradient", "average_pool", "average_pool_gradient", "convolution_input", "convolution_weight",
    "sum",     "mean",        "variance",   "softmax",    "log_softmax", "log_sum_exp", "log2_sum_exp2", "where", "step", "share", "inside",
    "sign",    "greater",     "greater_equal", "less",    "less_equal",  "equal",       "greater_scalar", "greater_equal_scalar", "less_scalar",
    "less_equal_scalar", "equal_scalar", "log", "arange", "rsqrt_slope", "sqrt_slope", "reciprocal_slope", "minus_sin", "erf_slope", "tanh_slope",
@@ -78,6 +82,16 @@ static void mark_before(walk_t *walk, const rkb_program_node_t *node) {
    }
 }
 
+/* The gradient of an input has NaN from the gradient that it reads: a NaN in the weight would make a whole channel NaN. */
+static void mark_factors(walk_t *walk, const rkb_program_node_t *node) {
+   const uint32_t factors = strcmp(node->operation->name, OF_INPUT) == 0 ? 1 : 2;
+   walk->any = false;
+   walk->factors = true;
+   memset(walk->seen, 0, walk->bound->program->value_count * sizeof *walk->seen);
+   for (uint32_t i = 0; i < factors; i++)
+      mark_from(walk, node->inputs[i], 0);
+}
+
 bool rkb_nan_sources(const rkb_bound_t *bound, bool (*may_change)(const rkb_bound_t *bound, uint32_t tensor),
                      bool *marked) {
    const rkb_program_t *program = bound->program;
@@ -89,6 +103,9 @@ bool rkb_nan_sources(const rkb_bound_t *bound, bool (*may_change)(const rkb_boun
    for (uint32_t i = 0; i < program->node_count; i++)
       if (is_one_of(&program->nodes[i], rkb_nan_choosing)) {
          mark_before(&walk, &program->nodes[i]);
+         any |= walk.any;
+      } else if (is_one_of(&program->nodes[i], gradients)) {
+         mark_factors(&walk, &program->nodes[i]);
          any |= walk.any;
       }
    return any;

@@ -1,7 +1,7 @@
 """Holds the evaluator against PyTorch: reference.py in double precision, on the evaluator's own inputs.
 
     /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--direction D] [--seeds 3] [--threads 2]
-                                [--bench [bench|whole]] [--differences] [--outside] [--float32 [--families all]]
+                                [--bench [bench|whole]] [--differences] [--outside] [--float32 [--families all|NAME]]
 
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
 elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
@@ -444,7 +444,7 @@ def main():
     parser.add_argument("--direction", choices=("forward", "backward"))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--families", default="normal", choices=("normal", "all"))
+    parser.add_argument("--families", default="normal", help="normal, all, or the name of another family")
     parser.add_argument("--bench", nargs="?", const="bench", choices=("bench", "whole"))
     parser.add_argument("--float32", action="store_true")
     parser.add_argument("--differences", action="store_true")

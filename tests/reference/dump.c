@@ -29,7 +29,8 @@ typedef struct dump {
    FILE *data;
    json_t *runs;
    uint64_t written;
-   bool bench, whole, all_families;
+   bool bench, whole;
+   const char *families; /* "all", or the name of one */
    uint64_t part, parts; /* part counts from 0 */
 } dump_t;
 
@@ -220,7 +221,7 @@ static int put_all(dump_t *dump, const seeds_t *seeds, rkb_error_t *err) {
          const rkb_family_t *family = rkb_task_family(dump->task, the_case, f);
          if (family == NULL)
             break;
-         if (!dump->all_families && strcmp(family->name, "normal") != 0)
+         if (strcmp(dump->families, "all") != 0 && strcmp(dump->families, family->name) != 0)
             continue;
          for (uint64_t seed = seeds->first; seed <= seeds->last && status == RKB_OK; ++seed)
             status = put_run(dump, the_case, family, seed, err);
@@ -273,7 +274,7 @@ int main(int argc, char **argv) {
    }
    dump.whole = strcmp(argv[5], "whole") == 0;
    dump.bench = dump.whole || strcmp(argv[5], "bench") == 0;
-   dump.all_families = strcmp(argv[6], "all") == 0;
+   dump.families = argv[6];
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    rkb_task_t *task = rkb_task_load(argv[1], argv[2], dump.whole ? WHOLE_BUDGET : 0, &problems);

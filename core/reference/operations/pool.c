@@ -167,30 +167,65 @@ static int compute_max(rkb_reader_t *reader, const rkb_program_node_t *node, uin
    return status;
 }
 
+static void give(rkb_point_t grad, rkb_point_t *sum) {
+   sum->value += grad.value;
+   sum->hard += grad.hard;
+   sum->variance += grad.variance;
+   sum->flags |= grad.flags;
+}
+
+/* Covers both, that an element gets the gradient and that it does not. */
+static void doubt_of(rkb_point_t grad, rkb_point_t *sum) {
+   const double gap = fabs(grad.value) + grad.hard;
+   sum->flags |= isnan(gap) ? RKB_POINT_DONT_CARE : RKB_POINT_AMBIGUOUS;
+   if (isnan(gap))
+      return;
+   sum->hard += gap;
+   sum->variance += gap * gap;
+}
+
+/* What a window with NaN gives to an element: PyTorch hands the gradient to the last NaN.  Which of several it is stays open here,
+ * as kernels may look at a window in any order.  Returns false for a window without NaN. */
+static bool hand_back_nan(const rkb_block_t *block, uint64_t count, const int64_t *places, int64_t element,
+                          rkb_point_t grad, rkb_point_t *sum) {
+   uint64_t found = 0, last = 0;
+   bool own = false;
+   for (uint64_t i = 0; i < count; i++) {
+      if (!isnan(block->value[i]))
+         continue;
+      sum->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
+      own |= places[i] == element;
+      last = i;
+      found++;
+   }
+   if (own && places[last] == element)
+      give(grad, sum);
+   if (own && found > 1)
+      doubt_of(grad, sum);
+   return found > 0;
+}
+
 /* The gradient that one window gives to one of its elements: the window's gradient if the element is the largest (the first of
- * equals, as in PyTorch), otherwise nothing.  If the bounds leave this open, the point covers both. */
+ * equals, as in PyTorch), otherwise nothing.  If the bounds leave this open, the point covers both.  A gradient that is NaN gives
+ * 0 to the others in PyTorch, and NaN where a kernel multiplies with 0 instead of choosing. */
 static void hand_back(const rkb_block_t *block, uint64_t count, const int64_t *places, int64_t element,
                       rkb_point_t grad, rkb_point_t *sum) {
-   largest_t largest = largest_of(block, count);
-   bool chosen = places[largest.which] == element, doubt = false;
-   for (uint64_t i = 0; i < count; i++) {
-      bool other = chosen ? i != largest.which
-                          : places[i] == element; /* a rival of the largest, or the element itself */
-      double bounds = block->hard[i] + block->hard[largest.which];
-      doubt |= other && bounds > 0 && largest.value - block->value[i] <= bounds;
+   if (!hand_back_nan(block, count, places, element, grad, sum)) {
+      largest_t largest = largest_of(block, count);
+      bool chosen = places[largest.which] == element, doubt = false;
+      for (uint64_t i = 0; i < count; i++) {
+         bool other = chosen ? i != largest.which
+                             : places[i] == element; /* a rival of the largest, or the element itself */
+         double bounds = block->hard[i] + block->hard[largest.which];
+         doubt |= other && bounds > 0 && largest.value - block->value[i] <= bounds;
+      }
+      if (chosen)
+         give(grad, sum);
+      if (doubt)
+         doubt_of(grad, sum);
    }
-   if (chosen) {
-      sum->value += grad.value;
-      sum->hard += grad.hard;
-      sum->variance += grad.variance;
-      sum->flags |= grad.flags;
-   }
-   if (doubt) {
-      double gap = fabs(grad.value) + grad.hard;
-      sum->hard += gap;
-      sum->variance += gap * gap;
-      sum->flags |= RKB_POINT_AMBIGUOUS;
-   }
+   if (isnan(grad.value) && !isnan(sum->value))
+      sum->flags |= RKB_POINT_DONT_CARE;
 }
 
 static int max_gradient_point(rkb_reader_t *reader, const rkb_program_node_t *node, const geometry_t *g,
@@ -212,6 +247,8 @@ static int max_gradient_point(rkb_reader_t *reader, const rkb_program_node_t *no
    if (windows > 1) /* gradients of overlapping windows are added */
       rkb_sum_rounding(rkb_reader_precision(reader), point->value, absolute, squares, (double)windows,
                        (double)windows, point);
+   if (rkb_point_is_nan(*point))
+      *point = rkb_point_nan();
    return status;
 }
 

@@ -64,11 +64,11 @@ __global__ void __launch_bounds__(256, 4)
       float largest = sum[0];
 #pragma unroll
       for (int window = 1; window < 4; window++)
-         if (sum[window] > largest) {
+         if (sum[window] > largest || sum[window] != sum[window]) {
             largest = sum[window];
             best = window;
          }
-      const float grad = largest + bias[k] > 0.0f ? arriving : 0.0f;
+      const float grad = largest + bias[k] <= 0.0f ? 0.0f : arriving;
       total += grad;
       *(float2 *)(passed + 2 * (plane + i)) = make_float2(grad, best);
    }

@@ -74,11 +74,11 @@ __global__ void find_winner(const float *x, const float *weight, const float *bi
    int best = 0;
    float largest = sum[0];
    for (int window = 1; window < 4; window++)
-      if (sum[window] > largest) {
+      if (sum[window] > largest || sum[window] != sum[window]) {
          largest = sum[window];
          best = window;
       }
-   winner[i] = largest + bias[k] > 0.0f ? best : -1;
+   winner[i] = largest + bias[k] <= 0.0f ? -1 : best;
 }
 
 template <int block>

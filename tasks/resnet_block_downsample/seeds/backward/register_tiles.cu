@@ -143,6 +143,11 @@ launches:
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
  * multiplications. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* A batch norm with fixed statistics: what its weight and bias are applied to, and what its input's gradient is multiplied by. */
 struct Norm {
    const float *mean, *variance, *weight, *bias;
@@ -500,8 +505,8 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 
       put(normal + at, left, vector, value);
       if (middle)
          put(middle + at, left, vector,
-             make_float4(fmaxf(norm.apply(channel, value.x), 0.0f), fmaxf(norm.apply(channel, value.y), 0.0f),
-                         fmaxf(norm.apply(channel, value.z), 0.0f), fmaxf(norm.apply(channel, value.w), 0.0f)));
+             make_float4(relu(norm.apply(channel, value.x)), relu(norm.apply(channel, value.y)),
+                         relu(norm.apply(channel, value.z)), relu(norm.apply(channel, value.w))));
    });
 }
 
@@ -524,10 +529,10 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 
       const float scale = down_weight[channel], shift = down_bias[channel];
       const float4 normal = make_float4(norm.normal(channel, sum[i][j]), norm.normal(channel, sum[i][j + 1]),
                                         norm.normal(channel, sum[i][j + 2]), norm.normal(channel, sum[i][j + 3]));
-      const float4 grad = make_float4(norm.apply(channel, normal.x) + (other.x * scale + shift) > 0.0f ? grad_of.x : 0.0f,
-                                      norm.apply(channel, normal.y) + (other.y * scale + shift) > 0.0f ? grad_of.y : 0.0f,
-                                      norm.apply(channel, normal.z) + (other.z * scale + shift) > 0.0f ? grad_of.z : 0.0f,
-                                      norm.apply(channel, normal.w) + (other.w * scale + shift) > 0.0f ? grad_of.w : 0.0f);
+      const float4 grad = make_float4(norm.apply(channel, normal.x) + (other.x * scale + shift) <= 0.0f ? 0.0f : grad_of.x,
+                                      norm.apply(channel, normal.y) + (other.y * scale + shift) <= 0.0f ? 0.0f : grad_of.y,
+                                      norm.apply(channel, normal.z) + (other.z * scale + shift) <= 0.0f ? 0.0f : grad_of.z,
+                                      norm.apply(channel, normal.w) + (other.w * scale + shift) <= 0.0f ? 0.0f : grad_of.w);
       put(grad2 + at, left, vector, grad);
       products[i] += grad.x * normal.x + grad.y * normal.y + (grad.z * normal.z + grad.w * normal.w);
       downs[i] += grad.x * other.x + grad.y * other.y + (grad.z * other.z + grad.w * other.w);
@@ -553,10 +558,10 @@ __global__ void __launch_bounds__(tile_m *tile_n / 64, tile_m * tile_n > 8192 ? 
    for_each_four<tile_n>(first_channel, first_pixel, K, pixels, P * Q, [&](int i, int j, int channel, long long at, int left, bool vector) {
       const float4 normal = four_at(normal1 + at, left, vector);
       const float scale = weight[channel], shift = bias[channel];
-      const float4 grad = make_float4(normal.x * scale + shift > 0.0f ? sum[i][j] : 0.0f,
-                                      left > 1 && normal.y * scale + shift > 0.0f ? sum[i][j + 1] : 0.0f,
-                                      left > 2 && normal.z * scale + shift > 0.0f ? sum[i][j + 2] : 0.0f,
-                                      left > 3 && normal.w * scale + shift > 0.0f ? sum[i][j + 3] : 0.0f);
+      const float4 grad = make_float4(normal.x * scale + shift <= 0.0f ? 0.0f : sum[i][j],
+                                      left <= 1 || normal.y * scale + shift <= 0.0f ? 0.0f : sum[i][j + 1],
+                                      left <= 2 || normal.z * scale + shift <= 0.0f ? 0.0f : sum[i][j + 2],
+                                      left <= 3 || normal.w * scale + shift <= 0.0f ? 0.0f : sum[i][j + 3]);
       put(grad1 + at, left, vector, grad);
       products[i] += grad.x * normal.x + grad.y * normal.y + (grad.z * normal.z + grad.w * normal.w);
       grads[i] += grad.x + grad.y + (grad.z + grad.w);

@@ -82,6 +82,11 @@ launches:
  * matrices are gathered on the way into shared memory. Sums over pixels for the weights are cut into slices that a later launch
  * adds in their order; no atomics. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* Brings `rows` x `depth` numbers of a matrix into shared memory, neighbouring threads along the direction that is
  * contiguous in memory.  Matrix is a small object that gives element (row, k), zero where the row is outside. */
 template <int rows, int depth, int threads, class Matrix>
@@ -257,7 +262,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
          const float value = norm.at(channel, sum[i][j]);
          normal[at] = value;
-         middle[at] = fmaxf(value * scale[channel] + shift[channel], 0.0f);
+         middle[at] = relu(value * scale[channel] + shift[channel]);
       }
    }
 }
@@ -294,7 +299,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          const float bypassed = down_value * down_scale[channel] + down_shift[channel];
          normal_down[at] = down_value;
          normal[at] = value;
-         grad[at] = value * scale[channel] + shift[channel] + bypassed > 0.0f ? grad_y[at] : 0.0f;
+         grad[at] = value * scale[channel] + shift[channel] + bypassed <= 0.0f ? 0.0f : grad_y[at];
       }
    }
 }
@@ -319,7 +324,7 @@ __global__ void __launch_bounds__(tile_m *tile_n / (micro * micro))
          if (channel >= K || pixel >= pixels)
             continue;
          const long long at = ((long long)(pixel / (P * Q)) * K + channel) * P * Q + pixel % (P * Q);
-         grad_out[at] = middle[at] > 0.0f ? sum[i][j] : 0.0f;
+         grad_out[at] = middle[at] <= 0.0f ? 0.0f : sum[i][j];
       }
    }
 }
