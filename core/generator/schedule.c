@@ -71,7 +71,7 @@ static const struct {
    [RKB_SEGMENTS] = {"segments", 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_CHANNELS] = {"channels", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, -1}},
    [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
-   [RKB_SMALL] = {"small", TILES, {0, 64, 256, 1024, 4096, -1}},
+   [RKB_SMALL] = {"small", TILES, {0, 64, 256, -1}},
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
    [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},

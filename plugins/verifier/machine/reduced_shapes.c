@@ -2,6 +2,9 @@
  * executed instead at smaller shapes that resemble it: the same launches, attributes and residues of dims, once with all dims made smaller
  * and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged there.
  *
+ * Where none of these has the launches, because their conditions leave what is so small to other kernels, each launch is executed at another shape:
+ * the cheapest of many that are drawn from the whole domain, or the smallest that comes of halving dims of the bench shape as long as the launch stays.
+ *
  * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #include "bench_values.h"
@@ -14,7 +17,14 @@
 #define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */
+#define UNSEEN_BUDGET 150000000u /* of one that alone has a launch: without it nothing would be known */
 #define MOST_WASTED 240000000u   /* on shapes that took more, of a bench case */
+#define LEAST_WORK 1e6           /* operations: drawn_shapes.c reaches what takes fewer */
+#define MOST_WORK 3e7
+#define DRAWN_LARGER 3           /* times, where none of so many had the launch */
+#define STEP 0.6                 /* of a shape's operations, those that the next may have */
+#define DRAWS 96u                /* of which the one that seems to take least is executed */
+#define MOST_UNSEEN 4u           /* launches of a bench case */
 
 /* A bench case with outputs that were not judged. */
 struct reduced {
@@ -56,13 +66,13 @@ static json_t *describe(const rkb_case_t *shape) {
    return json_string(text);
 }
 
-/* Executes the shape whole; *whole: within its budget. */
-static int execute(struct reduced *r, const rkb_case_t *shape, bool *whole, rkb_error_t *err) {
+/* Executes the shape whole, with at most so many thread-instructions; *whole: they sufficed. */
+static int execute(struct reduced *r, const rkb_case_t *shape, uint64_t most, bool *whole, rkb_error_t *err) {
    struct outcome *to = r->sample->outcome, own;
    struct candidate candidate = *r->candidate;
    outcome_init(&own, to->debug);
    candidate.once = true;
-   candidate.budget = candidate.budget < REDUCED_BUDGET ? candidate.budget : REDUCED_BUDGET;
+   candidate.budget = candidate.budget < most ? candidate.budget : most;
    const int status = case_run(r->verifier, &candidate, shape, &own, err);
    r->candidate->budget -= own.work < r->candidate->budget ? own.work : r->candidate->budget;
    *whole = status == RKB_OK && own.cases_run == 1;
@@ -91,7 +101,7 @@ static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, r
       for (uint32_t d = 0; status == RKB_OK && d < shape->dim_count; d++)
          *shorter |= shape->dims[d].value < s->the_case->dims[d].value ? UINT64_C(1) << d : 0;
       if (status == RKB_OK && same && r->candidate->budget)
-         status = execute(r, shape, &whole, err);
+         status = execute(r, shape, REDUCED_BUDGET, &whole, err);
       if (status == RKB_OK && whole)
          json_array_append_new(r->shapes, describe(shape));
       if (shape)
@@ -127,6 +137,126 @@ static const rkb_plan_launch_t *never_whole(const struct sample *s) {
    return NULL;
 }
 
+/* About how much the launches do: every thread goes along the longest dim.  Tiles that a short dim leaves nearly empty cost as much as full ones. */
+static double cost_of(const rkb_plan_t *plan, const rkb_case_t *shape) {
+   int64_t longest = 1;
+   for (uint32_t d = 0; d < shape->dim_count; d++)
+      longest = shape->dims[d].value > longest ? shape->dims[d].value : longest;
+   return (double)shapes_plan_threads(plan) * (double)longest;
+}
+
+/* Whether the candidate has the launch at the shape, and about what it costs there. */
+static int has_launch(const struct reduced *r, const rkb_case_t *shape, uint64_t name, bool *has,
+                      double *cost, rkb_error_t *err) {
+   const struct candidate *candidate = r->candidate;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   const int status = r->verifier->kernel->plan(r->verifier->host, candidate->job, candidate->item,
+                                                candidate->build, shape, &plan, &finding, err);
+   *has = false;
+   for (uint32_t n = 0; status == RKB_OK && plan && n < plan->launch_count; n++)
+      *has |= shapes_launch_name(&plan->launches[n]) == name;
+   *cost = *has ? cost_of(plan, shape) : 0;
+   if (plan)
+      r->verifier->kernel->plan_free(plan);
+   return status;
+}
+
+/* Of shapes of so many operations at most, the one with the launch that seems to take least; *best is NULL where none has it. */
+static int draw_with_launch(struct reduced *r, double work, uint64_t name, rkb_case_t **best,
+                            rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   double least = 0;
+   int status = RKB_OK;
+   *best = NULL;
+   for (uint32_t n = 0; n < DRAWS && status == RKB_OK; n++) {
+      rkb_case_t *drawn = NULL;
+      bool has = false;
+      double cost = 0;
+      status = me->task->case_draw(me->host, &r->stream, work, &drawn, err);
+      if (status == RKB_OK)
+         status = has_launch(r, drawn, name, &has, &cost, err);
+      if (has && (!*best || cost < least)) {
+         rkb_case_t *worse = *best;
+         *best = drawn;
+         drawn = worse;
+         least = cost;
+      }
+      if (drawn)
+         me->task->case_free(drawn);
+   }
+   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* nothing so small fits the domain */
+}
+
+/* The same among ever larger shapes, until there is one. */
+static int draw_growing(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
+   int status = RKB_OK;
+   *best = NULL;
+   for (double work = LEAST_WORK; work <= MOST_WORK && !*best && status == RKB_OK; work *= DRAWN_LARGER)
+      status = draw_with_launch(r, work, name, best, err);
+   return status;
+}
+
+/* From the bench shape to a smaller one, again and again, as long as the launch stays; *best is NULL where it stays at none. */
+static int descend_with_launch(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   const rkb_case_t *bench = r->sample->the_case;
+   int status = RKB_OK;
+   *best = NULL;
+   for (uint32_t failed = 0; failed <= bench->dim_count && status == RKB_OK;) {
+      const rkb_case_t *from = *best ? *best : bench;
+      const uint32_t longest =
+         (uint32_t)me->random->below(&r->stream, bench->dim_count + 1); /* dim_count: none */
+      rkb_case_t *smaller = NULL;
+      bool has = false;
+      double cost = 0;
+      status =
+         me->task->case_reduced(me->host, from, &r->stream, STEP * from->operations, longest, &smaller, err);
+      if (status == RKB_OK)
+         status = has_launch(r, smaller, name, &has, &cost, err);
+      failed = has ? 0 : failed + 1;
+      if (has) {
+         rkb_case_t *larger = *best;
+         *best = smaller;
+         smaller = larger;
+      }
+      if (smaller)
+         me->task->case_free(smaller);
+      if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
+         status = RKB_OK;
+   }
+   return status;
+}
+
+/* Executes shapes of the whole domain until each launch of the bench shape has been executed whole, or until one cannot be. */
+static int judge_unseen(struct reduced *r, rkb_error_t *err) {
+   const struct sample *s = r->sample;
+   json_t *shapes = json_array();
+   const rkb_plan_launch_t *unseen;
+   int status = RKB_OK;
+   bool whole = true;
+   for (uint32_t n = 0; n < MOST_UNSEEN && whole && status == RKB_OK &&
+                        s->outcome->rank < RKB_MACHINE_UNKNOWN && (unseen = never_whole(s)) != NULL;
+        n++) {
+      const uint64_t name = shapes_launch_name(unseen);
+      whole = false;
+      for (uint32_t way = 0; way < 2 && !whole && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN; way++) {
+         rkb_case_t *shape = NULL;
+         status = way == 0 ? draw_growing(r, name, &shape, err) : descend_with_launch(r, name, &shape, err);
+         if (status == RKB_OK && shape && r->candidate->budget)
+            status = execute(r, shape, UNSEEN_BUDGET, &whole, err);
+         if (status == RKB_OK && whole)
+            json_array_append_new(shapes, describe(shape));
+         if (shape)
+            r->verifier->task->case_free(shape);
+      }
+   }
+   if (!never_whole(s))
+      json_array_extend(r->shapes, shapes);
+   json_decref(shapes);
+   return status;
+}
+
 static void tell(const struct reduced *r) {
    const struct sample *s = r->sample;
    const rkb_plan_launch_t *unseen = never_whole(s);
@@ -148,6 +278,8 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
    if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes && RKB_HAS(me->task, case_reduced)) {
       r.stream = me->random->for_job(me->host, s->candidate->job, STREAM_REDUCED | s->case_index << 8);
       status = judge_shapes(&r, err);
+      if (status == RKB_OK && !json_array_size(r.shapes))
+         status = judge_unseen(&r, err);
       if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
          tell(&r);
    }
