@@ -26,6 +26,25 @@ static void store_as(rkb_program_t *program, uint32_t first, uint32_t grad, uint
       program->values[grad].dtype = rkb_program_dtype(program, value);
 }
 
+/* What an operation that PyTorch runs by itself adds to the gradient of a narrow value is stored in the value's type, before it is added to
+ * what others add, and so is what it sums over the dims along which the value was repeated.  Steps inside one function store nothing. */
+static void store_addend(rkb_program_t *program, const rkb_program_node_t *node, uint32_t first,
+                         uint32_t before, uint32_t addend, uint32_t value) {
+   if (node->operation->moves ||
+       (!node->operation->converts && !rkb_dtype_narrow(rkb_program_dtype(program, node->output))))
+      return;
+   store_as(program, first, addend, value);
+   while (addend >= before && program->values[addend].node >= 0) {
+      const rkb_program_node_t *from = &program->nodes[program->values[addend].node];
+      const bool sums = strcmp(from->operation->name, "sum") == 0;
+      if (!sums && strcmp(from->operation->name, "reshape") != 0)
+         return;
+      addend = from->inputs[0];
+      if (sums)
+         store_as(program, before, addend, value);
+   }
+}
+
 void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const uint32_t *seeds, uint32_t count,
                         const uint32_t *inputs, uint32_t *gradients, uint32_t input_count) {
    uint32_t node_count = program->node_count, value_count = program->value_count;
@@ -54,9 +73,12 @@ void rkb_gradient_build(rkb_program_t *program, const uint32_t *values, const ui
          uint32_t before = program->value_count,
                   grad = node.operation->gradient(program, &node, j, grads[node.output]);
          rkb_program_widen(program, before);
-         if (grad != RKB_NO_VALUE)
-            grads[input] =
-               grads[input] == RKB_NO_VALUE ? grad : rkb_make_binary(program, "add", grads[input], grad);
+         if (grad == RKB_NO_VALUE)
+            continue;
+         store_addend(program, &node, value_count, before, grad, input);
+         before = program->value_count;
+         grads[input] =
+            grads[input] == RKB_NO_VALUE ? grad : rkb_make_binary(program, "add", grads[input], grad);
          rkb_program_widen(program, before);
       }
    }
