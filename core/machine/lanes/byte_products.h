@@ -31,4 +31,39 @@ static inline int32_t sum_byte_products(const uint8_t *x, bool signed_x, const u
 }
 #endif
 
+/* A line of 32 bytes as numbers of 16 bits. */
+typedef struct wide_line {
+   int16_t number[32] __attribute__((aligned(32)));
+} wide_line_t;
+
+static inline void widen_line(const uint8_t *bytes, bool is_signed, wide_line_t *out) {
+   for (uint32_t n = 0; n < 32; n++)
+      out->number[n] = (int16_t)(is_signed ? (int8_t)bytes[n] : bytes[n]);
+}
+
+/* The sums of 32 products: one line with each of four others. */
+#ifdef __AVX2__
+static inline __m256i line_products(const wide_line_t *x, const wide_line_t *y) {
+   const __m256i *one = (const __m256i *)(const void *)x->number,
+                 *other = (const __m256i *)(const void *)y->number;
+   return _mm256_add_epi32(_mm256_madd_epi16(one[0], other[0]), _mm256_madd_epi16(one[1], other[1]));
+}
+
+static inline void sum_line_products(const wide_line_t *x, const wide_line_t y[4], int32_t sums[4]) {
+   const __m256i halves =
+      _mm256_hadd_epi32(_mm256_hadd_epi32(line_products(x, y), line_products(x, y + 1)),
+                        _mm256_hadd_epi32(line_products(x, y + 2), line_products(x, y + 3)));
+   _mm_storeu_si128((__m128i *)(void *)sums,
+                    _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
+}
+#else
+static inline void sum_line_products(const wide_line_t *x, const wide_line_t y[4], int32_t sums[4]) {
+   for (uint32_t line = 0; line < 4; line++) {
+      sums[line] = 0;
+      for (uint32_t n = 0; n < 32; n++)
+         sums[line] += x->number[n] * y[line].number[n];
+   }
+}
+#endif
+
 #endif

@@ -325,34 +325,57 @@ static void multiply_floats(const product_t *p) {
    }
 }
 
-static int64_t dot(const machine_warpgroup_form_t *form, const uint8_t *x, const uint8_t *y) {
-   int32_t sum = 0;
-   if (form->type_a == TENSOR_B1) {
-      for (uint32_t n = 0; n < WARPGROUP_LINE; n++)
-         sum += __builtin_popcount(x[n] & y[n]);
-      return sum;
+/* Lines of 32 bytes, and the numbers that they are where they are no bits. */
+typedef struct integer_lines {
+   uint8_t bytes[WARP_ROWS][WARPGROUP_LINE];
+   wide_line_t wide[WARP_ROWS];
+} integer_lines_t;
+
+#define COLUMN_GROUP 8u /* columns whose results are in the same registers */
+
+/* A lane holds two neighbours of a group: the even columns come first, then the odd ones. */
+static void take_column_group(const product_t *p, uint32_t first, integer_lines_t *out) {
+   for (uint32_t n = 0; n < COLUMN_GROUP; n++) {
+      const uint32_t place = n % 2 * (COLUMN_GROUP / 2) + n / 2;
+      take_line(p->warp->block, p->b, first + n, out->bytes[place]);
+      widen_line(out->bytes[place], p->form->type_b == TENSOR_S8, &out->wide[place]);
    }
-   const bool signed_x = form->type_a == TENSOR_S8, signed_y = form->type_b == TENSOR_S8;
-   for (uint32_t n = 0; n < WARPGROUP_LINE; n += 16)
-      sum += sum_byte_products(x + n, signed_x, y + n, signed_y);
-   return sum;
+}
+
+/* The sums of products of a row with four columns. */
+static void sum_columns(const product_t *p, const integer_lines_t *a, uint32_t row, const integer_lines_t *b,
+                        uint32_t place, int32_t sums[4]) {
+   if (p->form->type_a != TENSOR_B1) {
+      sum_line_products(&a->wide[row], &b->wide[place], sums);
+      return;
+   }
+   for (uint32_t c = 0; c < 4; c++) {
+      sums[c] = 0;
+      for (uint32_t n = 0; n < WARPGROUP_LINE; n++)
+         sums[c] += __builtin_popcount(a->bytes[row][n] & b->bytes[place + c][n]);
+   }
 }
 
 static void multiply_integers(const product_t *p) {
    machine_warp_t *warp = p->warp;
-   uint8_t rows[WARP_ROWS][WARPGROUP_LINE], line[WARPGROUP_LINE];
-   for (uint32_t row = 0; row < WARP_ROWS; row++)
-      take_row(p, row, rows[row]);
-   for (uint32_t column = 0; column < p->form->n; column++) {
-      take_line(warp->block, p->b, column, line);
-      for (uint32_t row = 0; row < WARP_ROWS; row++) {
-         const uint32_t number = column / 8 * 4 + row / 8 * 2 + column % 2,
-                        lane = row % 8 * 4 + column % 8 / 2;
-         int32_t *at = LANES_OF(int32_t, p->d[number].offset) + lane;
-         int64_t total = (p->adds ? *at : 0) + dot(p->form, rows[row], line);
-         if (p->form->saturates)
-            total = total > INT32_MAX ? INT32_MAX : total < INT32_MIN ? INT32_MIN : total;
-         *at = (int32_t)total;
+   integer_lines_t a, b;
+   int32_t sums[4];
+   for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      take_row(p, row, a.bytes[row]);
+      widen_line(a.bytes[row], p->form->type_a == TENSOR_S8, &a.wide[row]);
+   }
+   for (uint32_t first = 0; first < p->form->n; first += COLUMN_GROUP) {
+      take_column_group(p, first, &b);
+      for (uint32_t n = 0; n < 2 * WARP_ROWS; n++) { /* a row with the even columns, then with the odd ones */
+         const uint32_t row = n / 2, odd = n % 2;
+         int32_t *at = LANES_OF(int32_t, p->d[first / 2 + row / 8 * 2 + odd].offset) + row % 8 * 4;
+         sum_columns(p, &a, row, &b, odd * (COLUMN_GROUP / 2), sums);
+         for (uint32_t c = 0; c < 4; c++) {
+            int64_t total = (p->adds ? (int64_t)at[c] : 0) + sums[c];
+            if (p->form->saturates)
+               total = total > INT32_MAX ? INT32_MAX : total < INT32_MIN ? INT32_MIN : total;
+            at[c] = (int32_t)total;
+         }
       }
    }
 }
