@@ -1,7 +1,7 @@
 /* The corners of the domain: shapes with up to three dims at their most and the others at their least.
  *
  * A grid that has too many blocks there has no launch, which its plan says without being executed.  Corners that cost little are
- * executed, for each dim the costliest of them: a loop may have a second turn only there.  One thread. */
+ * executed, for each dim that no chosen one has at its most the costliest of them: a loop may have a second turn only there.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
