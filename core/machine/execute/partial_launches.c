@@ -129,6 +129,7 @@ void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_
    if (offset + bytes > extent->high)
       extent->high = offset + bytes;
    extent->words += (bytes + 3) / 4;
+   extent->bytes += bytes;
 }
 
 void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes) {
