@@ -1,52 +1,10 @@
 /* The conditions in a kernel that all threads of a launch decide alike, from its parameters and the sizes of its grid and blocks alone: D % 8 == 4, rows > 300.  What a
  * kernel does at some shapes only is behind one of them.  Followed through registers that one instruction without a guard gives a value, in integers; what
  * comes from memory, from pointers or from a thread's index is not followed.  A list belongs to one thread. */
-#include "machine/machine.h"
-#include "machine/ptx/module.h"
+#include "machine/decode/conditions.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum operation {
-   COPY,
-   ADD,
-   SUBTRACT,
-   MULTIPLY,
-   MULTIPLY_ADD,
-   AND,
-   OR,
-   XOR,
-   NOT,
-   LEFT,
-   RIGHT,
-   REMAINDER,
-   QUOTIENT,
-   LEAST,
-   MOST,
-   MINUS,
-   SIZE,
-   ONES,
-   COMPARE,
-   CHOOSE,
-   PARAMETER
-};
-
-struct step {
-   const ptx_statement_t *statement;
-   uint32_t number, type, from; /* type: of the result; from: of what a conversion or a wide product takes */
-   enum operation operation;
-   char comparison[3];
-   bool condition;
-};
-
-struct rkb_machine_conditions {
-   const ptx_module_t *module;
-   const ptx_function_t *function;
-   struct step *steps;
-   uint32_t count;
-   uint64_t *values; /* by register */
-   bool *known;
-};
 
 /* Reading -------------------------------------------------------------------------------------------------------------- */
 
@@ -116,6 +74,10 @@ static bool is_size(uint64_t special) {
           (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
 }
 
+static bool is_place(uint64_t special) {
+   return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
+}
+
 /* How many statements give each register a value. */
 static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    for (uint32_t n = 0; n < function->statement_count; n++) {
@@ -133,25 +95,30 @@ static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    }
 }
 
-/* Whether the statement gives its register a value that the launch decides. */
-static bool follows(const rkb_machine_conditions_t *c, const struct step *step, const uint32_t *writers) {
-   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-   const uint32_t count = step->statement->operand_count;
-   if (step->statement->guard != PTX_NONE || count < 2 || count > 4 ||
-       operands[0].kind != PTX_OPERAND_REGISTER || writers[operands[0].index] != 1)
+/* Whether the statement may give its register a value that the launch decides.  Asked before its words are read: most statements of a large kernel depend on
+ * threads or memory. */
+static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
+                    const uint32_t *writers) {
+   const ptx_operand_t *operands = &c->function->operands[statement->operand];
+   const uint32_t count = statement->operand_count;
+   if (statement->guard != PTX_NONE || count < 2 || count > 4 || operands[0].kind != PTX_OPERAND_REGISTER ||
+       writers[operands[0].index] != 1)
       return false;
-   if (step->operation == PARAMETER)
+   if (word_is(statement->opcode, 0, "ld"))
       return operands[1].kind == PTX_OPERAND_ADDRESS &&
              c->function->operands[operands[1].first].kind == PTX_OPERAND_SYMBOL;
    for (uint32_t k = 1; k < count; k++)
-      if (operands[k].paired || !(operands[k].kind == PTX_OPERAND_INTEGER ||
-                                  (operands[k].kind == PTX_OPERAND_SPECIAL && is_size(operands[k].value)) ||
-                                  (operands[k].kind == PTX_OPERAND_REGISTER && c->known[operands[k].index])))
+      if (operands[k].paired ||
+          !(operands[k].kind == PTX_OPERAND_INTEGER ||
+            (operands[k].kind == PTX_OPERAND_SPECIAL &&
+             (is_size(operands[k].value) || (c->of_blocks && is_place(operands[k].value)))) ||
+            (operands[k].kind == PTX_OPERAND_REGISTER && c->known[operands[k].index])))
          return false;
    return true;
 }
 
-rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry) {
+rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
+                                                  bool of_blocks) {
    rkb_machine_conditions_t *c = calloc(1, sizeof *c);
    uint32_t *writers = NULL;
    for (uint32_t n = 0; c && n < module->function_count; n++)
@@ -160,6 +127,7 @@ rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t 
    if (!c || !c->function || module->error_line)
       goto none;
    c->module = module;
+   c->of_blocks = of_blocks;
    c->steps = calloc(c->function->statement_count + 1, sizeof *c->steps);
    c->values = calloc(c->function->register_count + 1, sizeof *c->values);
    c->known = calloc(c->function->register_count + 1, sizeof *c->known);
@@ -169,7 +137,7 @@ rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t 
    count_writers(c->function, writers);
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
       struct step step = {.statement = &c->function->statements[n], .number = n};
-      if (!read_operation(step.statement->opcode, &step) || !follows(c, &step, writers))
+      if (!follows(c, step.statement, writers) || !read_operation(step.statement->opcode, &step))
          continue;
       c->known[c->function->operands[step.statement->operand].index] = true;
       c->steps[c->count++] = step;
@@ -180,6 +148,10 @@ none:
    free(writers);
    rkb_machine_conditions_free(c);
    return NULL;
+}
+
+rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry) {
+   return machine_conditions_read(module, entry, false);
 }
 
 void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
@@ -309,28 +281,34 @@ static bool value_of(const rkb_machine_conditions_t *c, const struct step *step,
       return false;
    *value = operand->kind == PTX_OPERAND_REGISTER  ? c->values[operand->index] ^ operand->negated
             : operand->kind == PTX_OPERAND_INTEGER ? operand->value
+            : is_place(special)                    ? c->block[special - PTX_SPECIAL_CTAID_X]
             : special >= PTX_SPECIAL_NCTAID_X      ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
                                                    : launch->block[special - PTX_SPECIAL_NTID_X];
    return step->operation == CHOOSE || (*value = as_type(*value, step->from), true);
 }
 
+bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step,
+                            const rkb_plan_launch_t *launch, uint64_t *result) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   uint64_t values[3] = {0};
+   bool known = true;
+   *result = 0;
+   if (step->operation == PARAMETER)
+      known = parameter_of(c, step, launch, result);
+   for (uint32_t k = 1; k < step->statement->operand_count && known && step->operation != PARAMETER; k++)
+      known = value_of(c, step, &operands[k], launch, &values[k - 1]);
+   if (known && step->operation != PARAMETER)
+      known = apply(step, values[0], values[1], values[2], result);
+   c->known[operands[0].index] = known;
+   c->values[operands[0].index] = step->operation == COMPARE ? *result : as_type(*result, step->type);
+   return known;
+}
+
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome),
                                    void *argument) {
-   for (uint32_t n = 0; n < c->count; n++) {
-      const struct step *step = &c->steps[n];
-      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-      uint64_t values[3] = {0}, result = 0;
-      bool known = true;
-      if (step->operation == PARAMETER)
-         known = parameter_of(c, step, launch, &result);
-      for (uint32_t k = 1; k < step->statement->operand_count && known && step->operation != PARAMETER; k++)
-         known = value_of(c, step, &operands[k], launch, &values[k - 1]);
-      if (known && step->operation != PARAMETER)
-         known = apply(step, values[0], values[1], values[2], &result);
-      c->known[operands[0].index] = known;
-      c->values[operands[0].index] = step->operation == COMPARE ? result : as_type(result, step->type);
-      if (known && step->condition)
-         visit(argument, step->number, result & 1);
-   }
+   uint64_t result;
+   for (uint32_t n = 0; n < c->count; n++)
+      if (machine_condition_step(c, &c->steps[n], launch, &result) && c->steps[n].condition)
+         visit(argument, c->steps[n].number, result & 1);
 }

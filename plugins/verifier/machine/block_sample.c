@@ -1,12 +1,12 @@
 /* Draws the blocks of a sample (block_sample.h). */
-#include "block_sample.h"
+#include "telling_blocks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ATTEMPTS 8 /* at a block that is not in the list yet */
-#define MOST_SAMPLED (1024 + POSITION_CLASSES + MOST_DRAWN)
+#define MOST_SAMPLED (1024 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
 
 /* Positions ---------------------------------------------------------------------------------------------------------- */
 
@@ -116,6 +116,15 @@ static void add_classes(const struct verifier *me, struct sampled_launch *list, 
    }
 }
 
+/* One of each kind of blocks that the kernel tells apart and the list has none of. */
+static void add_telling(const struct verifier *me, const struct candidate *candidate,
+                        const rkb_plan_launch_t *launch, struct sampled_launch *list, rkb_random_t *stream) {
+   uint64_t blocks[MOST_TELLING];
+   const uint32_t count = telling_blocks(me, candidate, launch, list, stream, blocks);
+   for (uint32_t n = 0; n < count; n++)
+      add(list, launch->grid, blocks[n], false);
+}
+
 /* Any block that is not in the list, each as likely. */
 static void add_drawn(const struct verifier *me, struct sampled_launch *list, const uint32_t grid[3],
                       uint32_t most, rkb_random_t *stream) {
@@ -135,7 +144,9 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
                    me->random->for_job(me->host, candidate->job,
                                        RKB_RANDOM_OF_RUN | STREAM_COUNTED | number << 8 | case_index << 16),
                 own = me->random->for_job(me->host, candidate->job,
-                                          STREAM_BLOCKS | number << 8 | case_index << 16);
+                                          STREAM_BLOCKS | number << 8 | case_index << 16),
+                told = me->random->for_job(me->host, candidate->job,
+                                           STREAM_TELLING | number << 8 | case_index << 16);
    list->total = (uint64_t)grid[0] * grid[1] * grid[2];
    list->numbers = calloc(MOST_SAMPLED, sizeof *list->numbers);
    list->classes = calloc(MOST_SAMPLED, sizeof *list->classes);
@@ -146,6 +157,7 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
       return true;
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
+   add_telling(me, candidate, launch, list, &told);
    add_classes(me, list, grid, &own);
    add_drawn(me, list, grid, drawn - 1, &own);
    return true;

@@ -46,7 +46,8 @@ enum {
    STREAM_FAR,          /* far_ends.c */
    STREAM_WRAPS,        /* far_wraps.c */
    STREAM_TWINS,        /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
-   STREAM_LINKS         /* link_cases.c */
+   STREAM_LINKS,        /* link_cases.c */
+   STREAM_TELLING       /* telling_blocks.c, as twin_blocks.c */
 };
 
 struct verifier {
