@@ -6,34 +6,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/memory.h"
-#include "gpu/worker/driver.h"
-#include "gpu/worker/plan_instance.h"
-#include "kernel/kernel.h"
 #include "gpu/protocol.h"
+#include "gpu/worker/worker_requests.h"
 #include "gpu/worker/worker_sandbox.h"
-#include "gpu/worker/observation.h"
-#include "gpu/worker/spent_energy.h"
-#include "gpu/worker/staged_inputs.h"
-#include "gpu/worker/timed_run.h"
-
-_Static_assert(RKB_WORKER_MAX_SUMS <= RKB_MOST_SUMS, "each sum of a request has a place");
-
-struct worker {
-   rkb_driver_t driver;
-   rkb_worker_kernels_t own;
-   CUmodule modules[RKB_WORKER_MAX_INSTANCES];
-   rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
-   rkb_values_t values;
-   bool open, own_open;
-   char layers[96];
-   char message[256]; /* text for the current reply */
-};
 
 static bool read_all(void *data, size_t bytes) {
    for (char *at = data; bytes > 0;) {
@@ -76,294 +56,11 @@ static bool reply(const rkb_worker_head_t *request, int status, const void *body
    return write_all(&head, sizeof head) && write_all(body, bytes);
 }
 
-static int fail(struct worker *w, int status, const char *fmt, ...) {
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(w->message, sizeof w->message, fmt, ap);
-   va_end(ap);
-   return status;
-}
-
-static int fail_driver(struct worker *w, const char *what, CUresult status) {
-   return fail(w, status == CUDA_ERROR_OUT_OF_MEMORY ? RKB_WORKER_NO_MEMORY : RKB_WORKER_DRIVER, "%s: %s",
-               what, rkb_driver_error(&w->driver, status));
-}
-
-static rkb_instance_t *find_instance(struct worker *w, uint32_t number) {
-   return number < RKB_WORKER_MAX_INSTANCES && w->instances[number].plan ? &w->instances[number] : NULL;
-}
-
-static int hello(struct worker *w, int ordinal, char *out, size_t size) {
-   size_t free_bytes = 0, bytes = 0;
-   if (!w->open && !rkb_driver_open(&w->driver, ordinal, w->message, sizeof w->message))
-      return RKB_WORKER_NO_DEVICE;
-   w->open = true;
-   CUresult status = w->own_open ? CUDA_SUCCESS : rkb_worker_kernels_open(&w->driver, &w->own);
-   if (status != CUDA_SUCCESS)
-      return fail_driver(w, "loading the worker's own kernels", status);
-   w->own_open = true;
-   w->driver.cuMemGetInfo(&free_bytes, &bytes);
-   w->values.most_bytes = bytes / 4;
-   snprintf(
-      out, size,
-      "device=%s\ndevices=%d\nbus=%s\ndriver_api=%d\nmemory_bytes=%zu\nfree_bytes=%zu\nl2_bytes=%zu\npage_bytes=%zu\nlayers=%s\n",
-      w->driver.name, w->driver.devices, w->driver.bus, w->driver.version, bytes, free_bytes, w->driver.l2_bytes,
-      w->driver.granularity, w->layers);
-   return RKB_WORKER_OK;
-}
-
-static int load_module(struct worker *w, const rkb_worker_module_t *r, const char *cubin, size_t bytes) {
-   if (r->module >= RKB_WORKER_MAX_INSTANCES || w->modules[r->module] || bytes < 16)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "module number %u is taken or too large", r->module);
-   CUresult status = w->driver.cuModuleLoadData(&w->modules[r->module], cubin);
-   if (status == CUDA_SUCCESS)
-      return RKB_WORKER_OK;
-   w->modules[r->module] = NULL;
-   return fail(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s",
-               rkb_driver_error(&w->driver, status));
-}
-
-static int stage(struct worker *w, const rkb_worker_stage_t *r, const char *data, size_t bytes) {
-   CUresult why;
-   int status = rkb_values_stage(&w->driver, &w->values, r, data, bytes, &why);
-   if (status == RKB_WORKER_BAD_REQUEST)
-      return fail(w, status, "tensor %u: bytes past its end, or more than %d staged tensors", r->tensor,
-                  RKB_WORKER_MAX_STAGED);
-   return status == RKB_WORKER_OK ? status : fail_driver(w, "staging an input", why);
-}
-
-/* Enqueues all sums of a request before it waits for any. */
-static int sums(struct worker *w, const rkb_worker_sum_t *list, size_t bytes, uint64_t *out) {
-   const size_t count = bytes / sizeof *list;
-   if (bytes % sizeof *list || count == 0 || count > RKB_WORKER_MAX_SUMS)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "%zu bytes are not a list of buffers to add up", bytes);
-   CUresult status = rkb_sums_begin(&w->driver, &w->own);
-   for (uint32_t i = 0; i < count && status == CUDA_SUCCESS; i++) {
-      const rkb_worker_sum_t *r = &list[i];
-      const rkb_instance_t *in = find_instance(w, r->instance);
-      const rkb_staged_t *staged =
-         r->instance == RKB_SUM_STAGED ? rkb_values_find(&w->values, r->set, r->buffer) : NULL;
-      if (!staged && (!in || r->buffer >= in->plan->buffer_count))
-         return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
-      status = rkb_sum(&w->driver, &w->own, i, staged ? staged->data : in->memory[r->buffer].start,
-                       staged ? staged->bytes : in->plan->buffers[r->buffer].bytes, r->key);
-   }
-   if (status == CUDA_SUCCESS)
-      status = rkb_sums_end(&w->driver, &w->own, (uint32_t)count, out);
-   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "adding up a buffer", status);
-}
-
-static int keep(struct worker *w, const rkb_worker_keep_t *r) {
-   if (!rkb_values_find(&w->values, r->set, r->tensor))
-      return fail(w, RKB_WORKER_BAD_REQUEST, "nothing is staged for set %u, tensor %u", r->set, r->tensor);
-   rkb_values_keep(&w->driver, &w->values, r->set, r->tensor, r->name);
-   return RKB_WORKER_OK;
-}
-
-static int take(struct worker *w, const rkb_worker_take_t *r, rkb_worker_taken_t *taken) {
-   *taken = (rkb_worker_taken_t){
-      .there = rkb_values_take(&w->driver, &w->values, r->set, r->tensor, r->name, r->bytes)};
-   if (!taken->there)
-      return RKB_WORKER_OK;
-   const rkb_worker_sum_t one = {RKB_SUM_STAGED, r->set, r->tensor, 0, r->key};
-   return sums(w, &one, sizeof one, &taken->sum);
-}
-
-static int open_instance(struct worker *w, const rkb_worker_instance_t *r, const char *plan_bytes,
-                         size_t bytes) {
-   rkb_plan_t *plan = NULL;
-   rkb_error_t err = {0};
-   if (r->instance >= RKB_WORKER_MAX_INSTANCES || w->instances[r->instance].plan)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "instance number %u is taken or too large", r->instance);
-   CUmodule module = r->module == RKB_WORKER_OWN_MODULE     ? w->own.module
-                     : r->module < RKB_WORKER_MAX_INSTANCES ? w->modules[r->module]
-                                                            : NULL;
-   if (!module || r->placement > RKB_PLACE_UNTOUCHED)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
-   if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
-   return rkb_instance_open(&w->driver, module, plan, r->placement, &w->instances[r->instance], w->message,
-                            sizeof w->message);
-}
-
-static int run_instance(struct worker *w, const rkb_worker_run_t *r, rkb_worker_ran_t *ran) {
-   rkb_instance_t *in = find_instance(w, r->instance);
-   if (!in)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", r->instance);
-   CUresult status = rkb_instance_prepare(&w->driver, in, &w->values, r->set);
-   if (status != CUDA_SUCCESS)
-      return fail_driver(w, "preparing a run", status);
-   *ran = rkb_instance_run(&w->driver, &w->own, in, r->deadline_ms);
-   return RKB_WORKER_OK;
-}
-
-/* Allocates memory for an answer whose size the request decides.  NULL, with the message set, when memory is
- * out. */
-static char *try_body(struct worker *w, uint64_t bytes) {
-   rkb_error_t err;
-   char *body = rkb_try_uncleared(bytes, 1, &err);
-   if (!body)
-      fail(w, RKB_WORKER_NO_MEMORY, "%s", err.message);
-   return body;
-}
-
-static int read_buffer(struct worker *w, const rkb_worker_read_t *r, char **out) {
-   rkb_instance_t *in = find_instance(w, r->instance);
-   if (!in || r->buffer >= in->plan->buffer_count || r->bytes > RKB_WORKER_MAX_BODY)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no buffer %u in instance %u", r->buffer, r->instance);
-   uint64_t bytes = in->plan->buffers[r->buffer].bytes;
-   if (r->offset > bytes || r->bytes > bytes - r->offset)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "bytes past the end of %s", in->plan->buffers[r->buffer].name);
-   *out = try_body(w, r->bytes);
-   if (!*out)
-      return RKB_WORKER_NO_MEMORY;
-   CUresult status = r->bytes
-                        ? w->driver.cuMemcpyDtoH(*out, in->memory[r->buffer].start + r->offset, r->bytes)
-                        : CUDA_SUCCESS;
-   return status == CUDA_SUCCESS ? RKB_WORKER_OK : fail_driver(w, "reading a buffer", status);
-}
-
-/* Checks that all ranges of a request lie within their buffers before it copies any. */
-static int pick(struct worker *w, const rkb_worker_pick_t *r, const rkb_worker_range_t *ranges, size_t bytes,
-                char **out, size_t *answered) {
-   const rkb_instance_t *in = find_instance(w, r->instance);
-   uint64_t total = 0;
-   if (!in || r->ranges > RKB_WORKER_MAX_RANGES || bytes != r->ranges * sizeof *ranges)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or %u ranges in %zu bytes", r->instance,
-                  r->ranges, bytes);
-   for (uint32_t i = 0; i < r->ranges; i++) {
-      const rkb_worker_range_t *range = &ranges[i];
-      const uint64_t size =
-         range->buffer < in->plan->buffer_count ? in->plan->buffers[range->buffer].bytes : 0;
-      if (range->offset > size || range->bytes > size - range->offset ||
-          range->bytes > RKB_WORKER_MAX_BODY - total)
-         return fail(w, RKB_WORKER_BAD_REQUEST, "range %u: no such bytes, or too many", i);
-      total += range->bytes;
-   }
-   *out = try_body(w, total);
-   if (!*out)
-      return RKB_WORKER_NO_MEMORY;
-   *answered = total;
-   char *at = *out;
-   for (uint32_t i = 0; i < r->ranges; at += ranges[i++].bytes) {
-      if (ranges[i].bytes == 0)
-         continue;
-      CUresult status =
-         w->driver.cuMemcpyDtoH(at, in->memory[ranges[i].buffer].start + ranges[i].offset, ranges[i].bytes);
-      if (status != CUDA_SUCCESS)
-         return fail_driver(w, "reading ranges", status);
-   }
-   return RKB_WORKER_OK;
-}
-
-static int time_turns(struct worker *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns,
-                      size_t bytes, float **out) {
-   if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
-   *out = rkb_allocate(r->turns + 1, sizeof **out);
-   for (uint32_t i = 0; i < r->turns; i++) {
-      bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
-      rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
-      if (!in && !own)
-         return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
-      CUresult status =
-         rkb_time_turn(&w->driver, &w->own, in, &w->values, &turns[i], r->deadline_ms, &(*out)[i]);
-      if (status != CUDA_SUCCESS)
-         return fail(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
-                     status == CUDA_ERROR_NOT_READY ? "still running at the deadline"
-                                                    : rkb_driver_error(&w->driver, status));
-   }
-   return RKB_WORKER_OK;
-}
-
-/* Reads the names that follow the request; false when there are fewer than it says. */
-static bool read_names(rkb_observing_t *o, const char *at, size_t bytes) {
-   const char *end = at + bytes;
-   if (o->request->metrics > RKB_WORKER_MAX_METRICS || (bytes && end[-1] != '\0'))
-      return false;
-   for (uint32_t i = 0; i < o->request->metrics; i++, at += strlen(at) + 1) {
-      if (at == end)
-         return false;
-      o->names[i] = at;
-   }
-   return at == end;
-}
-
-/* Makes one answer: the observation, then the values. */
-static int observe(struct worker *w, const rkb_worker_observe_t *r, const char *names, size_t bytes, char **out,
-                   size_t *answered) {
-   rkb_observing_t o = {.driver = &w->driver, .own = &w->own, .instance = find_instance(w, r->instance), .inputs = &w->values, .request = r};
-   rkb_worker_observed_t seen;
-   if (!o.instance || !read_names(&o, names, bytes) || (r->what == RKB_OBSERVE_COUNTERS) != (r->metrics > 0) ||
-       r->what < RKB_OBSERVE_COUNTERS || r->what > RKB_OBSERVE_ACTIVITY)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or names that make no sense", r->instance);
-   const uint64_t width = r->what == RKB_OBSERVE_COUNTERS ? r->metrics : RKB_ACTIVITY_VALUES;
-   const uint64_t room = o.instance->plan->launch_count * width * sizeof(double);
-   *out = try_body(w, sizeof seen + room);
-   if (!*out)
-      return RKB_WORKER_NO_MEMORY;
-   o.values = (double *)(void *)(*out + sizeof seen);
-   CUresult status = rkb_observe(&o, &seen);
-   if (status != CUDA_SUCCESS)
-      return fail(w, RKB_WORKER_DRIVER, "observing instance %u: %s", r->instance,
-                  status == CUDA_ERROR_NOT_READY ? "still running at the deadline" : rkb_driver_error(&w->driver, status));
-   memcpy(*out, &seen, sizeof seen);
-   *answered = sizeof seen + (seen.seen == RKB_SEEN ? room : 0);
-   return RKB_WORKER_OK;
-}
-
-static int energy(struct worker *w, const rkb_worker_energy_t *r, char **out, size_t *answered) {
-   const rkb_instance_t *in = find_instance(w, r->instance);
-   if (!in || r->rounds == 0 || r->rounds > RKB_WORKER_MAX_ROUNDS || !(r->does & (RKB_ENERGY_PREPARE | RKB_ENERGY_RUN)))
-      return fail(w, RKB_WORKER_BAD_REQUEST, "no instance %u, or %u rounds", r->instance, r->rounds);
-   *answered = r->rounds * sizeof(rkb_worker_spent_t);
-   *out = try_body(w, *answered);
-   return *out ? rkb_spend_energy(&w->driver, in, &w->values, r, (rkb_worker_spent_t *)(void *)*out, w->message,
-                                  sizeof w->message)
-               : RKB_WORKER_NO_MEMORY;
-}
-
-static void drop_instance(struct worker *w, uint32_t number) {
-   if (w->instances[number].plan)
-      rkb_instance_close(&w->driver, &w->instances[number]);
-}
-
-static void drop_module(struct worker *w, uint32_t number) {
-   if (w->modules[number])
-      w->driver.cuModuleUnload(w->modules[number]);
-   w->modules[number] = NULL;
-}
-
-static int drop(struct worker *w, const rkb_worker_drop_t *r) {
-   bool numbered = r->thing == RKB_DROP_INSTANCE || r->thing == RKB_DROP_MODULE;
-   if (numbered && r->number >= RKB_WORKER_MAX_INSTANCES)
-      return fail(w, RKB_WORKER_BAD_REQUEST, "there is no number %u", r->number);
-   if (r->thing == RKB_DROP_SET)
-      rkb_values_drop(&w->driver, &w->values, false, r->number);
-   if (r->thing == RKB_DROP_INSTANCE)
-      drop_instance(w, r->number);
-   if (r->thing == RKB_DROP_MODULE)
-      drop_module(w, r->number);
-   if (r->thing == RKB_DROP_ALL) {
-      rkb_values_drop(&w->driver, &w->values, true, 0);
-      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
-         drop_instance(w, i);
-      for (uint32_t i = 0; i < RKB_WORKER_MAX_INSTANCES; i++)
-         drop_module(w, i);
-   }
-   return RKB_WORKER_OK;
-}
-
-/* Whether to try again: when the device's memory is full, kept values are freed first. */
-static bool makes_room(struct worker *w, int status) {
-   return status == RKB_WORKER_NO_MEMORY && rkb_values_forget(&w->driver, &w->values);
-}
-
 /* The fixed part of a request.  NULL, with the refusal in *status, when the body is shorter. */
 #define FIXED(type) (length >= sizeof(type) ? (const type *)(const void *)body : NULL)
 
 /* Answers one request.  false ends the worker. */
-static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, const char *body) {
+static bool serve(worker_t *w, int ordinal, const rkb_worker_head_t *head, const char *body) {
    size_t length = head->length;
    rkb_worker_ran_t ran = {0};
    rkb_worker_taken_t taken = {0};
@@ -373,64 +70,64 @@ static bool serve(struct worker *w, int ordinal, const rkb_worker_head_t *head, 
    float *times = NULL;
    const void *answer = text;
    size_t answered = 0;
-   int status = fail(w, RKB_WORKER_BAD_REQUEST, "a message of type %u and %zu bytes makes no sense",
-                     head->type, length);
+   int status = worker_refuse(w, RKB_WORKER_BAD_REQUEST, "a message of type %u and %zu bytes makes no sense",
+                              head->type, length);
 
    if (head->type != RKB_WORKER_HELLO && !w->open)
-      status = fail(w, RKB_WORKER_BAD_REQUEST, "say hello first");
+      status = worker_refuse(w, RKB_WORKER_BAD_REQUEST, "say hello first");
    else if (head->type == RKB_WORKER_HELLO) {
-      status = hello(w, ordinal, text, sizeof text);
+      status = worker_hello(w, ordinal, text, sizeof text);
       answered = strlen(text);
    } else if (head->type == RKB_WORKER_MODULE && FIXED(rkb_worker_module_t)) {
-      status = load_module(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
+      status = worker_load(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
                            length - sizeof(rkb_worker_module_t));
    } else if (head->type == RKB_WORKER_STAGE && FIXED(rkb_worker_stage_t)) {
       do
-         status = stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),
-                        length - sizeof(rkb_worker_stage_t));
-      while (makes_room(w, status));
+         status = worker_stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),
+                               length - sizeof(rkb_worker_stage_t));
+      while (worker_makes_room(w, status));
    } else if (head->type == RKB_WORKER_INSTANCE && FIXED(rkb_worker_instance_t)) {
       do
-         status = open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
-                                length - sizeof(rkb_worker_instance_t));
-      while (makes_room(w, status));
+         status = worker_open_instance(w, FIXED(rkb_worker_instance_t), body + sizeof(rkb_worker_instance_t),
+                                       length - sizeof(rkb_worker_instance_t));
+      while (worker_makes_room(w, status));
    } else if (head->type == RKB_WORKER_RUN && FIXED(rkb_worker_run_t)) {
-      status = run_instance(w, FIXED(rkb_worker_run_t), &ran);
+      status = worker_run_instance(w, FIXED(rkb_worker_run_t), &ran);
       answer = &ran;
       answered = sizeof ran;
    } else if (head->type == RKB_WORKER_READ && FIXED(rkb_worker_read_t)) {
-      status = read_buffer(w, FIXED(rkb_worker_read_t), &bytes);
+      status = worker_read_buffer(w, FIXED(rkb_worker_read_t), &bytes);
       answer = bytes;
       answered = FIXED(rkb_worker_read_t)->bytes;
    } else if (head->type == RKB_WORKER_PICK && FIXED(rkb_worker_pick_t)) {
       const rkb_worker_pick_t *r = FIXED(rkb_worker_pick_t);
-      status = pick(w, r, (const rkb_worker_range_t *)(const void *)(body + sizeof *r), length - sizeof *r,
-                    &bytes, &answered);
+      status = worker_pick(w, r, (const rkb_worker_range_t *)(const void *)(body + sizeof *r),
+                           length - sizeof *r, &bytes, &answered);
       answer = bytes;
    } else if (head->type == RKB_WORKER_TIME && FIXED(rkb_worker_time_t)) {
       const rkb_worker_time_t *r = FIXED(rkb_worker_time_t);
-      status = time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r),
-                          length - sizeof *r, &times);
+      status = worker_time_turns(w, r, (const rkb_worker_turn_t *)(const void *)(body + sizeof *r),
+                                 length - sizeof *r, &times);
       answer = times;
       answered = r->turns * sizeof(float);
    } else if (head->type == RKB_WORKER_DROP && FIXED(rkb_worker_drop_t)) {
-      status = drop(w, FIXED(rkb_worker_drop_t));
+      status = worker_drop(w, FIXED(rkb_worker_drop_t));
    } else if (head->type == RKB_WORKER_SUM && FIXED(rkb_worker_sum_t)) {
-      status = sums(w, FIXED(rkb_worker_sum_t), length, added);
+      status = worker_sums(w, FIXED(rkb_worker_sum_t), length, added);
       answer = added;
       answered = length / sizeof(rkb_worker_sum_t) * sizeof *added;
    } else if (head->type == RKB_WORKER_KEEP && FIXED(rkb_worker_keep_t)) {
-      status = keep(w, FIXED(rkb_worker_keep_t));
+      status = worker_keep(w, FIXED(rkb_worker_keep_t));
    } else if (head->type == RKB_WORKER_TAKE && FIXED(rkb_worker_take_t)) {
-      status = take(w, FIXED(rkb_worker_take_t), &taken);
+      status = worker_take(w, FIXED(rkb_worker_take_t), &taken);
       answer = &taken;
       answered = sizeof taken;
    } else if (head->type == RKB_WORKER_OBSERVE && FIXED(rkb_worker_observe_t)) {
-      status = observe(w, FIXED(rkb_worker_observe_t), body + sizeof(rkb_worker_observe_t),
-                       length - sizeof(rkb_worker_observe_t), &bytes, &answered);
+      status = worker_observe(w, FIXED(rkb_worker_observe_t), body + sizeof(rkb_worker_observe_t),
+                              length - sizeof(rkb_worker_observe_t), &bytes, &answered);
       answer = bytes;
    } else if (head->type == RKB_WORKER_ENERGY && FIXED(rkb_worker_energy_t)) {
-      status = energy(w, FIXED(rkb_worker_energy_t), &bytes, &answered);
+      status = worker_energy(w, FIXED(rkb_worker_energy_t), &bytes, &answered);
       answer = bytes;
    } else if (head->type == RKB_WORKER_STATE) {
       status = RKB_WORKER_OK;
@@ -459,7 +156,7 @@ static void *watch_input(void *argument) {
 }
 
 int main(int argc, char **argv) {
-   static struct worker w;
+   static worker_t w;
    rkb_worker_head_t head;
    int ordinal = argc > 1 ? atoi(argv[1]) : 0;
    const bool under_tool = argc == 3 && strcmp(argv[2], RKB_WORKER_UNDER_TOOL) == 0;
