@@ -1,21 +1,15 @@
-/* Plans as bytes (docs/plan-format.md).  They are written for another process and may come from anywhere, so
- * the reader trusts no number.  Also holds the functions that own a plan's memory.  Needs only core/base's
- * arena and text, so that rkb-worker can read plans without other code.  Any thread. */
+/* Reads plans from bytes (docs/plan-format.md).  The bytes may come from anywhere, so the reader trusts no number.  Needs only
+ * core/base's arena and text, so that rkb-worker can read plans without other code.  Any thread. */
 #include "kernel/plan.h"
-#include "kernel/tensor_map.h"
 #include "kernel/byte_record.h"
+#include "kernel/plan_format.h"
+#include "kernel/tensor_map.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PLAN_MAGIC 0x6e6c70626b72ull /* "rkbpln" */
 enum {
-   PLAN_VERSION = 1,
-   PLAN_VERSION_MAPS = 2,   /* a plan with tensor maps */
-   PLAN_VERSION_PIXELS = 3, /* a plan with a map that takes pixels */
-   COOPERATIVE = 1,         /* bits of a launch's word */
-   DEPENDENT = 2,
    MAX_MAPS = 256,
    MAX_BUFFERS = 4096,
    MAX_LAUNCHES = 2048,
@@ -23,147 +17,10 @@ enum {
    MAX_ARGUMENTS = 1024,
    MAX_TEXT = 8192,
    MAX_PARAMETER_BYTES = 32764, /* PTX ISA, .param: 32,764 bytes from sm_70 on */
-   MAX_BYTES = 16 << 20,
    MAX_ALIGNMENT = 1 << 21,
    MAX_THREADS = 1024,
    MAX_SHARED = 1 << 20
 };
-
-typedef struct owned_plan {
-   rkb_plan_t public;
-   rkb_arena_t *arena;
-   uint32_t more_holders; /* holders besides the first; atomic */
-} owned_plan_t;
-
-rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
-   owned_plan_t *owned = rkb_arena_alloc(arena, sizeof *owned);
-   owned->public = *plan;
-   owned->arena = arena;
-   owned->more_holders = 0;
-   return &owned->public;
-}
-
-rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan) {
-   if (plan)
-      __atomic_fetch_add(&((owned_plan_t *)plan)->more_holders, 1, __ATOMIC_RELAXED);
-   return plan;
-}
-
-void rkb_plan_free(rkb_plan_t *plan) {
-   if (plan && __atomic_fetch_sub(&((owned_plan_t *)plan)->more_holders, 1, __ATOMIC_ACQ_REL) == 0)
-      rkb_arena_free(((owned_plan_t *)plan)->arena);
-}
-
-static void put_real(rkb_text_t *out, double value) {
-   uint64_t bits;
-   memcpy(&bits, &value, sizeof bits);
-   record_put_u64(out, bits);
-}
-
-static void put_buffer(rkb_text_t *out, const rkb_plan_buffer_t *buffer) {
-   record_put_text(out, buffer->name);
-   record_put_u32(out, buffer->role);
-   record_put_u32(out, buffer->dtype);
-   record_put_u32(out, buffer->tensor);
-   record_put_u32(out, buffer->alignment);
-   record_put_u64(out, buffer->bytes);
-   record_put_u64(out, buffer->elements);
-   record_put_u32(out, buffer->fill);
-   put_real(out, buffer->fill_value);
-}
-
-static void put_three(rkb_text_t *out, const uint32_t three[3]) {
-   for (uint32_t i = 0; i < 3; i++)
-      record_put_u32(out, three[i]);
-}
-
-static void put_pixels(rkb_text_t *out, const rkb_plan_map_t *map) {
-   record_put_u32(out, map->im2col);
-   for (uint32_t k = 0; map->im2col && k + 2 < map->rank; k++) {
-      record_put_u32(out, (uint32_t)map->lower[k]);
-      record_put_u32(out, (uint32_t)map->upper[k]);
-   }
-   if (map->im2col) {
-      record_put_u32(out, map->channels);
-      record_put_u32(out, map->pixels);
-   }
-}
-
-static void put_map(rkb_text_t *out, const rkb_plan_map_t *map, bool pixels) {
-   record_put_text(out, map->name);
-   record_put_u32(out, map->buffer);
-   record_put_u32(out, map->type);
-   record_put_u32(out, map->interleave);
-   record_put_u32(out, map->swizzle);
-   record_put_u32(out, map->fill);
-   record_put_u32(out, map->line);
-   record_put_u64(out, map->offset);
-   record_put_u32(out, map->rank);
-   for (uint32_t k = 0; k < map->rank; k++) {
-      record_put_u64(out, map->dims[k]);
-      record_put_u64(out, k ? map->strides[k - 1] : 0);
-      record_put_u32(out, map->box[k]);
-      record_put_u32(out, map->element_strides[k]);
-   }
-   if (pixels)
-      put_pixels(out, map);
-}
-
-static void put_launch(rkb_text_t *out, const rkb_plan_launch_t *launch, bool maps) {
-   record_put_text(out, launch->expression);
-   record_put_text(out, launch->entry);
-   record_put_u32(out, launch->kernel);
-   put_three(out, launch->grid);
-   put_three(out, launch->block);
-   put_three(out, launch->cluster);
-   record_put_u32(out, launch->dynamic_shared);
-   record_put_u32(out, (launch->cooperative ? COOPERATIVE : 0) | (launch->dependent ? DEPENDENT : 0));
-   record_put_u32(out, launch->line);
-   record_put_u32(out, launch->parameter_bytes);
-   record_put_u32(out, launch->argument_count);
-   for (uint32_t i = 0; i < launch->argument_count; i++) {
-      record_put_u32(out, launch->arguments[i].buffer);
-      record_put_u32(out, launch->arguments[i].offset);
-      record_put_u32(out, launch->arguments[i].bytes);
-      record_put_u64(out, launch->arguments[i].value);
-      if (maps)
-         record_put_u32(out, launch->arguments[i].map);
-   }
-}
-
-int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err) {
-   rkb_text_t out;
-   rkb_text_init(&out, MAX_BYTES);
-   record_put_u64(&out, PLAN_MAGIC);
-   bool pixels = false;
-   for (uint32_t i = 0; i < plan->map_count; i++)
-      pixels |= plan->maps[i].im2col != 0;
-   record_put_u32(&out, pixels ? PLAN_VERSION_PIXELS : plan->map_count ? PLAN_VERSION_MAPS : PLAN_VERSION);
-   record_put_u32(&out, plan->buffer_count);
-   for (uint32_t i = 0; i < plan->buffer_count; i++)
-      put_buffer(&out, &plan->buffers[i]);
-   record_put_u32(&out, plan->constant_count);
-   for (uint32_t i = 0; i < plan->constant_count; i++) {
-      record_put_text(&out, plan->constants[i].symbol);
-      record_put_u32(&out, plan->constants[i].buffer);
-      record_put_u64(&out, plan->constants[i].bytes);
-   }
-   if (plan->map_count)
-      record_put_u32(&out, plan->map_count);
-   for (uint32_t i = 0; i < plan->map_count; i++)
-      put_map(&out, &plan->maps[i], pixels);
-   record_put_u32(&out, plan->launch_count);
-   for (uint32_t i = 0; i < plan->launch_count; i++)
-      put_launch(&out, &plan->launches[i], plan->map_count != 0);
-   if (out.cut) {
-      rkb_text_free(&out);
-      *err = (rkb_error_t){.status = RKB_ERR_LIMIT, .message = "the plan is larger than 16 MiB"};
-      return err->status;
-   }
-   *length = out.length;
-   *bytes = rkb_text_take(&out);
-   return RKB_OK;
-}
 
 typedef struct reader {
    record_reader_t in;
@@ -315,8 +172,8 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
    read_three(reader, launch->cluster, "a cluster is empty or too large");
    launch->dynamic_shared = record_u32(&reader->in);
    const uint32_t ways = record_u32(&reader->in);
-   launch->cooperative = ways & COOPERATIVE ? 1 : 0;
-   launch->dependent = ways & DEPENDENT ? 1 : 0;
+   launch->cooperative = ways & PLAN_COOPERATIVE ? 1 : 0;
+   launch->dependent = ways & PLAN_DEPENDENT ? 1 : 0;
    launch->line = record_u32(&reader->in);
    launch->parameter_bytes = record_u32(&reader->in);
    expect(reader, launch->kernel < MAX_LAUNCHES, "a launch's kernel is out of range");
@@ -328,7 +185,7 @@ static void read_launch(reader_t *reader, const rkb_plan_t *plan, rkb_plan_launc
       expect(reader, launch->cluster[i] && launch->grid[i] % launch->cluster[i] == 0,
              "a grid is not a multiple of its cluster");
    expect(reader,
-          launch->dynamic_shared <= MAX_SHARED && ways <= (COOPERATIVE | DEPENDENT) &&
+          launch->dynamic_shared <= MAX_SHARED && ways <= (PLAN_COOPERATIVE | PLAN_DEPENDENT) &&
              launch->parameter_bytes <= MAX_PARAMETER_BYTES,
           "a launch's sizes are out of range");
    read_arguments(reader, plan, launch);
@@ -390,7 +247,7 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
    reader_t reader = {.in = {.data = bytes, .size = length}, .arena = rkb_arena_new(0)};
    rkb_plan_t read = {.version = 0};
    *plan = NULL;
-   if (length <= MAX_BYTES) {
+   if (length <= PLAN_MAX_BYTES) {
       read_plan(&reader, &read);
       *plan = fine(&reader) ? plan_adopt(reader.arena, &read) : NULL;
    }
@@ -399,29 +256,8 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
    rkb_arena_free(reader.arena);
    *err = (rkb_error_t){.status = RKB_ERR_INVALID};
    snprintf(err->message, sizeof err->message, "a plan cannot be read: %s",
-            length > MAX_BYTES               ? "it is larger than 16 MiB"
+            length > PLAN_MAX_BYTES          ? "it is larger than 16 MiB"
             : reader.wrong && !reader.in.bad ? reader.wrong
                                              : "it is cut short or malformed");
    return err->status;
-}
-
-uint32_t planner_dtype_bytes(uint32_t dtype) {
-   switch (dtype) {
-   case RKB_F64:
-   case RKB_I64:
-      return 8;
-   case RKB_F32:
-   case RKB_I32:
-      return 4;
-   case RKB_F16:
-   case RKB_BF16:
-      return 2;
-   case RKB_U8:
-   case RKB_I8:
-   case RKB_E4M3:
-   case RKB_E5M2:
-      return 1;
-   default:
-      return 0;
-   }
 }
