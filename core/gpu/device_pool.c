@@ -7,29 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "gpu/device_lock.h"
+#include "gpu/worker_route.h"
 #include "system/loop.h"
 #include "system/timed_wait.h"
 
-enum { MAX_TOOL_WORDS = 32, WAIT_MS = 20, MAX_CLASS = 128 };
+enum { WAIT_MS = 20, MAX_CLASS = 128 };
 
 /* A driver starts in 0.2 s on an idle machine.  A loaded machine gets a minute. */
 #define START_NS (60ull * 1000000000ull)
 /* How long a worker that could not be started is left out.  After that it is tried again, because machines
  * come and go. */
 #define LOST_NS (30ull * 1000000000ull)
-
-/* One address, resolved: how the workers of its machine are started. */
-typedef struct rkb_worker_route {
-   rkb_peer_command_t command; /* without the device's number */
-   /* The wanted class, or NULL; the text belongs to the caller that opened the pool. */
-   const char *device;
-   /* Distinguishes its locks from those of other machines; "" for this machine. */
-   char place[17];
-} rkb_worker_route_t;
 
 struct rkb_devices {
    pthread_mutex_t mutex;
@@ -56,63 +46,15 @@ static void note(rkb_devices_t *devices, const char *fmt, ...) {
    devices->note(devices->argument, text);
 }
 
-/* --- routes ------------------------------------------------------------------------------------------------------------ */
-
-/* The command for a worker on this machine: the words of RKB_WORKER, or rkb-worker in this program's directory. */
-static bool find_command(rkb_worker_route_t *route) {
-   const char *given = getenv("RKB_WORKER");
-   if (given && *given)
-      return rkb_peer_command_add_split(&route->command, given);
-   char *found = rkb_find_program("rkb-worker");
-   const bool there = found && rkb_peer_command_add_words(&route->command, (const char *const[]){found, NULL});
-   free(found);
-   return there;
-}
-
-static bool copy_command(rkb_worker_route_t *route, const char *const *command) {
-   rkb_hasher_t *hasher;
-   char hash[RKB_HASH_TEXT];
-   if (!command)
-      return find_command(route);
-   hasher = rkb_hasher_new();
-   for (const char *const *word = command; *word; word++)
-      rkb_hasher_add_text(hasher, *word);
-   rkb_hasher_finish(hasher, hash);
-   snprintf(route->place, sizeof route->place, "%.16s", hash);
-   return rkb_peer_command_add_words(&route->command, command);
-}
-
 /* --- workers ----------------------------------------------------------------------------------------------------------- */
 
-/* The words and the environment of a worker's command. */
-static int launch_words(const rkb_pooled_device_t *device, const char *const *words, int errors, rkb_device_worker_t *worker,
-                        rkb_error_t *err) {
-   static const char *const none[] = {NULL};
-   const rkb_peer_command_t *own = &device->route->command;
-   const char *command[RKB_PEER_COMMAND_WORDS + MAX_TOOL_WORDS + 3];
-   const bool under = words != NULL;
-   uint32_t count = 0;
-   for (uint32_t i = 0; i + 1 < own->word_count; i++)
-      command[count++] = own->words[i];
-   for (words = words ? words : none; *words && count < RKB_PEER_COMMAND_WORDS + MAX_TOOL_WORDS - 1; words++)
-      command[count++] = *words;
-   if (*words)
-      return rkb_fail(err, RKB_ERR_INVALID, "a tool's command has more than %d words", MAX_TOOL_WORDS);
-   command[count++] = own->words[own->word_count - 1];
-   command[count++] = device->number;
-   if (under)
-      command[count++] = RKB_WORKER_UNDER_TOOL;
-   command[count] = NULL;
-   return rkb_device_worker_launch(worker, command, (const char *const *)own->environment, errors, err);
-}
-
 static int launch_worker(const rkb_pooled_device_t *device, rkb_device_worker_t *worker, rkb_error_t *err) {
-   return launch_words(device, NULL, -1, worker, err);
+   return rkb_worker_route_launch(device->route, device->number, NULL, -1, worker, err);
 }
 
 int rkb_device_launch_under(const rkb_pooled_device_t *device, const char *const *words, int errors,
                             rkb_device_worker_t *worker, rkb_error_t *err) {
-   return launch_words(device, words, errors, worker, err);
+   return rkb_worker_route_launch(device->route, device->number, words, errors, worker, err);
 }
 
 /* Waits until a launched worker has its driver and its context. */
@@ -348,7 +290,7 @@ int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **o
       rkb_worker_route_t *route = &devices->routes[devices->route_count++];
       const rkb_worker_address_t *address = &options->addresses[i];
       route->device = address->device;
-      if (!copy_command(route, address->command))
+      if (!rkb_worker_route_set(route, address->command))
          status = rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
       else if (!rkb_peer_command_add_setting(&route->command, "CUDA_MODULE_LOADING=EAGER") ||
                !rkb_peer_command_add_setting(&route->command, "PATH=/usr/local/bin:/usr/bin:/bin") ||
