@@ -1,0 +1,215 @@
+/* Draws the numbers of inputs (input_numbers.h). */
+#include "task/input_numbers.h"
+
+#include <math.h>
+#include "reference/dtype.h"
+#include "task/inputs.h"
+
+/* For a recipe of numbers uniform between -scale and scale, finds scale; false for other recipes. */
+static bool uniform_of(const rkb_recipe_t *recipe, double *scale) {
+   switch (recipe->kind) {
+   case RKB_INIT_KAIMING:
+      *scale = sqrt(1 / recipe->first);
+      return true;
+   case RKB_INIT_XAVIER:
+      *scale = sqrt(6 / (recipe->first + recipe->second));
+      return true;
+   default:
+      return false;
+   }
+}
+
+static double uniform_from(uint64_t bits) { /* as rkb_random_real */
+   return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Turns the stream's draw for an element into a number by the recipe. */
+static double recipe_of(const rkb_recipe_t *recipe, uint64_t draw) {
+   double uniform = uniform_from(draw), scale;
+   if (uniform_of(recipe, &scale))
+      return (2 * uniform - 1) * scale;
+   switch (recipe->kind) {
+   case RKB_INIT_NORMAL:
+      return recipe->first + recipe->second * rkb_random_normal_of(draw);
+   case RKB_INIT_KAIMING_NORMAL:
+      return sqrt(2 / recipe->first) * rkb_random_normal_of(draw);
+   case RKB_INIT_POSITIVE:
+      return fabs(recipe->first + recipe->second * rkb_random_normal_of(draw)) + 0.1;
+   case RKB_INIT_ONES:
+      return 1;
+   case RKB_INIT_CONSTANT:
+      return recipe->first;
+   case RKB_INIT_ZEROS:
+      return 0;
+   case RKB_INIT_UNIFORM:
+      return recipe->first + (recipe->second - recipe->first) * uniform;
+   default: /* integers */
+      return recipe->first + floor(uniform * (recipe->second - recipe->first));
+   }
+}
+
+/* The spread of the recipe's numbers about their mean. */
+static double spread_of(const rkb_recipe_t *recipe) {
+   switch (recipe->kind) {
+   case RKB_INIT_NORMAL:
+   case RKB_INIT_POSITIVE:
+      return recipe->second;
+   case RKB_INIT_UNIFORM:
+      return (recipe->second - recipe->first) / sqrt(12);
+   case RKB_INIT_KAIMING:
+      return sqrt(1 / (3 * recipe->first));
+   case RKB_INIT_KAIMING_NORMAL:
+      return sqrt(2 / recipe->first);
+   case RKB_INIT_XAVIER:
+      return sqrt(2 / (recipe->first + recipe->second));
+   default:
+      return 0;
+   }
+}
+
+static bool is_positive(const rkb_recipe_t *recipe) {
+   return recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0);
+}
+
+/* Turns draws into numbers by the recipe.  The most common recipes are computed side by side. */
+static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uint64_t *draws, double *out) {
+   double scale;
+   if (recipe->kind == RKB_INIT_NORMAL) {
+      rkb_random_normals(count, draws, out);
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = recipe->first + recipe->second * out[i];
+   } else if (uniform_of(recipe, &scale)) {
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = (2 * uniform_from(draws[i]) - 1) * scale;
+   } else {
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = recipe_of(recipe, draws[i]);
+   }
+}
+
+/* Whether a draw starts from the recipe's numbers. */
+static bool is_of_recipe(uint32_t kind) {
+   return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
+          kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
+          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN ||
+          kind == RKB_DRAW_ONE_NAN;
+}
+
+/* Whether a draw uses a second random number for each element. */
+static bool uses_extra(uint32_t kind) {
+   return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
+          kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
+          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_ONE_NAN;
+}
+
+static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
+   const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1, row = element / length;
+   return rkb_random_at(extra, row) % length == element % length;
+}
+
+/* Makes one element of a draw that needs only random bits. */
+static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bits) {
+   const double uniform = uniform_from(bits), sign = bits & 1 ? -1 : 1;
+   switch (draw->kind) {
+   case RKB_DRAW_TIES:
+      return positive ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
+   case RKB_DRAW_CONSTANT:
+      return positive ? 0.5 : 0.75;
+   case RKB_DRAW_ODD:
+      return sign * (double)(2049 + 2 * (bits >> 1) % 6142);
+   case RKB_DRAW_SIGNS:
+      return uniform < draw->first ? sign : 0;
+   case RKB_DRAW_MANTISSA:
+      return sign * (1 + (double)(bits >> 41 | 1) * 0x1p-23);
+   case RKB_DRAW_SPARSE:
+      return uniform < draw->first ? sign * ldexp(1, (int)(bits >> 1 & 7) % 7 - 3) : 0;
+   default: /* RKB_DRAW_SMALL */
+      return (double)((int64_t)(bits % 17) - 8);
+   }
+}
+
+/* Puts NaN at the element that the seed chooses, and at the elements that the tensor's structure makes equal
+ * to it. */
+static void put_nan(uint32_t structure, const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t first,
+                    uint64_t count, double *numbers) {
+   const uint64_t which = rkb_structure_source(structure, view, rkb_random_at(extra, 0) % view->elements);
+   for (uint64_t i = 0; i < count; i++)
+      numbers[i] = rkb_structure_source(structure, view, first + i) == which ? (double)NAN : numbers[i];
+}
+
+/* Changes the recipe's numbers into the draw's numbers. */
+static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_random_t *extra,
+                           uint64_t count, const uint64_t *bits, double *numbers) {
+   const double first = draw->first;
+   switch (draw->kind) {
+   case RKB_DRAW_MIXED:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= pow(10, 6 * uniform_from(bits[i]) - 3);
+      break;
+   case RKB_DRAW_SHIFTED: {
+      const double shift = first * spread_of(recipe);
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] += shift;
+      break;
+   }
+   case RKB_DRAW_SUBNORMAL:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= uniform_from(bits[i]) < 0.125 ? first : 1;
+      break;
+   case RKB_DRAW_BELOW:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = first - fabs(numbers[i] * first) * 0x1p-20;
+      break;
+   case RKB_DRAW_NAN:
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = uniform_from(bits[i]) < 0x1p-4 ? (double)NAN : numbers[i];
+      break;
+   case RKB_DRAW_LEVEL: {
+      const double level = pow(10, uniform_from(rkb_random_at(extra, UINT64_C(1) << 62)) - 0.5);
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] = numbers[i] * first * level;
+      break;
+   }
+   default: /* RKB_DRAW_SCALED, RKB_DRAW_STRONG */
+      for (uint64_t i = 0; i < count; i++)
+         numbers[i] *= first;
+   }
+}
+
+/* Rounds to the tensor's type.  A number beyond a narrow type's range becomes its largest: inputs are finite. */
+static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   for (uint64_t i = 0; narrow && i < count; i++)
+      numbers[i] = numbers[i] > narrow->largest    ? narrow->largest
+                   : numbers[i] < -narrow->largest ? -narrow->largest
+                                                   : numbers[i]; /* NaN stays */
+   rkb_dtype_round_each(dtype, count, numbers);
+}
+
+void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
+                            double *out) {
+   const rkb_inputs_t *inputs = argument;
+   const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
+   const rkb_draw_t *draw = &inputs->family->draws[tensor];
+   const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
+   const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
+   uint64_t bits[RKB_INPUT_PIECE];
+   if (is_of_recipe(draw->kind)) {
+      rkb_structure_draw(recipe->structure, view, own, first, count, bits);
+      recipe_numbers(recipe, count, bits, out);
+   }
+   if (uses_extra(draw->kind))
+      rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
+   if (draw->kind == RKB_DRAW_ONE_NAN)
+      put_nan(recipe->structure, view, extra, first, count, out);
+   else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
+      change_numbers(draw, recipe, extra, count, bits, out);
+   else if (draw->kind == RKB_DRAW_ONE_HOT)
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = one_hot(view, extra, rkb_structure_source(recipe->structure, view, first + i));
+   else if (draw->kind != RKB_DRAW_RECIPE)
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = number_of_bits(draw, is_positive(recipe), uses_extra(draw->kind) ? bits[i] : 0);
+   rkb_structure_clear(recipe->structure, view, first, count, out);
+   round_numbers(view->dtype, count, out);
+}
