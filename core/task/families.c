@@ -2,52 +2,21 @@
  * One thread, while the case is bound. */
 #include "task/families.h"
 #include "task/nan_sources.h"
+#include "task/probe_families.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MOST_FAMILIES 48u
-/* at most this many factors of products have probes of their own; more would make more families than a
- * verdict can run */
-#define MOST_PROBED 12u
 
 static bool is_float(const rkb_tensor_t *tensor) {
    return rkb_dtype_is_float(tensor->dtype);
-}
-
-/* Whether the recipe asks for no particular sign or value. */
-static bool is_free(const rkb_bound_t *bound, uint32_t tensor) {
-   const rkb_recipe_t *recipe = &bound->recipes[tensor];
-   if (bound->view.tensors[tensor].role == RKB_OUT || !is_float(&bound->view.tensors[tensor]))
-      return false;
-   return recipe->kind == RKB_INIT_NORMAL || recipe->kind == RKB_INIT_KAIMING ||
-          recipe->kind == RKB_INIT_KAIMING_NORMAL || recipe->kind == RKB_INIT_XAVIER ||
-          (recipe->kind == RKB_INIT_UNIFORM && recipe->first < 0);
-}
-
-/* Whether probes may choose the tensor as a factor: free tensors, and tensors of ones.  All ones is only one of several inits and
- * would let a lower precision pass, so probes draw such a tensor themselves. */
-static bool is_probed(const rkb_bound_t *bound, uint32_t tensor) {
-   return is_free(bound, tensor) ||
-          (bound->recipes[tensor].kind == RKB_INIT_ONES && bound->view.tensors[tensor].role != RKB_OUT &&
-           is_float(&bound->view.tensors[tensor]));
 }
 
 static bool is_positive(const rkb_bound_t *bound, uint32_t tensor) {
    const rkb_recipe_t *recipe = &bound->recipes[tensor];
    return bound->view.tensors[tensor].role != RKB_OUT && is_float(&bound->view.tensors[tensor]) &&
           (recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0));
-}
-
-static rkb_family_entry_t *add(rkb_bound_t *bound, const char *name, bool stat, bool exact, bool decides) {
-   rkb_family_list_t *list = bound->families;
-   if (list->count == list->room)
-      return NULL;
-   rkb_draw_t *draws = rkb_arena_array(bound->arena, bound->view.tensor_count + 1, sizeof *draws);
-   const char *kept = rkb_arena_text(bound->arena, name, strlen(name));
-   rkb_family_entry_t *entry = &list->entries[list->count++];
-   *entry = (rkb_family_entry_t){.view = {kept, stat, exact, decides}, .draws = draws};
-   return entry;
 }
 
 /* The scale of a family of large, tiny or subnormal numbers for a tensor: 2^power in the range of a float32, less in a type whose
@@ -63,9 +32,9 @@ static double scale_of(const rkb_tensor_t *tensor, int power) {
 /* Adds a family that draws free tensors in one way and, where it makes sense, positive tensors too. */
 static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool stat, uint32_t kind,
                                      double first, bool positive_too) {
-   rkb_family_entry_t *entry = add(bound, name, stat, false, false);
+   rkb_family_entry_t *entry = rkb_family_add(bound, name, stat, false, false);
    for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
-      if (is_free(bound, i) || (positive_too && is_positive(bound, i)))
+      if (rkb_family_is_free(bound, i) || (positive_too && is_positive(bound, i)))
          entry->draws[i] = (rkb_draw_t){kind, first};
    return entry;
 }
@@ -77,159 +46,6 @@ static bool add_scaled(rkb_bound_t *bound, const char *name, uint32_t kind, int 
       if (entry->draws[i].kind == kind)
          entry->draws[i].first = scale_of(&bound->view.tensors[i], power);
    return entry;
-}
-
-/* The task tensor that a value is, seen through operations that only move elements; UINT32_MAX when the value is computed. */
-static uint32_t tensor_behind(const rkb_program_t *program, uint32_t value) {
-   while (program->values[value].node >= 0) {
-      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
-      if (!node->operation->moves)
-         return UINT32_MAX;
-      value = node->inputs[0];
-   }
-   return (uint32_t)program->values[value].tensor;
-}
-
-/* Whether some intermediate is stored narrower than the arithmetic.  Then even integers of an exact graph are rounded. */
-static bool stores_narrow(const rkb_program_t *program) {
-   for (uint32_t i = 0; i < program->node_count; i++) {
-      uint32_t dtype = program->values[program->nodes[i].output].dtype;
-      bool leaves = false;
-      for (uint32_t j = 0; j < program->tensor_count; j++)
-         leaves |= program->outputs[j] == program->nodes[i].output;
-      if (!leaves && rkb_dtype_narrow(dtype))
-         return true;
-   }
-   return false;
-}
-
-/* Whether the graph maps integers to integers exactly in fp32: only exact operations, and no sum of products after another. */
-static bool is_exact_graph(const rkb_program_t *program, bool *behind) {
-   for (uint32_t i = 0; i < program->value_count; i++)
-      behind[i] = false;
-   for (uint32_t i = 0; i < program->node_count; i++) {
-      const rkb_program_node_t *node = &program->nodes[i];
-      if (!node->operation->exact)
-         return false;
-      bool product = node->operation->depth || strcmp(node->operation->name, "mul") == 0;
-      for (uint32_t j = 0; j < node->input_count; j++) {
-         bool step =
-            program->values[node->inputs[j]].node >= 0 &&
-            strcmp(program->nodes[program->values[node->inputs[j]].node].operation->name, "step") == 0;
-         const bool factor = product && j < 2 && !(node->operation->depth == NULL && j == 1);
-         if (factor && behind[node->inputs[j]] && !step)
-            return false;
-         behind[node->output] |= behind[node->inputs[j]];
-      }
-      behind[node->output] |= product;
-   }
-   return true;
-}
-
-/* A matrix product or convolution, given by the task tensors that are its factors (UINT32_MAX: a computed factor). */
-typedef struct product {
-   uint32_t left, right;
-   uint64_t depth;
-} product_t;
-
-typedef struct products {
-   product_t *list;
-   uint32_t count;
-} products_t;
-
-static void find_products(rkb_bound_t *bound, products_t *products) {
-   const rkb_program_t *program = bound->program;
-   *products =
-      (products_t){rkb_arena_array(bound->arena, program->node_count + 1, sizeof *products->list), 0};
-   for (uint32_t i = 0; i < program->node_count; i++) {
-      const rkb_program_node_t *node = &program->nodes[i];
-      if (node->operation->depth)
-         products->list[products->count++] =
-            (product_t){tensor_behind(program, node->inputs[0]), tensor_behind(program, node->inputs[1]),
-                        node->operation->depth(program, node)};
-   }
-}
-
-/* The depth of the deepest product in which a tensor is a factor; 0 when there is none. */
-static uint64_t factor_depth(const products_t *products, uint32_t tensor) {
-   uint64_t deepest = 0;
-   for (uint32_t i = 0; i < products->count; i++) {
-      const product_t *product = &products->list[i];
-      if ((product->left == tensor || product->right == tensor) && product->depth > deepest)
-         deepest = product->depth;
-   }
-   return deepest;
-}
-
-static bool meet_in_a_product(const products_t *products, uint32_t a, uint32_t b) {
-   for (uint32_t i = 0; i < products->count; i++) {
-      const product_t *product = &products->list[i];
-      if ((product->left == a && product->right == b) || (product->left == b && product->right == a))
-         return true;
-   }
-   return false;
-}
-
-/* Chooses further thin factors besides the chosen one.  No two thin factors may meet in a product. */
-static void choose_thin(const rkb_bound_t *bound, const products_t *products, uint32_t chosen, bool *thin) {
-   for (uint32_t i = 0; i < bound->view.tensor_count; i++)
-      thin[i] = i == chosen;
-   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      bool fits = !thin[i] && is_probed(bound, i) && factor_depth(products, i) > 0;
-      for (uint32_t j = 0; fits && j < bound->view.tensor_count; j++)
-         fits = !thin[j] || !meet_in_a_product(products, i, j);
-      thin[i] |= fits;
-   }
-}
-
-/* Adds two probes for each factor of a matrix product or convolution: exact sums of integers, where the graph keeps them exact, and
- * full mantissas against a few powers of two. */
-static bool add_probes(rkb_bound_t *bound) {
-   const rkb_program_t *program = bound->program;
-   bool thin[3 * RKB_MAX_TENSORS];
-   bool *behind = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *behind);
-   products_t products;
-   find_products(bound, &products);
-   bool exact_graph =
-      bound->precision.product == 0 && !stores_narrow(program) && is_exact_graph(program, behind);
-   for (uint32_t i = 0; i < bound->view.tensor_count; i++) /* a factor that keeps its own numbers is not whole */
-      exact_graph &= factor_depth(&products, i) == 0 || is_probed(bound, i);
-   uint32_t factors = 0, seen = 0;
-   for (uint32_t i = 0; i < bound->view.tensor_count; i++)
-      factors += is_probed(bound, i) && factor_depth(&products, i) > 0;
-   for (uint32_t i = 0; i < bound->view.tensor_count; i++) {
-      uint64_t depth = is_probed(bound, i) ? factor_depth(&products, i) : 0;
-      if (depth == 0)
-         continue;
-      /* If there are many factors, evenly spread ones get probes; the others are thin beside them
-       * (choose_thin). */
-      uint32_t turn = seen++;
-      if (factors > MOST_PROBED && turn * MOST_PROBED / factors == (turn + 1) * MOST_PROBED / factors)
-         continue;
-      char name[160];
-      choose_thin(bound, &products, i, thin);
-      for (int exact = exact_graph; exact >= 0; exact--) {
-         snprintf(name, sizeof name, "%s/%s", exact ? "probe_exact" : "probe_sparse",
-                  bound->view.tensors[i].name);
-         rkb_family_entry_t *entry = add(bound, name, false, exact, true);
-         if (!entry)
-            return bound->families->count == bound->families->room;
-         for (uint32_t j = 0; j < bound->view.tensor_count; j++) {
-            double own = (double)(thin[j] ? factor_depth(&products, j) : 1);
-            bool factor = factor_depth(&products, j) > 0;
-            if (!(factor ? is_probed : is_free)(bound, j))
-               continue;
-            if (exact) /* at most about 1,000 terms of 13 bits, so the sum stays below 2^24 */
-               entry->draws[j] = !factor   ? (rkb_draw_t){RKB_DRAW_SMALL, 0}
-                                 : thin[j] ? (rkb_draw_t){RKB_DRAW_SIGNS, fmin(0.7, 1000 / own)}
-                                           : (rkb_draw_t){RKB_DRAW_ODD, 0};
-            else if (factor)
-               entry->draws[j] = thin[j] ? (rkb_draw_t){RKB_DRAW_SPARSE, fmin(1, 2.5 / own)}
-                                         : (rkb_draw_t){RKB_DRAW_MANTISSA, 0};
-         }
-      }
-   }
-   return true;
 }
 
 static bool has_operation(const rkb_program_t *program, const char *name) {
@@ -284,10 +100,10 @@ static bool add_guarded(rkb_bound_t *bound) {
       }
       if (guard == RKB_NO_VALUE || !trace_guard(program, guard, &tensor, &power, &eps))
          continue;
-      if (!is_free(bound, tensor) && !is_positive(bound, tensor))
+      if (!rkb_family_is_free(bound, tensor) && !is_positive(bound, tensor))
          continue;
       if (!entry)
-         entry = add(bound, "guarded", false, false, false);
+         entry = rkb_family_add(bound, "guarded", false, false, false);
       if (!entry)
          return false;
       const rkb_recipe_t *recipe = &bound->recipes[tensor];
@@ -298,23 +114,6 @@ static bool add_guarded(rkb_bound_t *bound) {
       entry->draws[tensor] = (rkb_draw_t){RKB_DRAW_LEVEL, pow(eps, 1 / power) / (usual > 0 ? usual : 1)};
    }
    return true;
-}
-
-/* Whether some product has a factor of ones only.  Then the values in its rows are equal to the last bit, and
- * so are their roundings.  A later sum adds these roundings up instead of averaging them out, and the
- * statistical bound relies on averaging. */
-static bool roundings_agree(rkb_bound_t *bound) {
-   products_t products;
-   find_products(bound, &products);
-   bool ones = false, computed = false;
-   for (uint32_t i = 0; i < products.count; i++) {
-      const uint32_t factors[] = {products.list[i].left, products.list[i].right};
-      for (int f = 0; f < 2; f++) {
-         computed |= factors[f] == UINT32_MAX;
-         ones |= factors[f] != UINT32_MAX && bound->recipes[factors[f]].kind == RKB_INIT_ONES;
-      }
-   }
-   return ones && computed;
 }
 
 static bool is_one_of(const char *name, const char *const *names) {
@@ -340,12 +139,12 @@ static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const 
    for (uint32_t i = 0; i < bound->program->node_count; i++) {
       const rkb_program_node_t *node = &bound->program->nodes[i];
       const uint32_t tensor = is_one_of(node->operation->name, names)
-                                 ? tensor_behind(bound->program, chosen_from(node))
+                                 ? rkb_tensor_behind(bound->program, chosen_from(node))
                                  : UINT32_MAX;
-      if (tensor == UINT32_MAX || !is_free(bound, tensor))
+      if (tensor == UINT32_MAX || !rkb_family_is_free(bound, tensor))
          continue;
       if (!*entry)
-         *entry = add(bound, family, false, false, false);
+         *entry = rkb_family_add(bound, family, false, false, false);
       if (!*entry)
          return false;
       const bool half = bound->view.tensors[tensor].dtype == RKB_F16;
@@ -374,9 +173,9 @@ static bool add_not_a_number(rkb_bound_t *bound) {
    bool *marked = rkb_arena_array(bound->arena, bound->view.tensor_count + 1, sizeof *marked);
    if (!draw_operands(bound, &entry, "not_a_number", rkb_nan_choosing, RKB_DRAW_NAN, 0))
       return false;
-   const bool any = rkb_nan_sources(bound, is_free, marked);
+   const bool any = rkb_nan_sources(bound, rkb_family_is_free, marked);
    if (any && !entry)
-      entry = add(bound, "not_a_number", false, false, false);
+      entry = rkb_family_add(bound, "not_a_number", false, false, false);
    if (any && !entry)
       return false;
    for (uint32_t i = 0; i < bound->view.tensor_count && entry; i++)
@@ -391,12 +190,12 @@ bool rkb_families_build(rkb_bound_t *bound) {
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
    bound->families->room = MOST_FAMILIES;
    bound->families->entries = rkb_arena_array(bound->arena, MOST_FAMILIES, sizeof *bound->families->entries);
-   if (!add(bound, "normal", !roundings_agree(bound), false, true))
+   if (!rkb_family_add(bound, "normal", !rkb_product_roundings_agree(bound), false, true))
       return false;
    /* these bounds hold only on random data */
    if (bound->precision.passes > 0 || rkb_program_needs_random_data(bound->program))
       return true;
-   if (!add_probes(bound))
+   if (!rkb_probe_families_add(bound))
       return false;
    if (!add_plain(bound, "shifted", false, RKB_DRAW_SHIFTED, 8, false) || !add_guarded(bound) ||
        !add_plain(bound, "ties", false, RKB_DRAW_TIES, 0, true) ||

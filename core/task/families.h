@@ -44,6 +44,12 @@ struct rkb_family_list {
    uint32_t count, room;
 };
 
+/* family_list.c, while a case is bound. */
+/* Adds an empty family; NULL when there are too many. */
+rkb_family_entry_t *rkb_family_add(rkb_bound_t *bound, const char *name, bool stat, bool exact, bool decides);
+/* Whether the tensor's recipe asks for no particular sign or value. */
+bool rkb_family_is_free(const rkb_bound_t *bound, uint32_t tensor);
+
 static inline const rkb_family_entry_t *rkb_family_entry(const rkb_family_t *family) {
    return (const rkb_family_entry_t *)family;
 }
