@@ -225,7 +225,7 @@ static void describe_trust(const struct outcome *outcome, char *out, size_t size
    if (outcome->ambiguous)
       used = snprintf(out, size, ", %llu of them ambiguous", (unsigned long long)outcome->ambiguous);
    if (outcome->dont_care)
-      snprintf(out + used, size - (size_t)used, ", %llu more not judged (out of range in this precision)",
+      snprintf(out + used, size - (size_t)used, ", %llu more not judged (NaN, or out of range in this precision)",
                (unsigned long long)outcome->dont_care);
 }
 
