@@ -166,6 +166,8 @@ rkb_term_t rkb_write_value(rkb_writer_t *writer, uint32_t node, const rkb_index_
 rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* The loops of one element of a heavy node (write_heavy.c). */
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
+/* The element at these coordinates of a node that memory has; write_load.c. */
+rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* Stores a value (text) at an element number of a buffer. */
 void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
                      const char *value);
