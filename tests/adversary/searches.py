@@ -2,11 +2,12 @@
 """Every cheat of the suite among the seeds of a stock search, beside its honest twin: what wins must be right, and no cheat may be accepted but
 those of which entry.case says that some secrets miss them (least below secrets).
 
-usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--target PROFILE] [--jobs N] [--for SECONDS] [--more CANDIDATES] [--after TASK.DIRECTION]
+usage: searches.py SOURCE_DIRECTORY PREFIX OUT [--pipeline FILE] [--target PROFILE] [--jobs N] [--for SECONDS] [--more CANDIDATES] [--after TASK.DIRECTION]...
 
 PREFIX: a build folder or an installation.  All entries of a task and a direction are seeds, at most BATCH of them in one run; --more: candidates
-of the search besides; --after: those of this task and direction come last.  The default pipeline is stock.yaml; on a device take stock-gpu.yaml.  A winner is checked again with two other
-secrets.  OUT/searches.tsv has a line for each run as it ends; a run whose line is there is not repeated.
+of the search besides; --after: those of this task and direction come last, the later named the later.  The default pipeline is stock.yaml; on a device take stock-gpu.yaml.  A winner is checked again with two other
+secrets.  OUT/searches.tsv has a line for each run as it ends; a run whose line is there is not repeated.  A run for which the time does not suffice is told to end
+and says where its time went; it has no line.
 """
 
 import argparse
@@ -14,12 +15,14 @@ import hashlib
 import os
 import pathlib
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 
 BATCH = 48
+GRACE = 20  # seconds that a run may take to end after SIGINT
 SECRETS = (31, 32)
 MISSED = " (some secrets miss it)"
 
@@ -58,6 +61,29 @@ def judge(archive, cheats):
     return tried, accepted
 
 
+def run_within(command, seconds):
+    """What the program said on stderr, and whether it ended by itself.  After the time it is told to end, as by Ctrl-C, so that its archive is whole."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            return run.communicate(timeout=seconds)[1], True
+        except subprocess.TimeoutExpired:
+            run.send_signal(signal.SIGINT)
+        try:
+            return run.communicate(timeout=GRACE)[1], False
+        except subprocess.TimeoutExpired:
+            waits = [f"{task.name} {(task / 'wchan').read_text()}" for task in pathlib.Path(f"/proc/{run.pid}/task").iterdir()]
+            run.kill()
+            return f"did not end {GRACE} s after SIGINT; threads wait in {', '.join(waits)}; {run.communicate()[1]}", False
+
+
+def where_time_went(archive):
+    """Candidates, and each stage's verdicts with their seconds, the longest stage first."""
+    db = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
+    count = db.execute("SELECT count(*) FROM candidate").fetchone()[0]
+    stages = db.execute("SELECT stage, count(*), sum(seconds) FROM verdict GROUP BY 1 ORDER BY 3 DESC").fetchall()
+    return f"{count} candidates; " + ", ".join(f"{stage} {number} in {seconds or 0:.0f} s" for stage, number, seconds in stages)
+
+
 def run_one(options, batch, left):
     name, task, direction, cheats, twins = batch
     programs, out = options.prefix / "bin", options.out / name
@@ -65,14 +91,14 @@ def run_one(options, batch, left):
                "--secret", "30".zfill(64), "--jobs", options.jobs,
                "--set", "propose.seed.with.files=[" + ",".join(map(str, cheats + twins)) + "]",
                "--set", f"limits.candidates={len(cheats) + len(twins) + options.more}"] + (["--target", options.target] if options.target else [])
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+    said, ended = run_within(command, left)
     archive = out / "run.sqlite"
     if not archive.exists():
-        return [name, "no archive", "0", "", done.stderr.strip()[-200:].replace("\n", " ")]
+        return [name, "no archive", "0", "", said.strip()[-200:].replace("\n", " ")]
     tried, accepted = judge(archive, cheats)
+    if not ended:
+        print(f"{name}: no time after {left:.0f} s; {tried} of {len(cheats)} cheats, accepted: {accepted}; {where_time_went(archive)}; {said.strip()[-400:]}", flush=True)
+        return None
     best = out / "best.cu"
     subprocess.run([str(programs / "rkb"), "best", str(out), "--out", str(best)], capture_output=True, check=False)
     said = []
@@ -92,18 +118,18 @@ def main():
     parser.add_argument("--for", dest="seconds", type=float, default=86400)
     parser.add_argument("--more", type=int, default=32)
     parser.add_argument("--target")
-    parser.add_argument("--after", default="none")
+    parser.add_argument("--after", action="append", default=[])
     options = parser.parse_args()
     options.pipeline = options.pipeline or options.source / "pipelines" / "stock.yaml"
     options.out.mkdir(parents=True, exist_ok=True)
     table, end = options.out / "searches.tsv", time.monotonic() + options.seconds
     rows = [line.split("\t") for line in table.read_text().splitlines()] if table.exists() else []
-    for batch in sorted(batches_of(options.source), key=lambda batch: batch[0].startswith(options.after)):
+    turn = {name: position + 1 for position, name in enumerate(options.after)}
+    for batch in sorted(batches_of(options.source), key=lambda batch: turn.get(batch[0].rsplit(".", 1)[0], 0)):
         if any(row[0] == batch[0] for row in rows) or time.monotonic() > end:
             continue
         row = run_one(options, batch, max(1, end - time.monotonic()))
         if row is None:
-            print(f"{batch[0]}: no time")
             continue
         rows.append(row)
         with open(table, "a") as file:
