@@ -13,6 +13,7 @@
 #include "cli/pipeline_file.h"
 #include "cli/run_archive.h"
 #include "system/loop.h"
+#include "system/processors.h"
 #include "task/expected/expected_store.h"
 #include "task/expected/value_pool.h"
 
@@ -155,15 +156,13 @@ static void catch_signals(evaluation_t *e) {
 
 static int evaluate(evaluation_t *e, rkb_error_t *err) {
    const uint64_t redraw_ns = 200000000;
-   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+   const uint32_t cores = rkb_processors();
    rkb_timer_t *timer = NULL;
    int status = rkb_loop_new(&e->loop, err);
    if (status != RKB_OK)
       return status;
-   status = rkb_workers_open(cores < 1                  ? 1
-                             : cores > RKB_WORKERS_MOST ? RKB_WORKERS_MOST
-                                                        : (uint32_t)cores,
-                             QUEUE_LIMIT, &e->workers, err);
+   status =
+      rkb_workers_open(cores > RKB_WORKERS_MOST ? RKB_WORKERS_MOST : cores, QUEUE_LIMIT, &e->workers, err);
    if (status != RKB_OK)
       goto free_loop;
    e->settings.sampling.workers = e->workers;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "stage/extensions.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
 #include "kernel/build_report.h"
@@ -58,6 +59,11 @@ static void drop(step_t *step) {
    step->plan_count = 0;
    rkb_build_free(step->build);
    step->build = NULL;
+}
+
+static int send_step(step_t *step, void (*fn)(void *)) {
+   const rkb_candidate_t *candidate = step->candidate;
+   return rkb_runtime_send(step->runtime, rkb_request_rank(candidate->section, candidate->request), fn, step);
 }
 
 /* Plans every case of a kind and hashes each plan into the identity; stops at the first finding. */
@@ -232,7 +238,7 @@ static void step_on_worker(void *argument) {
 
 static void submit(step_t *step) {
    step->attempts++;
-   if (rkb_runtime_send(step->runtime, step_on_worker, step) != RKB_OK)
+   if (send_step(step, step_on_worker) != RKB_OK)
       abort(); /* the queue holds far more than can be in flight */
 }
 
@@ -265,6 +271,6 @@ void rkb_build_step_again(rkb_runtime_t *runtime, rkb_candidate_t *candidate,
                           void (*done)(void *argument, rkb_candidate_t *candidate), void *argument) {
    step_t *step = rkb_allocate(1, sizeof *step);
    *step = (step_t){.runtime = runtime, .candidate = candidate, .done = done, .argument = argument};
-   if (rkb_runtime_send(runtime, again_on_worker, step) != RKB_OK)
+   if (send_step(step, again_on_worker) != RKB_OK)
       abort(); /* the queue holds far more than can be in flight */
 }

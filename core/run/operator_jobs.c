@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/memory.h"
+#include "stage/extensions.h"
 #include "stage/item.h"
 #include "run/run_state.h"
 
@@ -58,7 +59,7 @@ static void identify_on_worker(void *argument) {
  * task are only hashed. */
 static void identify(rkb_run_t *run, rkb_run_request_t *request) {
    if (run->pipeline->task && request->count) {
-      if (rkb_runtime_send(&run->runtime, identify_on_worker, request) != RKB_OK)
+      if (rkb_runtime_send(&run->runtime, rkb_request_rank(request->section, request->number), identify_on_worker, request) != RKB_OK)
          rkb_run_break(run, RKB_ERR_LIMIT, "the workers' queue is full");
       return;
    }

@@ -57,4 +57,10 @@ static inline int64_t rkb_request_key(uint32_t section, int64_t number) {
    return section == RKB_SECTION_PROPOSE ? -1 - number : number;
 }
 
+/* The place of a request's work among waiting tasks (system/workers.h): the earlier request goes first.  So the candidates that the
+ * strategy waits for are finished before later ones are begun, however wide the window is. */
+static inline uint64_t rkb_request_rank(uint32_t section, int64_t number) {
+   return (section == RKB_SECTION_PROPOSE ? 1ull : 1ull << 62) + (uint64_t)number;
+}
+
 #endif

@@ -132,6 +132,11 @@ static bool needs_device(const rkb_instance_t *instance) {
    return instance->stage->flags & RKB_STAGE_EXCLUSIVE_GPU;
 }
 
+/* A job with a GPU's lease goes before all that wait: while it waited for a thread, the GPU would be idle. */
+static uint64_t rank_of(const rkb_instance_t *instance, const rkb_work_t *work) {
+   return needs_device(instance) ? RKB_RANK_FIRST : rkb_request_rank(work->scope.section, work->scope.request);
+}
+
 /* Ends work that was never handed to a stage.   done is called from the loop's queue, because a caller that adds work does not
  * expect done before the call returns. */
 typedef struct undone {
@@ -175,7 +180,7 @@ static void begin(rkb_instance_t *instance, rkb_work_t *work) {
       return;
    }
    rkb_item_ref(work->in); /* the worker's reference: its thread may return after the job was written off */
-   int status = rkb_workers_submit(pool_of(instance), run_on_worker, work, &work->ticket);
+   int status = rkb_workers_submit_ranked(pool_of(instance), rank_of(instance, work), run_on_worker, work, &work->ticket);
    if (status != RKB_OK) {
       rkb_item_unref(work->in);
       rkb_error_t err = {0};

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/memory.h"
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
@@ -11,6 +10,7 @@
 #include "stage/screen/screen_workers.h"
 #include "gpu/devices.h"
 #include "llm/llm.h"
+#include "system/processors.h"
 
 #define QUEUE_LIMIT (1u << 17)
 #define STOP_LIMIT_NS 5000000000ull /* time that all stages together have for stop() */
@@ -36,13 +36,12 @@ static void clock_rings(void *argument);
 
 int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err) {
-   long cores = sysconf(_SC_NPROCESSORS_ONLN);
    memset(runtime, 0, sizeof *runtime);
    runtime->pipeline = pipeline;
    runtime->clock_rings = clock_rings;
    runtime->log = log;
    runtime->device_leases = 1;
-   runtime->worker_count = jobs ? jobs : cores > 0 ? (uint32_t)cores : 1;
+   runtime->worker_count = jobs ? jobs : rkb_processors();
    if (runtime->worker_count > RKB_WORKERS_MOST)
       runtime->worker_count = RKB_WORKERS_MOST;
    int status = rkb_confined_open(runtime, &runtime->confined, err); /* must come before there are threads and before keys are read */
@@ -261,8 +260,8 @@ void rkb_runtime_cancel(rkb_runtime_t *runtime) {
    rkb_runtime_watch(runtime, rkb_now_ns() + RKB_GRACE_NS);
 }
 
-int rkb_runtime_send(rkb_runtime_t *runtime, void (*fn)(void *), void *argument) {
-   int status = rkb_workers_submit(runtime->workers, fn, argument, NULL);
+int rkb_runtime_send(rkb_runtime_t *runtime, uint64_t rank, void (*fn)(void *), void *argument) {
+   int status = rkb_workers_submit_ranked(runtime->workers, rank, fn, argument, NULL);
    runtime->away += status == RKB_OK;
    return status;
 }

@@ -80,10 +80,10 @@ void rkb_runtime_add(rkb_runtime_t *runtime, uint32_t entry, struct rkb_work *wo
 void rkb_runtime_cancel(rkb_runtime_t *runtime);
 /* Makes sure that deadlines are checked no later than due. */
 void rkb_runtime_watch(rkb_runtime_t *runtime, uint64_t due_ns);
-/* Runs fn on a worker, for the core's own work. fn ends by calling rkb_runtime_returned, which runs `back` on the loop.  The
+/* Runs fn on a worker, for the core's own work; rank: of the request that it is done for (rkb_request_rank).  fn ends by calling rkb_runtime_returned, which runs `back` on the loop.  The
  * runtime does not close before all such calls have returned. */
-int rkb_runtime_send(rkb_runtime_t *runtime, void (*fn)(void *), void *argument);        /* [loop] */
-void rkb_runtime_returned(rkb_runtime_t *runtime, void (*back)(void *), void *argument); /* [worker] */
+int rkb_runtime_send(rkb_runtime_t *runtime, uint64_t rank, void (*fn)(void *), void *argument); /* [loop] */
+void rkb_runtime_returned(rkb_runtime_t *runtime, void (*back)(void *), void *argument);         /* [worker] */
 void rkb_runtime_note(rkb_runtime_t *runtime, const char *entry, const char *fmt, ...) RKB_PRINTF(3, 4);
 
 #endif

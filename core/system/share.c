@@ -51,7 +51,7 @@ void rkb_workers_share(rkb_workers_t *workers, uint32_t count, void (*part)(void
       pthread_mutex_lock(&share.lock);
       share.helpers++;
       pthread_mutex_unlock(&share.lock);
-      if (rkb_workers_submit(workers, help, &share, &tickets[submitted]) == RKB_OK) {
+      if (rkb_workers_submit_ranked(workers, RKB_RANK_LAST, help, &share, &tickets[submitted]) == RKB_OK) {
          submitted++;
          continue;
       }

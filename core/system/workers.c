@@ -1,7 +1,5 @@
-/* A pool of threads.  Owns a ring of waiting tasks and one record per thread, all under one lock.
- *
- * Tickets are numbered in the order of submission, so the ticket of a waiting task gives its place in the ring.  The pool's memory
- * is reference-counted and each thread holds a reference, so a thread that was written off and returns after the pool was closed
+/* A pool of threads.  Owns a queue of waiting tasks and one record per thread, all under one lock.  The pool's memory is
+ * reference-counted and each thread holds a reference, so a thread that was written off and returns after the pool was closed
  * still finds the lock. */
 #include "system/workers.h"
 
@@ -12,14 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "system/task_queue.h"
 
 #define MOST_WAITING (1u << 20)
-#define FIRST_RING 256u
-
-typedef struct task {
-   void (*fn)(void *arg); /* NULL: withdrawn */
-   void *arg;
-} task_t;
 
 typedef struct worker {
    struct worker *next;
@@ -35,12 +28,9 @@ struct rkb_workers {
    uint32_t holders;    /* threads, plus the owner until it closes the pool */
    bool closing;
 
-   task_t *ring;
-   uint32_t ring_size; /* a power of two */
+   rkb_task_queue_t queue;
    uint32_t queue_limit;
-   rkb_ticket_t head;  /* ticket of the oldest waiting task */
-   rkb_ticket_t tail;  /* ticket of the next submitted one */
-   uint32_t withdrawn; /* tasks between head and tail */
+   rkb_ticket_t last; /* ticket of the task that was submitted last */
 
    worker_t *workers; /* without the written-off ones */
    uint32_t count;
@@ -57,33 +47,17 @@ static void let_go(rkb_workers_t *pool) {
       return;
    pthread_cond_destroy(&pool->work);
    pthread_mutex_destroy(&pool->lock);
-   free(pool->ring);
+   rkb_task_queue_free(&pool->queue);
    free(pool);
-}
-
-static task_t *slot(rkb_workers_t *pool, rkb_ticket_t ticket) {
-   return &pool->ring[ticket & (pool->ring_size - 1)];
-}
-
-/* Takes the oldest task that was not withdrawn; false when there is none.  Lock held. */
-static bool take_task(rkb_workers_t *pool, task_t *task, rkb_ticket_t *ticket) {
-   while (pool->head != pool->tail) {
-      *ticket = pool->head++;
-      *task = *slot(pool, *ticket);
-      if (task->fn)
-         return true;
-      pool->withdrawn--;
-   }
-   return false;
 }
 
 static void *work(void *argument) {
    worker_t *self = argument;
    rkb_workers_t *pool = self->pool;
-   task_t task;
+   rkb_task_entry_t task;
    pthread_mutex_lock(&pool->lock);
    while (!self->written_off && !pool->closing) {
-      if (!take_task(pool, &task, &self->running)) {
+      if (!rkb_task_queue_take(&pool->queue, &task)) {
          self->running = 0;
          pool->idle++;
          pthread_cond_wait(&pool->work, &pool->lock);
@@ -91,6 +65,7 @@ static void *work(void *argument) {
           * is one too high, which costs a needless signal later but delays no task. */
          continue;
       }
+      self->running = task.ticket;
       pool->running++;
       pthread_mutex_unlock(&pool->lock);
       task.fn(task.arg);
@@ -139,10 +114,7 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
    pthread_mutex_init(&pool->lock, NULL);
    pthread_cond_init(&pool->work, NULL);
    pool->holders = 1;
-   pool->head = pool->tail = 1;
    pool->queue_limit = queue_limit;
-   pool->ring_size = FIRST_RING;
-   pool->ring = rkb_allocate(FIRST_RING, sizeof *pool->ring);
    int number = 0;
    pthread_mutex_lock(&pool->lock);
    while (number == 0 && pool->count < count)
@@ -175,32 +147,17 @@ void rkb_workers_close(rkb_workers_t *pool) {
    let_go(pool);
 }
 
-/* Lock held. */
-static int make_room(rkb_workers_t *pool) {
-   uint64_t used = pool->tail - pool->head;
-   if (used - pool->withdrawn >= pool->queue_limit)
-      return RKB_ERR_LIMIT;
-   if (used < pool->ring_size)
-      return RKB_OK;
-   if (pool->ring_size > 2 * MOST_WAITING) /* many withdrawn tasks behind a waiting one fill the ring */
-      return RKB_ERR_LIMIT;
-   task_t *larger = rkb_allocate((size_t)pool->ring_size * 2, sizeof *larger);
-   for (rkb_ticket_t ticket = pool->head; ticket != pool->tail; ticket++)
-      larger[ticket & (pool->ring_size * 2 - 1)] = *slot(pool, ticket);
-   free(pool->ring);
-   pool->ring = larger;
-   pool->ring_size *= 2;
-   return RKB_OK;
-}
-
-int rkb_workers_submit(rkb_workers_t *pool, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket) {
+int rkb_workers_submit_ranked(rkb_workers_t *pool, uint64_t rank, void (*fn)(void *arg), void *arg,
+                              rkb_ticket_t *ticket) {
    pthread_mutex_lock(&pool->lock);
-   int status = pool->closing ? RKB_ERR_CANCELLED : make_room(pool);
+   const int status = pool->closing                            ? RKB_ERR_CANCELLED
+                      : pool->queue.count >= pool->queue_limit ? RKB_ERR_LIMIT
+                                                               : RKB_OK;
    if (status == RKB_OK) {
-      *slot(pool, pool->tail) = (task_t){fn, arg};
+      const rkb_task_entry_t entry = {.rank = rank, .ticket = ++pool->last, .fn = fn, .arg = arg};
+      rkb_task_queue_put(&pool->queue, &entry);
       if (ticket)
-         *ticket = pool->tail;
-      pool->tail++;
+         *ticket = entry.ticket;
       if (pool->idle) {
          pool->idle--;
          pthread_cond_signal(&pool->work);
@@ -210,13 +167,13 @@ int rkb_workers_submit(rkb_workers_t *pool, void (*fn)(void *arg), void *arg, rk
    return status;
 }
 
+int rkb_workers_submit(rkb_workers_t *pool, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket) {
+   return rkb_workers_submit_ranked(pool, RKB_RANK_FIRST, fn, arg, ticket);
+}
+
 bool rkb_workers_withdraw(rkb_workers_t *pool, rkb_ticket_t ticket) {
    pthread_mutex_lock(&pool->lock);
-   bool waits = ticket >= pool->head && ticket < pool->tail && slot(pool, ticket)->fn;
-   if (waits) {
-      slot(pool, ticket)->fn = NULL;
-      pool->withdrawn++;
-   }
+   const bool waits = rkb_task_queue_withdraw(&pool->queue, ticket);
    pthread_mutex_unlock(&pool->lock);
    return waits;
 }
@@ -244,7 +201,7 @@ rkb_workers_state_t rkb_workers_state(rkb_workers_t *pool) {
    pthread_mutex_lock(&pool->lock);
    rkb_workers_state_t state = {.threads = pool->count,
                                 .running = pool->running,
-                                .waiting = (uint32_t)(pool->tail - pool->head) - pool->withdrawn,
+                                .waiting = pool->queue.count,
                                 .written_off = pool->written_off};
    pthread_mutex_unlock(&pool->lock);
    return state;

@@ -21,8 +21,14 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
  * use stays allocated until they end.  NULL is accepted.  Do not call it from a task. */
 void rkb_workers_close(rkb_workers_t *workers);
 
-/* Runs fn(arg) on a worker, first come, first served.  RKB_ERR_LIMIT when the queue is full; then fn is not
- * called.  ticket may be NULL. */
+#define RKB_RANK_FIRST 0u
+#define RKB_RANK_LAST UINT64_MAX
+
+/* Runs fn(arg) on a worker.  Of the waiting tasks the lowest rank goes first; equal ranks go in the order of submission.
+ * RKB_ERR_LIMIT when the queue is full; then fn is not called.  ticket may be NULL. */
+int rkb_workers_submit_ranked(rkb_workers_t *workers, uint64_t rank, void (*fn)(void *arg), void *arg,
+                              rkb_ticket_t *ticket);
+/* The same with RKB_RANK_FIRST. */
 int rkb_workers_submit(rkb_workers_t *workers, void (*fn)(void *arg), void *arg, rkb_ticket_t *ticket);
 
 /* Takes back a waiting task.  True: it was still waiting and will never run. */

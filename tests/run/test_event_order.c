@@ -166,6 +166,56 @@ static void test_events_follow_the_pipeline(void **state) {
          watch_run(sets[i], NULL, false, jobs);
 }
 
+typedef struct half {
+   bool begun[MOST_CANDIDATES + 1];
+   uint32_t now; /* candidates of which a stage has ended and another has not */
+   uint64_t sum, ends;
+} half_t;
+
+static void observe_half_screened(void *argument, const rkb_event_t *event) {
+   half_t *half = argument;
+   if (event->kind == RKB_EVENT_CANDIDATE_END && event->candidate <= MOST_CANDIDATES &&
+       half->begun[event->candidate]) {
+      half->begun[event->candidate] = false;
+      half->now--;
+   }
+   if (event->kind != RKB_EVENT_STAGE_END || !event->candidate)
+      return;
+   assert_true(event->candidate <= MOST_CANDIDATES);
+   half->now += !half->begun[event->candidate];
+   half->begun[event->candidate] = true;
+   half->sum += half->now;
+   half->ends++;
+}
+
+/* However wide the window is, the earliest candidates are finished before later ones are begun.  So a run that is cut off has verdicts
+ * of most that it began.  A loop that is late for once moves the mean little. */
+static void test_the_earliest_candidates_are_finished_first(void **state) {
+   static const char *const wide[] = {"search.window=64",
+                                      "promote.of=1",
+                                      "promote.keep=1",
+                                      "screen.divide.with.hold_us=500",
+                                      "screen.execute.with.hold_us=500",
+                                      NULL};
+   half_t *half = calloc(1, sizeof *half);
+   rkb_pipeline_t *pipeline = open_pipeline(CLIMB, wide);
+   rkb_log_t *log = quiet_log();
+   rkb_run_result_t outcome;
+   rkb_error_t err = {0};
+   const rkb_run_options_t options = {.jobs = 1,
+                                      .secret = &rkb_secret_published,
+                                      .log = log,
+                                      .observe = observe_half_screened,
+                                      .argument = half};
+   (void)state;
+   assert_int_equal(rkb_run(pipeline, &options, &outcome, &err), RKB_OK);
+   assert_true(half->ends > 100);
+   assert_true(half->sum < 8 * half->ends);
+   rkb_log_close(log);
+   rkb_pipeline_free(pipeline);
+   free(half);
+}
+
 /* A resumed run sends the events of archived results in the same order. */
 static void test_events_of_a_resumed_run(void **state) {
    static const char *const few[] = {"limits.candidates=60", NULL};
@@ -179,6 +229,7 @@ static void test_events_of_a_resumed_run(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_events_follow_the_pipeline),
+      cmocka_unit_test(test_the_earliest_candidates_are_finished_first),
       cmocka_unit_test(test_events_of_a_resumed_run),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,46 @@ static void a_waiting_task_can_be_withdrawn(void **state) {
    assert_int_equal(counter, 3);
 }
 
+typedef struct order {
+   atomic_int count;
+   int numbers[8];
+} order_t;
+
+typedef struct numbered {
+   order_t *order;
+   int number;
+} numbered_t;
+
+static void note_turn(void *argument) {
+   const numbered_t *numbered = argument;
+   order_t *order = numbered->order;
+   order->numbers[atomic_load(&order->count)] = numbered->number; /* one thread runs them all */
+   atomic_fetch_add(&order->count, 1);
+}
+
+static void the_lowest_rank_goes_first(void **state) {
+   (void)state;
+   static const uint64_t ranks[] = {7, RKB_RANK_LAST, 3, RKB_RANK_FIRST, 7, 5, 3, RKB_RANK_FIRST};
+   static const int expected[] = {3, 7, 2, 6, 0, 4, 1}; /* without the sixth, which is withdrawn */
+   door_t door = DOOR;
+   order_t order = {0};
+   numbered_t numbered[8];
+   rkb_ticket_t tickets[8];
+   rkb_workers_t *workers = open_pool(1, 8);
+   rkb_workers_submit(workers, wait_at, &door, NULL);
+   until_waiting(&door, 1);
+   for (int i = 0; i < 8; i++) {
+      numbered[i] = (numbered_t){&order, i};
+      assert_int_equal(rkb_workers_submit_ranked(workers, ranks[i], note_turn, &numbered[i], &tickets[i]),
+                       RKB_OK);
+   }
+   assert_true(rkb_workers_withdraw(workers, tickets[5]));
+   let_pass(&door, 1);
+   until_done(&order.count, 7);
+   rkb_workers_close(workers);
+   assert_memory_equal(order.numbers, expected, sizeof expected);
+}
+
 /* Until this thread is the only one. */
 static void until_alone(void) {
    struct stat tasks;
@@ -264,6 +304,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(every_task_runs_once),
                                       cmocka_unit_test(the_queue_is_bounded),
                                       cmocka_unit_test(a_waiting_task_can_be_withdrawn),
+                                      cmocka_unit_test(the_lowest_rank_goes_first),
                                       cmocka_unit_test(a_stuck_worker_is_replaced),
                                       cmocka_unit_test(closing_lets_running_tasks_end),
                                       cmocka_unit_test(signals_stay_with_the_main_thread),

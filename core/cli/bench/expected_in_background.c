@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/bench/bench.h"
+#include "system/processors.h"
 
 enum { CHILDREN = 2, NICE = 10 };
 
@@ -118,7 +119,7 @@ static void *tend(void *argument) {
 
 int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const *works, const bool *measured,
                    uint32_t count, rkb_background_t **out, rkb_error_t *err) {
-   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+   const uint32_t cores = rkb_processors();
    rkb_background_t *a = rkb_allocate(1, sizeof *a);
    *out = NULL;
    a->bench = bench;
@@ -126,7 +127,7 @@ int rkb_background_open(const rkb_bench_t *bench, const rkb_bench_work_t *const 
    a->count = count;
    a->states = rkb_allocate(count + 1, sizeof *a->states);
    a->program = rkb_find_program("rkb");
-   snprintf(a->threads, sizeof a->threads, "OMP_NUM_THREADS=%ld", cores > 4 ? cores / 4 : 1);
+   snprintf(a->threads, sizeof a->threads, "OMP_NUM_THREADS=%u", cores > 4 ? cores / 4 : 1);
    pthread_mutex_init(&a->lock, NULL);
    pthread_cond_init(&a->changed, NULL);
    if (!a->program) {
