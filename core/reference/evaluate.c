@@ -97,8 +97,8 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
       rkb_block_free(&block);
       return status;
    }
-   if (reader->precision->passes > 0)
-      rkb_noise_apply(node, node->output, reader->pass, elements, &block);
+   if (reader->sizes)
+      rkb_noise_apply(node, node->output, reader->pass, elements, &block, &reader->sizes[node->output]);
    reader->stored[node->output] = block;
    return RKB_OK;
 }
@@ -162,8 +162,10 @@ static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) 
 }
 
 static int evaluate_pass(const rkb_program_t *program, const rkb_precision_t *precision, uint32_t pass,
-                         const rkb_source_t *source, rkb_block_t *outputs, rkb_error_t *err) {
-   rkb_reader_t reader = {.program = program, .precision = precision, .source = *source, .pass = pass};
+                         rkb_noise_size_t *sizes, const rkb_source_t *source, rkb_block_t *outputs,
+                         rkb_error_t *err) {
+   rkb_reader_t reader = {
+      .program = program, .precision = precision, .source = *source, .pass = pass, .sizes = sizes};
    int64_t *last = last_uses(program);
    reader.stored = rkb_allocate(program->value_count + 1, sizeof *reader.stored);
    int status = evaluate_all(&reader, last);
@@ -202,12 +204,14 @@ static void free_outputs(const rkb_program_t *program, rkb_block_t *outputs) {
 }
 
 /* Computes the bounds of a deep graph from the outputs of several passes and the exact outputs (noise.c). */
-static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t *precision, const rkb_source_t *source,
-                            rkb_block_t *outputs, rkb_error_t *err) {
+static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t *precision,
+                            const rkb_source_t *source, rkb_noise_size_t *sizes, rkb_block_t *outputs,
+                            rkb_error_t *err) {
    const uint32_t count = program->tensor_count;
    rkb_block_t *noisy = rkb_allocate(count + 1, sizeof *noisy);
    double **squares = rkb_allocate(count + 1, sizeof *squares);
    uint8_t **flags = rkb_allocate(count + 1, sizeof *flags);
+   bool *beyond = rkb_allocate(program->value_count + 1, sizeof *beyond);
    int status = RKB_OK;
    for (uint32_t i = 0; i < count; i++)
       if (outputs[i].value) {
@@ -216,21 +220,26 @@ static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t 
          flags[i] = rkb_allocate(elements + 1, sizeof **flags);
       }
    for (uint32_t pass = 1; status == RKB_OK && pass <= precision->passes; pass++) {
-      status = evaluate_pass(program, precision, pass, source, noisy, err);
+      status = evaluate_pass(program, precision, pass, sizes, source, noisy, err);
       for (uint32_t i = 0; status == RKB_OK && i < count; i++)
          if (squares[i])
-            rkb_noise_gather(&outputs[i], &noisy[i], program->values[program->outputs[i]].elements, squares[i], flags[i]);
+            rkb_noise_gather(&outputs[i], &noisy[i], program->values[program->outputs[i]].elements,
+                             squares[i], flags[i]);
       free_outputs(program, noisy);
    }
+   rkb_noise_beyond(program, sizes, beyond);
    for (uint32_t i = 0; i < count; i++) {
+      const uint32_t value = program->outputs[i];
       if (status == RKB_OK && squares[i])
-         rkb_noise_conclude(program->values[program->outputs[i]].elements, precision->passes, squares[i], flags[i], &outputs[i]);
+         rkb_noise_conclude(program->values[value].elements, precision->passes, squares[i], flags[i],
+                            beyond[value], &outputs[i]);
       free(squares[i]);
       free(flags[i]);
    }
    free(noisy);
    free(squares);
    free(flags);
+   free(beyond);
    return status;
 }
 
@@ -241,9 +250,12 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
       return rkb_fail(err, RKB_ERR_LIMIT,
                       "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
                       (double)peak / 0x1p20, (double)budget / 0x1p20);
-   int status = evaluate_pass(program, precision, 0, source, outputs, err);
+   rkb_noise_size_t *sizes =
+      precision->passes > 0 ? rkb_allocate(program->value_count + 1, sizeof *sizes) : NULL;
+   int status = evaluate_pass(program, precision, 0, sizes, source, outputs, err);
    if (status == RKB_OK && precision->passes > 0)
-      status = add_noise_bounds(program, precision, source, outputs, err);
+      status = add_noise_bounds(program, precision, source, sizes, outputs, err);
+   free(sizes);
    if (status != RKB_OK)
       free_outputs(program, outputs);
    return status;

@@ -20,11 +20,13 @@ struct rkb_reader {
    const rkb_program_t *program;
    const rkb_precision_t *precision;
    rkb_source_t source;
-   rkb_block_t *stored;    /* by value; .value is NULL when it is not in memory, .hard is NULL when it is exact */
-   rkb_memory_t *memory;   /* when only points are computed; otherwise NULL */
-   rkb_block_t spare;      /* for whole tensors: a freed tensor that has the size of the next one */
+   rkb_block_t
+      *stored; /* by value; .value is NULL when it is not in memory, .hard is NULL when it is exact */
+   rkb_memory_t *memory; /* when only points are computed; otherwise NULL */
+   rkb_block_t spare;    /* for whole tensors: a freed tensor that has the size of the next one */
    uint64_t spare_elements;
-   uint32_t pass;  /* number of the pass; a deep graph gets its bounds from several passes (noise.h) */
+   uint32_t pass; /* number of the pass; a deep graph gets its bounds from several passes (noise.h) */
+   struct rkb_noise_size *sizes; /* by value, over the passes of a deep graph; otherwise NULL */
    uint32_t depth; /* for points: how many computations of operations are nested at the moment */
    double work,
       most_work; /* for points: elements read and products formed so far, and their limit; 0: no limit */
@@ -55,7 +57,8 @@ double rkb_estimate_distinct(uint64_t *list, uint64_t count, double most);
 int rkb_compute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
                 rkb_block_t *out);
 /* Adds the rounding of a node's storage type to computed points.  rkb_compute calls it itself. */
-void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count, rkb_block_t *block);
+void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
+                       rkb_block_t *block);
 /* Reads a whole input into memory as doubles.  *data is malloc'd. */
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **data);
 /* Counts a read of an input.  Once half of the input was asked for, the whole input is kept in memory if it fits. */

@@ -13,8 +13,20 @@
 /* A few passes give a standard deviation to within a factor of two. */
 #define UNCERTAINTY 2
 #define HARD_DEVIATIONS 32
+/* Random errors of single precision change the size of a value a little, unless its operands are exactly equal. */
+#define FAR_SMALLER 1000
 
-void rkb_noise_apply(const rkb_program_node_t *node, uint32_t number, uint32_t pass, uint64_t elements, rkb_block_t *block) {
+/* Of the finite elements. */
+static double root_mean_square(const rkb_block_t *block, uint64_t elements) {
+   double squares = 0;
+   for (uint64_t i = 0; i < elements; i++)
+      if (isfinite(block->value[i]))
+         squares += block->value[i] * block->value[i];
+   return elements > 0 ? sqrt(squares / (double)elements) : 0;
+}
+
+void rkb_noise_apply(const rkb_program_node_t *node, uint32_t number, uint32_t pass, uint64_t elements,
+                     rkb_block_t *block, rkb_noise_size_t *size) {
    const rkb_random_t stream = rkb_random_stream(NOISE_SEED, "noise", number, pass);
    for (uint64_t i = 0; i < elements; i++) {
       if (pass > 0 && !node->operation->moves && block->variance[i] > 0)
@@ -22,9 +34,15 @@ void rkb_noise_apply(const rkb_program_node_t *node, uint32_t number, uint32_t p
       block->hard[i] = block->variance[i] = 0;
       block->flags[i] &= RKB_POINT_DONT_CARE;
    }
+   const double now = root_mean_square(block, elements);
+   if (pass == 0)
+      size->exact = now;
+   else
+      size->noisy = fmax(size->noisy, now);
 }
 
-void rkb_noise_gather(const rkb_block_t *exact, const rkb_block_t *noisy, uint64_t elements, double *squares, uint8_t *flags) {
+void rkb_noise_gather(const rkb_block_t *exact, const rkb_block_t *noisy, uint64_t elements, double *squares,
+                      uint8_t *flags) {
    for (uint64_t i = 0; i < elements; i++) {
       const double apart = noisy->value[i] - exact->value[i];
       if (noisy->value[i] == exact->value[i])
@@ -36,9 +54,23 @@ void rkb_noise_gather(const rkb_block_t *exact, const rkb_block_t *noisy, uint64
    }
 }
 
+/* If the rows of a batch are exactly equal, a norm over them has variance 0 and multiplies gradients by 1 / sqrt(eps), and so does each norm
+ * before it.  Random errors set the rows apart.  The variance is then about 1, and the gradients have their usual size.  A correct kernel may
+ * compute equal rows, and its own rounding is multiplied as well; how far that goes the passes do not say. */
+void rkb_noise_beyond(const rkb_program_t *program, const rkb_noise_size_t *sizes, bool *beyond) {
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      const uint32_t value = node->output;
+      beyond[value] = sizes[value].exact > FAR_SMALLER * sizes[value].noisy;
+      for (uint32_t j = 0; j < node->input_count; j++)
+         beyond[value] |= beyond[node->inputs[j]];
+   }
+}
+
 /* Only a few passes give an element's own deviation, so the bound takes at least the deviation of the whole
  * output. */
-void rkb_noise_conclude(uint64_t elements, uint32_t passes, const double *squares, const uint8_t *flags, rkb_block_t *exact) {
+void rkb_noise_conclude(uint64_t elements, uint32_t passes, const double *squares, const uint8_t *flags,
+                        bool beyond, rkb_block_t *exact) {
    double whole = 0;
    for (uint64_t i = 0; i < elements; i++)
       whole += squares[i] / (double)elements;
@@ -46,6 +78,6 @@ void rkb_noise_conclude(uint64_t elements, uint32_t passes, const double *square
       const double sigma = UNCERTAINTY * sqrt(fmax(squares[i], whole) / passes);
       exact->hard[i] = HARD_DEVIATIONS * sigma;
       exact->variance[i] = sigma * sigma;
-      exact->flags[i] |= flags[i];
+      exact->flags[i] |= beyond ? RKB_POINT_DONT_CARE : flags[i];
    }
 }
