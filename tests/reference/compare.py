@@ -7,7 +7,8 @@ Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2
 elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
 --float32      torch in single precision instead, as one more correct implementation, wanted inside both bounds
 --stored       torch in the types that the task stores, PyTorch's own kernels, wanted inside both bounds: tasks with a narrow type
-               alone.  On a device, where the evaluator need not be:
+               alone.  On the processor, sums are in fp32 and rounded once, as devices do: torch 1.13 adds bfloat16 products in bfloat16
+               there, and has no group norm in float16.  On a device, where the evaluator need not be:
                   compare.py --dump PROGRAM --tasks FOLDER --keep DUMPS [--families all] [--seeds 3]      here
                   compare.py --dump DUMPS --tasks FOLDER --stored --device cuda                           there
 --differences  the gradients against central differences of the forward pass
@@ -33,12 +34,13 @@ import tempfile
 import numpy
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 AMBIGUOUS, DONT_CARE = 1, 2
 PORTION = 5  # seeds
 # One element of a weight's gradient is a sum over batch and space of what the whole forward pass decides, one of a key's a sum
 # over the softmax of every query: point by point they take hours.
-WHOLE = {("attention", "backward"), ("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
+WHOLE = {("attention", "backward"), ("bf16_attention", "backward"), ("resnet_block", "backward"), ("resnet_block_downsample", "backward")}
 TO_DOUBLE = 2.0**-29  # from the unit of float32, 2^-24, to that of float64, 2^-53: bounds are linear in it
 DTYPES = {"float32": numpy.float32, "float64": numpy.float64, "int64": numpy.int64, "int32": numpy.int32, "uint8": numpy.uint8,
           "int8": numpy.int8, "float16": numpy.float16, "bfloat16": numpy.uint16, "float8_e4m3fn": numpy.uint8, "float8_e5m2": numpy.uint8}
@@ -126,6 +128,26 @@ class OtherPrecision(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+class FloatSums(TorchDispatchMode):
+    """Computes what adds up narrow numbers, and curves of several steps, in float32, and rounds the result once."""
+
+    IN_FLOAT32 = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "native_group_norm", "native_group_norm_backward",
+                  "native_layer_norm", "native_layer_norm_backward", "embedding_dense_backward", "sum", "silu", "silu_backward", "gelu",
+                  "gelu_backward"}
+    STATISTICS = {"native_group_norm": 1, "native_layer_norm": 1}  # results from this one on stay float32
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name, kwargs = function.__name__.split(".")[0], dict(kwargs or {})
+        narrow = [value.dtype for value in args if isinstance(value, torch.Tensor) and value.dtype in (torch.bfloat16, torch.float16)]
+        if name not in self.IN_FLOAT32 or not narrow or kwargs.get("dtype"):
+            return function(*args, **kwargs)
+        results = function(*[value.float() if isinstance(value, torch.Tensor) and value.is_floating_point() else value for value in args], **kwargs)
+        if isinstance(results, torch.Tensor):
+            return results.to(narrow[0])
+        kept = self.STATISTICS.get(name, len(results))
+        return tuple(value if value is None or i >= kept else value.to(narrow[0]) for i, value in enumerate(results))
+
+
 def load_reference(folder):
     spec = importlib.util.spec_from_file_location("reference", os.path.join(folder, "reference.py"))
     module = importlib.util.module_from_spec(spec)
@@ -183,7 +205,7 @@ class Run:
 
     def outputs(self, function, real, device="cpu"):
         """name -> what PyTorch computes; function(tensors, settings) gives one tensor or a tuple."""
-        with OtherPrecision(real) if real else contextlib.nullcontext():
+        with OtherPrecision(real) if real else FloatSums() if device == "cpu" else contextlib.nullcontext():
             return self.computed(function, self.inputs(real, device))
 
     def computed(self, function, tensors):
@@ -467,8 +489,7 @@ def main():
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cudnn.allow_tf32 = False  # float32 is asked for
-    # Its convolutions may use transforms, which round differently; but without it torch 1.13 adds bfloat16 products in bfloat16.
-    with torch.backends.mkldnn.flags(enabled=options.stored):
+    with torch.backends.mkldnn.flags(enabled=False):  # its convolutions may use transforms, which round differently
         return 1 if hold_all(options) else 0
 
 
