@@ -19,7 +19,7 @@ static void keep(void *argument, const char *line) {
 /* What one side does differently to candidate 3. */
 typedef void (*change_t)(sample_candidate_t *sample, rkb_request_record_t *request);
 
-static rkb_archive_t *build(const char *directory, change_t change) {
+static rkb_archive_t *build(const char *directory, change_t change, const char *told) {
    rkb_error_t err;
    rkb_run_identity_t identity = sample_identity();
    rkb_archive_t *archive = NULL;
@@ -32,6 +32,8 @@ static rkb_archive_t *build(const char *directory, change_t change) {
       if (number == 3 && change)
          change(&sample, &request);
       assert_ok(rkb_archive_put_screened(archive, &request, candidates, sample.record.number ? 1 : 0, &err));
+      assert_ok(
+         rkb_archive_put_tell(archive, RKB_SECTION_SEARCH, number - 1, number == 3 ? told : "same", &err));
    }
    assert_ok(rkb_archive_put_event(archive, RKB_LOG_INFO, "test", "made", 0, directory, NULL, &err));
    return archive;
@@ -42,6 +44,14 @@ static void change_times(sample_candidate_t *sample, rkb_request_record_t *reque
    sample->verdicts[0].seconds = 99;
    sample->verdicts[0].attempts = 2;
    sample->measurements[1].reproducible = false; /* a timed one, and on one side only */
+   sample->measurements[1].value = 77;
+}
+static void time_it(sample_candidate_t *sample, rkb_request_record_t *request) {
+   (void)request;
+   sample->measurements[1].reproducible = false;
+}
+static void time_it_again(sample_candidate_t *sample, rkb_request_record_t *request) {
+   time_it(sample, request);
    sample->measurements[1].value = 77;
 }
 static void change_standing(sample_candidate_t *sample, rkb_request_record_t *request) {
@@ -78,7 +88,9 @@ typedef struct compare_case {
 static void differences_are_named(void **state) {
    static const compare_case_t cases[] = {
       {NULL, 0, "", 0},
-      {change_times, 1, "measurement of candidate 3, build.spills: only in the first\n", 0},
+      {change_times, 2,
+       "dialogue 3: hash is this in the first, nothing in the second\nmeasurement of candidate 3, build.spills: only in the first\n",
+       0},
       {change_standing, 2,
        "candidate 3: standing is accept in the first, reject in the second\n"
        "verdict on candidate 3, machine: reason is  in the first, race.shared in the second\n",
@@ -98,7 +110,7 @@ static void differences_are_named(void **state) {
       said_t said = {.text = ""};
       rkb_archive_difference_t result;
       char *first = sample_directory("first"), *second = sample_directory("second");
-      rkb_archive_t *left = build(first, NULL), *right = build(second, cases[i].change);
+      rkb_archive_t *left = build(first, NULL, "this"), *right = build(second, cases[i].change, "this");
       assert_ok(rkb_archive_compare(left, right, 100, keep, &said, &result, &err));
       if (strncmp(said.text, cases[i].says, strlen(cases[i].says)) != 0)
          fail_msg("case %zu: wanted\n%sgot\n%s", i, cases[i].says, said.text);
@@ -120,7 +132,7 @@ static void the_limit_holds(void **state) {
    said_t said = {.text = ""};
    rkb_archive_difference_t result;
    char *first = sample_directory("first"), *second = sample_directory("second");
-   rkb_archive_t *left = build(first, NULL), *right = build(second, drop_candidate);
+   rkb_archive_t *left = build(first, NULL, "this"), *right = build(second, drop_candidate, "this");
    (void)state;
    assert_ok(rkb_archive_compare(left, right, 1, keep, &said, &result, &err));
    assert_string_equal(said.text, "candidate 3: only in the first\n");
@@ -131,8 +143,35 @@ static void the_limit_holds(void **state) {
    sample_remove(second);
 }
 
+/* What the strategy was told differs where a time was measured, and that is no difference of the runs. */
+static void what_was_told_of_times_is_left_out(void **state) {
+   const struct {
+      change_t first, second;
+      int64_t differences;
+   } cases[] = {{time_it, time_it_again, 0}, {NULL, NULL, 1}};
+   (void)state;
+   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      rkb_error_t err;
+      said_t said = {.text = ""};
+      rkb_archive_difference_t result;
+      char *first = sample_directory("first"), *second = sample_directory("second");
+      rkb_archive_t *left = build(first, cases[i].first, "this"),
+                    *right = build(second, cases[i].second, "that");
+      assert_ok(rkb_archive_compare(left, right, 100, keep, &said, &result, &err));
+      assert_string_equal(said.text, cases[i].differences
+                                        ? "dialogue 3: hash is this in the first, that in the second\n"
+                                        : "");
+      assert_int_equal(result.differences, cases[i].differences);
+      rkb_archive_close(left);
+      rkb_archive_close(right);
+      sample_remove(first);
+      sample_remove(second);
+   }
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named),
-                                      cmocka_unit_test(the_limit_holds)};
+                                      cmocka_unit_test(the_limit_holds),
+                                      cmocka_unit_test(what_was_told_of_times_is_left_out)};
    return RUN_TESTS(tests);
 }
