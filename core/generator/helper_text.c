@@ -217,6 +217,7 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
    if (strstr(code, "cluster_moments<"))
       rkb_text_add(out, cluster_moments_helper);
    rkb_rank_helpers(code, out);
+   rkb_rank_kept_helpers(code, out);
    rkb_recurrence_helpers(code, out);
    add_before(code, "sum", '+', "0.0f", out);
    add_before(code, "product", '*', "1.0f", out);

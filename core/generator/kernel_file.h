@@ -58,6 +58,7 @@ const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node);
 /* Append the kernels of a launch, called after base, and its entries in the manifest.  False: not legal, and the file's why says so. */
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base);
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
+bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 /* Appends the kernel that launches share, its blocks divided among them (kernel_beside.c), and its entries in the manifest.  small: the
  * condition under which products are computed as small ones, or NULL. */

@@ -200,7 +200,9 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    }
    if (launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR ? !rkb_kernel_online_variants(file, launch, name)
        : launch->mapping == RKB_MAP_TENSOR ? !rkb_kernel_tensor_variants(file, launch, name)
-                                           : !rkb_kernel_variants(file, launch, writer_of(launch), name))
+       : launch->mapping == RKB_MAP_RANK && launch->decisions[RKB_KEEP]
+          ? !rkb_kernel_rank_variants(file, launch, name)
+          : !rkb_kernel_variants(file, launch, writer_of(launch), name))
       return false;
    file->also = small.many;
    const bool good = !finish_of(file, launch, name, &plain, &finish) || rkb_kernel_variants(file, &plain, finish.write, finish.name);

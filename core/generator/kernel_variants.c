@@ -420,6 +420,26 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    return always || write_variant(file, launch, &plain, write, base, count || keep || strips, true);
 }
 
+/* Ranks of which threads keep the first: short rows may have a warp each, and long ones have a block. */
+bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
+   rkb_launch_t blocks = *launch;
+   rkb_variant_t vector;
+   const bool wide = vector_variant(file, launch, &vector), always = wide && vector.condition_count == 0;
+   blocks.decisions[RKB_ROWS] = 1;
+   vector.keep = launch->decisions[RKB_KEEP];
+   const rkb_variant_t plain = {.vector = 1, .keep = vector.keep, .suffix = ""};
+   if (launch->decisions[RKB_ROWS] > 1) {
+      rkb_variant_t warps = wide ? vector : plain;
+      warps.suffix = wide ? "_warps_vector" : "_warps";
+      if (!write_variant(file, launch, &warps, rkb_write_rank_kept_kernel, base, false, false))
+         return false;
+      file->goes_on = true;
+   }
+   if (wide && !write_variant(file, &blocks, &vector, rkb_write_rank_kept_kernel, base, false, always))
+      return false;
+   return always || write_variant(file, &blocks, &plain, rkb_write_rank_kept_kernel, base, wide, true);
+}
+
 /* A kernel for each length of the rows that are multiplied. */
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    uint32_t size;

@@ -1,29 +1,50 @@
 /* Kernels that find the largest (or smallest) elements of rows, in order: a block owns a row, and in each turn looks for the next one
  * after the one before.  Equal elements come in the order of their places.  One thread writes them. */
+#include "generator/ranks.h"
+
 #include <string.h>
-#include "generator/launch_text.h"
 
 static bool gives_places(const rkb_node_t *node) {
    return strcmp(node->operation, "ranked_places") == 0;
 }
 
-void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
-   const int64_t threads = launch->decisions[RKB_THREADS];
+rkb_ranks_t rkb_ranks_of(rkb_writer_t *writer, const rkb_launch_t *launch) {
    const rkb_graph_t *graph = writer->graph;
-   rkb_indices_t *indices = &writer->indices;
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *from = &graph->nodes[node->inputs[0]];
    const uint32_t dim = (uint32_t)graph->sizes.list[node->integers[0]].at[0];
-   const bool descending = graph->sizes.list[node->integers[1]].at[0] != 0;
-   const rkb_index_t *length = rkb_index_size(indices, from->shape[dim]), *turns = rkb_index_size(indices, node->shape[dim]),
-                     *at[RKB_MAX_RANK];
    for (uint32_t a = 1; a < launch->anchor_count; a++) {
       const rkb_node_t *other = &graph->nodes[launch->anchors[a]];
       if (other->kind != RKB_NODE_RANK || other->inputs[0] != node->inputs[0] || other->integers[0] != node->integers[0] ||
           other->integers[1] != node->integers[1] || other->shape[dim] != node->shape[dim])
          rkb_writer_fail(writer, "%s has other rows", other->name);
    }
+   return (rkb_ranks_t){.launch = launch,
+                        .node = node,
+                        .from = from,
+                        .dim = dim,
+                        .descending = graph->sizes.list[node->integers[1]].at[0] != 0,
+                        .length = rkb_index_size(&writer->indices, from->shape[dim]),
+                        .turns = rkb_index_size(&writer->indices, node->shape[dim]),
+                        .count = rkb_line_count(writer, from, dim)};
+}
+
+void rkb_ranks_write_found(rkb_writer_t *writer, const rkb_ranks_t *ranks, const rkb_index_t *turn, const char *element, const char *place) {
+   const rkb_index_t *at[RKB_MAX_RANK];
+   rkb_line_at(writer, ranks->node, ranks->dim, ranks->line, turn, at);
+   for (uint32_t a = 0; a < ranks->launch->anchor_count; a++)
+      rkb_writer_know(writer, ranks->launch->anchors[a], at, gives_places(&writer->graph->nodes[ranks->launch->anchors[a]]) ? place : element);
+   rkb_write_roots(writer, ranks->launch, ranks->launch->anchors[0], at);
+}
+
+void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const int64_t threads = launch->decisions[RKB_THREADS];
+   rkb_indices_t *indices = &writer->indices;
+   rkb_ranks_t ranks = rkb_ranks_of(writer, launch);
+   const rkb_node_t *node = ranks.node;
+   const rkb_index_t *length = ranks.length, *turns = ranks.turns, *count = ranks.count, *at[RKB_MAX_RANK];
+   const bool descending = ranks.descending;
    rkb_write(writer, "const index line = blockIdx.x;");
-   const rkb_index_t *count = rkb_line_count(writer, from, dim), *line = rkb_writer_variable(writer, "line", count);
+   ranks.line = rkb_writer_variable(writer, "line", count);
    rkb_write(writer, "float last = INFINITY;");
    rkb_write(writer, "index last_place = -1;");
    rkb_write_open(writer, false, "for (index turn = 0; turn < %s; turn++)", rkb_writer_uniform(writer, turns));
@@ -32,7 +53,7 @@ void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    rkb_write(writer, "index best_place = %s;", rkb_writer_uniform(writer, length));
    rkb_write_open(writer, true, "for (index place = threadIdx.x; place < %s; place += %lld)", rkb_writer_uniform(writer, length),
                   (long long)threads);
-   rkb_line_at(writer, from, dim, line, rkb_writer_variable(writer, "place", length), at);
+   rkb_line_at(writer, ranks.from, ranks.dim, ranks.line, rkb_writer_variable(writer, "place", length), at);
    rkb_write(writer, "const float element = %s%s;", descending ? "" : "-", rkb_write_float(writer, node->inputs[0], at).text);
    rkb_write(writer, "const bool is_left = element < last || (element == last && place > last_place);");
    rkb_write(writer, "if (is_left && comes_before(element, place, best, best_place)) {");
@@ -44,13 +65,7 @@ void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    rkb_write(writer, "last = best;");
    rkb_write(writer, "last_place = best_place;");
    rkb_write_open(writer, true, "if (threadIdx.x == 0)");
-   rkb_line_at(writer, node, dim, line, turn, at);
-   for (uint32_t a = 0; a < launch->anchor_count; a++)
-      rkb_writer_know(writer, launch->anchors[a], at,
-                      gives_places(&graph->nodes[launch->anchors[a]]) ? "(long long)best_place"
-                      : descending                                   ? "best"
-                                                                     : "(-best)");
-   rkb_write_roots(writer, launch, launch->anchors[0], at);
+   rkb_ranks_write_found(writer, &ranks, turn, descending ? "best" : "(-best)", "(long long)best_place");
    rkb_write_close(writer);
    rkb_write_close(writer);
    *shape = (rkb_kernel_shape_t){

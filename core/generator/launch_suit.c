@@ -317,6 +317,19 @@ static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {
          d[RKB_THREADS] *= 2;
 }
 
+/* Two elements of each thread: few threads of a long row have more of the largest, and what a thread keeps costs each element a comparison. */
+#define RANKED 2
+
+static void suit_rank(const rkb_graph_t *graph, rkb_launch_t *launch) {
+   const rkb_node_t *rank = &graph->nodes[launch->anchors[0]];
+   const double length = rkb_bench_size(graph, graph->nodes[rank->inputs[0]].shape[graph->sizes.list[rank->integers[0]].at[0]]);
+   int64_t *d = launch->decisions;
+   d[RKB_THREADS] = length > 4096 ? 512 : 128; /* a turn costs each warp of a block */
+   d[RKB_KEEP] = RANKED;
+   d[RKB_ROWS] = 8;
+   rkb_launch_suit_width(graph, launch);
+}
+
 /* Whether neighbours in a row may be of different parts of it: loads stay behind guards, so that a vector's would be single ones that
  * neighbouring threads do not make side by side. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
@@ -342,11 +355,9 @@ void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_l
       suit_product(graph, target, launch);
    else if (launch->mapping == RKB_MAP_SCAN || launch->mapping == RKB_MAP_LINK)
       suit_line(graph, launch);
-   else if (launch->mapping == RKB_MAP_RANK) {
-      const rkb_node_t *rank = &graph->nodes[launch->anchors[0]];
-      const double length = rkb_bench_size(graph, graph->nodes[rank->inputs[0]].shape[graph->sizes.list[rank->integers[0]].at[0]]);
-      launch->decisions[RKB_THREADS] = length > 4096 ? 1024 : 128;
-   } else if (launch->mapping != RKB_MAP_ELEMENT)
+   else if (launch->mapping == RKB_MAP_RANK)
+      suit_rank(graph, launch);
+   else if (launch->mapping != RKB_MAP_ELEMENT)
       suit_reduction(graph, target, launch);
    else if (rkb_bench_elements(graph, launch->roots[0]) > 1024 * (double)target->multiprocessors &&
             !launch->anchor_count) {

@@ -200,6 +200,11 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       node = &graph->nodes[node->inputs[0]];
    } else if (launch->mapping == RKB_MAP_COLUMN)
       return 0;
+   else if (launch->mapping == RKB_MAP_RANK) {
+      if (graph->sizes.list[node->integers[0]].at[0] != (int64_t)node->rank - 1)
+         return 0;
+      node = &graph->nodes[node->inputs[0]];
+   }
    else if (launch->mapping == RKB_MAP_SCAN || launch->mapping == RKB_MAP_LINK) {
       const bool last = graph->sizes.list[node->integers[0]].at[0] == (int64_t)node->rank - 1;
       if (last != (launch->mapping == RKB_MAP_SCAN) ||

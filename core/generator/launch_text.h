@@ -29,8 +29,11 @@ const rkb_index_t *rkb_line_count(rkb_writer_t *writer, const rkb_node_t *node, 
 void rkb_line_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim, const rkb_index_t *line, const rkb_index_t *place,
                  const rkb_index_t **at);
 void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
+/* RANK with the decision `keep`. */
+void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_recurrence_helpers(const char *code, rkb_text_t *out);
 void rkb_rank_helpers(const char *code, rkb_text_t *out);
+void rkb_rank_kept_helpers(const char *code, rkb_text_t *out);
 void rkb_write_scan_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* The two launches of a scattered sum: links, and sums along them.  The buffers of links are called NODE_first and NODE_next. */
 void rkb_write_link_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);

@@ -11,6 +11,7 @@
 #include "generator/online_nodes.h"
 #include "generator/pool_window.h"
 #include "generator/product.h"
+#include "generator/ranks.h"
 #include "generator/starts.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
@@ -41,9 +42,9 @@ static const struct {
                     {64, 128, 256, 512, 1024, -1}},
    [RKB_VECTOR] = {"vector",
                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE | 1u << RKB_MAP_SCAN | 1u << RKB_MAP_LINK |
-                      1u << RKB_MAP_ONLINE,
+                      1u << RKB_MAP_ONLINE | 1u << RKB_MAP_RANK,
                    {1, 2, 4, 8, -1}},
-   [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
+   [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW | 1u << RKB_MAP_RANK, {1, 2, 4, 8, -1}},
    [RKB_SPLIT] = {"split",
                   1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
                   {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
@@ -53,7 +54,7 @@ static const struct {
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
-   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, 2, 4, 8, 16, 32, -1}},
+   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR | 1u << RKB_MAP_RANK, {0, 1, 2, 4, 8, 16, 32, -1}},
    [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
    [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
@@ -167,6 +168,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_SHORTER && (launch->decisions[RKB_STRETCHES] || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return false;
+   if (launch->mapping == RKB_MAP_RANK && (decision == RKB_VECTOR || decision == RKB_ROWS) && !launch->decisions[RKB_KEEP])
+      return false;
    if (decision == RKB_SEGMENTS && !rkb_launch_has_segment_sums(graph, launch))
       return false;
    if (decision == RKB_CLUSTER && graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE)
@@ -237,6 +240,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
                 ? "the tiles need more shared memory than a block has"
                 : NULL;
    }
+   if (launch->mapping == RKB_MAP_RANK && (d[RKB_KEEP] ? d[RKB_KEEP] > RKB_MOST_RANKED : d[RKB_VECTOR] > 1 || d[RKB_ROWS] > 1))
+      return d[RKB_KEEP] ? "so many elements in order need more registers than there are" : "vectors, and a warp for a row, are for threads that keep elements";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_THREADS] != 32 * d[RKB_ROWS])
       return "rows of a warp each need 32 threads each";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] == 1 && d[RKB_THREADS] > 256 &&
@@ -310,6 +315,11 @@ static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_
    rkb_text_add(out, "]");
 }
 
+/* Whether a decision is left out because it came later, and is of ranks whose threads keep elements. */
+static bool is_of_kept_ranks(const rkb_launch_t *launch, uint32_t decision) {
+   return launch->mapping == RKB_MAP_RANK && !launch->decisions[RKB_KEEP] && decision != RKB_THREADS;
+}
+
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out) {
    rkb_text_format(out, "schedule:\n  version: %d\n  launches:\n", RKB_SCHEDULE_VERSION);
    for (uint32_t i = 0; i < schedule->count; i++) {
@@ -323,7 +333,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && (!(told_where_chosen >> d & 1) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && !is_of_kept_ranks(launch, d) && (!(told_where_chosen >> d & 1) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

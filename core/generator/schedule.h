@@ -20,7 +20,7 @@ enum rkb_mapping {
    RKB_MAP_TILE,        /* a block computes a tile of a product from tiles of its factors in shared memory */
    RKB_MAP_SCAN,        /* a block, or a thread, goes along a line of running sums */
    RKB_MAP_ONLINE,      /* a block goes over a matrix of scores that is not stored, with running statistics of its rows */
-   RKB_MAP_RANK,        /* a block finds the largest elements of a row, one after the other */
+   RKB_MAP_RANK,        /* a block, or a warp, finds the largest elements of a row, one after the other */
    RKB_MAP_LINK,        /* elements that are scattered to one place are linked, then added along the links */
    RKB_MAP_TENSOR,      /* as TILE, by tensor cores: a warp multiplies fragments */
    RKB_MAP_ONLINE_TENSOR, /* as ONLINE, by tensor cores */
@@ -31,7 +31,7 @@ enum rkb_mapping {
 enum rkb_decision {
    RKB_THREADS, /* of a block; ROW: that share a row when rows_a_block is 1 */
    RKB_VECTOR,  /* elements of one access */
-   RKB_ROWS,    /* ROW: rows of a block, a warp each; 1: a row for the whole block */
+   RKB_ROWS,    /* ROW: rows of a block, a warp each; 1: a row for the whole block.  RANK: the same of short rows */
    RKB_SPLIT,  /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
    RKB_TILE_M, /* TILE, TENSOR: rows of a block's tile (along the output's slower dim) */
    RKB_TILE_N, /* columns */
@@ -40,7 +40,8 @@ enum rkb_decision {
    RKB_THREAD_N,
    RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
    RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again.
-              * ONLINE_TENSOR: not 0: fragments of the own rows stay in registers */
+              * ONLINE_TENSOR: not 0: fragments of the own rows stay in registers.
+              * RANK: the first elements of its part of a row that a thread keeps in order; 0: the row is looked through in each turn */
    RKB_BLOCKS, /* TILE, TENSOR: blocks that a multiprocessor should hold at once; 0: not asked for */
    RKB_TENSOR, /* TENSOR: what the tensor cores multiply: enum rkb_tensor_path of fragments.h */
    RKB_WARP_M, /* TENSOR: a warp's own tile */
