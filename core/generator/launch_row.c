@@ -1,5 +1,6 @@
 /* Kernels that reduce rows, lanes along the reduced dims.  One thread writes them. */
 #include "generator/moments.h"
+#include "generator/rows_ahead.h"
 #include "generator/stretches.h"
 #include "generator/sums_over_rows.h"
 
@@ -155,6 +156,20 @@ static void write_row_roots(rkb_writer_t *writer, const rkb_rows_t *rows) {
    }
 }
 
+/* Writes all passes on trial, to see what of a row a thread keeps. */
+static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t last) {
+   const char *names[RKB_MAX_LAUNCH_NODES] = {0};
+   rkb_rows_t tried = *rows;
+   rkb_writer_t trial;
+   rkb_writer_try(writer, &trial);
+   rkb_writer_known_variable(&trial, rows->row);
+   for (uint32_t level = 0; level <= last && !trial.failed; level++)
+      write_pass(&trial, &tried, levels, level, names);
+   write_row_roots(&trial, &tried);
+   rkb_rows_plan_ahead(rows, &trial);
+   rkb_writer_tried(writer, &trial);
+}
+
 void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const int64_t *d = launch->decisions;
    rkb_indices_t *indices = &writer->indices;
@@ -191,11 +206,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    rows.thread = rows.begin = "thread";
    rows.step = rkb_arena_format(writer->arena, "%lld", (long long)sharing);
    rows.end = rkb_writer_uniform(writer, packs);
-   if (stretches)
-      rkb_rows_open_stretch(writer, &rows);
-   rows.row = rkb_writer_variable(writer, "row", rows.count);
-   if (split)
-      rkb_rows_open_part(writer, &rows, packs, d[RKB_SPLIT]);
+   rows.row = rkb_index_variable(indices, "row", rows.count);
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
       if (rkb_stretch_adds(writer->graph, launch, a)) {
          levels[a] = UINT32_MAX; /* in the last pass */
@@ -216,6 +227,18 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    for (uint32_t a = 0; a < launch->anchor_count; a++) /* pieces are added in the last pass */
       if (rkb_rows_is_segment(writer, &rows, a))
          levels[a] = last;
+   const bool ahead = d[RKB_PREFETCH] && rows.keep && !cluster;
+   if (ahead)
+      plan_ahead(writer, &rows, levels, last);
+   if (ahead && stretches)
+      rkb_rows_load_first(writer, &rows);
+   if (stretches)
+      rkb_rows_open_stretch(writer, &rows);
+   rkb_writer_known_variable(writer, rows.row);
+   if (ahead)
+      rkb_rows_load_ahead(writer, &rows);
+   if (split)
+      rkb_rows_open_part(writer, &rows, packs, d[RKB_SPLIT]);
    if (split && last > 0)
       rkb_writer_fail(writer, "a split row has one pass");
    for (uint32_t level = 0; level <= last && !writer->failed; level++)
@@ -234,7 +257,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .cluster = d[RKB_CLUSTER],
       .shared = writer->keep_bytes,
       .blocks =
-         stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 /* one loads while the other adds */
+         stretches && ahead ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS] : 1) /* 128 registers a thread: for two rows, and for the sums */
+         : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 /* one loads while the other adds */
          : cluster && rows.keep                               ? 3 /* one loads, one computes, one stores */
                                                               : 0,
       .when = rows.keep

@@ -260,6 +260,9 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
       d[RKB_SHORTER] *= 2;
 }
 
+/* Packs of a row that are so few that a block makes the next row's loads beside them. */
+#define MOST_AHEAD 256
+
 static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    int64_t *d = launch->decisions;
@@ -296,7 +299,13 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= RKB_MOST_KEPT; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
-   while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] >= 128 * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
+   /* A short row has few loads on their way: those of the next one are made beside them, in registers that twice as many threads have. */
+   d[RKB_PREFETCH] = d[RKB_STRETCHES] && d[RKB_KEEP] && shortest <= MOST_AHEAD * (double)d[RKB_VECTOR];
+   if (d[RKB_PREFETCH] && 2 * d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && d[RKB_THREADS] <= 256) {
+      d[RKB_THREADS] *= 2;
+      d[RKB_KEEP] /= 2;
+   }
+   while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && (!d[RKB_STRETCHES] || d[RKB_PREFETCH]) && d[RKB_THREADS] >= (d[RKB_STRETCHES] ? 256 : 128) * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
           2 * d[RKB_SHORTER] * (int64_t)shortest <= (int64_t)longest)
       d[RKB_SHORTER] *= 2;
    suit_cluster(graph, target, launch, rows, longest, shortest);

@@ -91,6 +91,7 @@ const rkb_index_t *rkb_rows_open_places(rkb_writer_t *writer, const rkb_rows_t *
                      writer->keep_item);
       rkb_write(writer, "const index %s = %s * %s + %s;", name, writer->keep_item, rows->step, rows->begin);
       rkb_write_open(writer, true, "if (%s < %s)", name, rows->end);
+      writer->keep_depth = writer->depth;
    } else
       rkb_write_open(writer, false, "for (index %s = %s; %s < %s; %s += %s)", name, rows->begin, name,
                      rows->end, name, rows->step);

@@ -9,6 +9,7 @@
 typedef struct rkb_rows {
    const rkb_launch_t *launch;
    const rkb_index_t *row, *count, *length; /* the row's number, how many, elements of one */
+   const rkb_index_t *next;                 /* the number of the row whose loads are on their way; NULL: none */
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
    const char *begin, *end;   /* of its part, in packs */
@@ -17,6 +18,8 @@ typedef struct rkb_rows {
    const char *terms;         /* the terms of a pack at hand, of which they are made; NULL: they are not */
    const char *moments[3];    /* what a thread has of them: mean, squares, count */
    uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
+   struct rkb_kept ahead[8];  /* what is loaded before any pass (rows_ahead.h) */
+   uint32_t ahead_count;
 } rkb_rows_t;
 
 /* How many rows the launch has, and the elements of one. */

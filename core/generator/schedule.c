@@ -53,7 +53,7 @@ static const struct {
    [RKB_TILE_K] = {"tile_k", TILES, {4, 8, 16, 32, 64, 128, -1}},
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
-   [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE, {0, 1, -1}},
+   [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ROW, {0, 1, -1}},
    [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR | 1u << RKB_MAP_RANK, {0, 1, 2, 4, 8, 16, 32, -1}},
    [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
@@ -166,7 +166,9 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
       return false;
-   if (decision == RKB_SHORTER && (launch->decisions[RKB_STRETCHES] || graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !launch->decisions[RKB_KEEP])
+      return false;
+   if (decision == RKB_SHORTER && (graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return false;
    if (launch->mapping == RKB_MAP_RANK && (decision == RKB_VECTOR || decision == RKB_ROWS) && !launch->decisions[RKB_KEEP])
       return false;
@@ -256,8 +258,10 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1))
       return "a block owns a stretch of whole rows, one after the other";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SHORTER] > 1 &&
-       (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || (d[RKB_CLUSTER] > 1 ? d[RKB_KEEP] : d[RKB_THREADS] / 32) < d[RKB_SHORTER]))
+       (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || (d[RKB_CLUSTER] > 1 ? d[RKB_KEEP] : d[RKB_THREADS] / 32) < d[RKB_SHORTER]))
       return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them; threads of a cluster keep less";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_PREFETCH] && d[RKB_KEEP] && d[RKB_CLUSTER] > 1)
+      return "what is loaded before a row's passes is kept in a thread's registers";
    if (launch->mapping == RKB_MAP_ROW && (d[RKB_SEGMENTS] > 0) != rkb_launch_has_segment_sums(graph, launch))
       return "sums over pieces of rows need segments, and segments such sums";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SEGMENTS] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_KEEP] || d[RKB_STRETCHES]))
@@ -315,9 +319,11 @@ static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_
    rkb_text_add(out, "]");
 }
 
-/* Whether a decision is left out because it came later, and is of ranks whose threads keep elements. */
-static bool is_of_kept_ranks(const rkb_launch_t *launch, uint32_t decision) {
-   return launch->mapping == RKB_MAP_RANK && !launch->decisions[RKB_KEEP] && decision != RKB_THREADS;
+/* Whether a decision came later to launches of this mapping, and says nothing here. */
+static bool is_left_out(const rkb_launch_t *launch, uint32_t decision) {
+   if (launch->mapping == RKB_MAP_RANK)
+      return !launch->decisions[RKB_KEEP] && decision != RKB_THREADS;
+   return launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !(launch->decisions[decision] && launch->decisions[RKB_KEEP]);
 }
 
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out) {
@@ -333,7 +339,7 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
       rkb_text_add(out, "write: ");
       print_names(graph, launch->roots, launch->root_count, out);
       for (uint32_t d = 0; d < RKB_DECISIONS; d++)
-         if (table[d].mappings >> launch->mapping & 1 && !is_of_kept_ranks(launch, d) && (!(told_where_chosen >> d & 1) || launch->decisions[d] > table[d].values[0])) {
+         if (table[d].mappings >> launch->mapping & 1 && !is_left_out(launch, d) && (!(told_where_chosen >> d & 1) || launch->decisions[d] > table[d].values[0])) {
             const char *word = rkb_decision_word(d, launch->decisions[d]);
             if (word)
                rkb_text_format(out, ", %s: %s", table[d].name, word);

@@ -51,8 +51,15 @@ static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb
    return NULL;
 }
 
+const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element) {
+   const char *buffer = rkb_writer_buffer(writer, kept->buffer, kept->dtype, false), *where = rkb_writer_index(writer, element);
+   return strcmp(kept->type, rkb_value_type(kept->dtype)) == 0
+             ? converted(writer, kept->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where))
+             : rkb_arena_format(writer->arena, "*(const %s *)(%s + %s)", kept->type, buffer, where);
+}
+
 /* Keeps what was just loaded under a name.  bytes: of the type. */
-static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element, const char *type, uint32_t bytes,
+static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element, const char *type, uint32_t bytes,
                  const char *name) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable) ||
        writer->kept_count == sizeof writer->kept / sizeof writer->kept[0])
@@ -71,7 +78,10 @@ static void keep(rkb_writer_t *writer, const char *buffer, const rkb_index_t *el
    } else
       rkb_write(writer, "%s %s[%u];", type, array, writer->keep);
    writer->depth = inner;
-   writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, element, writer->keep_variable};
+   bool guarded = false;
+   for (uint32_t b = writer->keep_depth + 1; b <= inner; b++)
+      guarded |= writer->blocks[b].guard;
+   writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, type, dtype, guarded, element, writer->keep_variable};
 }
 
 /* The condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ between lanes, or the address
@@ -123,7 +133,7 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    } else {
       rkb_write(writer, "const %s %s = *(const %s *)(%s + %s);", type, name, type,
                 rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
-      keep(writer, storage->name, base, type, writer->width * rkb_dtype_bytes(storage->dtype), name);
+      keep(writer, storage->name, storage->dtype, base, type, writer->width * rkb_dtype_bytes(storage->dtype), name);
    }
    /* The name is taken from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
@@ -169,7 +179,7 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
       held ? held
            : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
    if (!held && writer->width == 1)
-      keep(writer, storage->name, element, rkb_value_type(from->dtype), 8, name); /* of the widest type */
+      keep(writer, storage->name, storage->dtype, element, rkb_value_type(from->dtype), 8, name); /* of the widest type */
    writer->depth = inner;
    return (rkb_term_t){name, depth, 0};
 }

@@ -79,8 +79,11 @@ typedef struct rkb_writer {
    int64_t keep_bytes;               /* of it */
    const rkb_index_t *keep_variable; /* of this pass: what the kept ones differ in; NULL outside passes */
    const char *keep_item;            /* the name of their number */
+   uint32_t keep_depth;              /* of the block that has one of them in each round */
    struct rkb_kept {
-      const char *buffer, *array;
+      const char *buffer, *array, *type;
+      uint32_t dtype;
+      bool guarded;                          /* it is loaded under a condition of its own */
       const rkb_index_t *element, *variable; /* in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
@@ -168,6 +171,8 @@ rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* The element at these coordinates of a node that memory has; write_load.c. */
 rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
+/* The text of a load of what a thread keeps, at this element. */
+const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
 /* Stores a value (text) at an element number of a buffer. */
 void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
                      const char *value);
