@@ -12,10 +12,14 @@ static void open_part(rkb_writer_t *writer, rkb_ranks_t *ranks, const char *firs
    const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, ranks->length, vector);
    const char *name = rkb_writer_name(writer, width > 1 ? "pack" : "place");
    rkb_write(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
-   rkb_write_open(writer, true, "for (index %s = %s; %s < %s; %s += %s)", name, first, name, rkb_writer_uniform(writer, packs), name, step);
-   const rkb_index_t *number = rkb_writer_variable(writer, name, packs), *lane = rkb_open_lanes(writer, (uint32_t)width);
+   rkb_write_open(writer, true, "for (index %s = %s; %s < %s; %s += %s)", name, first, name,
+                  rkb_writer_uniform(writer, packs), name, step);
+   const rkb_index_t *number = rkb_writer_variable(writer, name, packs),
+                     *lane = rkb_open_lanes(writer, (uint32_t)width);
    const rkb_index_t *place =
-      width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane) : number;
+      width > 1 ? rkb_index_make(indices, RKB_INDEX_SUM,
+                                 rkb_index_make(indices, RKB_INDEX_PRODUCT, number, vector), lane)
+                : number;
    rkb_line_at(writer, ranks->from, ranks->dim, ranks->line, place, at);
    const char *element = rkb_write_float(writer, ranks->node->inputs[0], at).text;
    rkb_write(writer, "const unsigned key_here = %srank_key(%s);", ranks->descending ? "" : "~", element);
@@ -29,14 +33,18 @@ static void close_part(rkb_writer_t *writer) {
 
 /* The first of a thread's part after what was just found, for a thread that has none left: all lanes of its warp look for it. */
 static void write_refill(rkb_writer_t *writer, rkb_ranks_t *ranks, int64_t sharing) {
-   rkb_write(writer, "const unsigned empty_lanes = __ballot_sync(0xffffffffu, is_found && kept_keys[0] == 0);");
+   rkb_write(writer,
+             "const unsigned empty_lanes = __ballot_sync(0xffffffffu, is_found && kept_keys[0] == 0);");
    rkb_write_open(writer, true, "if (empty_lanes)");
    rkb_write(writer, "const int asking = thread / 32 * 32 + __ffs(empty_lanes) - 1;");
    rkb_write(writer, "unsigned next_key = 0;");
    rkb_write(writer, "int next_place = 0x7fffffff;");
-   open_part(writer, ranks, rkb_arena_format(writer->arena, "asking + threadIdx.x %% 32 * %lld", (long long)sharing),
+   open_part(writer, ranks,
+             rkb_arena_format(writer->arena, "asking + threadIdx.x %% 32 * %lld", (long long)sharing),
              rkb_arena_format(writer->arena, "%lld", 32 * (long long)sharing));
-   rkb_write(writer, "if (key_here > next_key && (key_here < best_key || (key_here == best_key && place_here > best_place))) {");
+   rkb_write(
+      writer,
+      "if (key_here > next_key && (key_here < best_key || (key_here == best_key && place_here > best_place))) {");
    rkb_write(writer, "   next_key = key_here;");
    rkb_write(writer, "   next_place = place_here;");
    rkb_write(writer, "}");
@@ -59,7 +67,8 @@ void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
       rkb_writer_fail(writer, "rows of %s may have more places than 32 bits count", ranks.from->name);
    if (warps) {
       rkb_write(writer, "const int thread = threadIdx.x %% 32;");
-      rkb_write(writer, "const index line = (index)blockIdx.x * %lld + threadIdx.x / 32;", (long long)d[RKB_ROWS]);
+      rkb_write(writer, "const index line = (index)blockIdx.x * %lld + threadIdx.x / 32;",
+                (long long)d[RKB_ROWS]);
       rkb_write(writer, "if (line >= %s)", rkb_writer_uniform(writer, ranks.count));
       rkb_write(writer, "   return;");
    } else {
@@ -73,7 +82,8 @@ void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    open_part(writer, &ranks, "thread", rkb_arena_format(writer->arena, "%lld", (long long)sharing));
    rkb_write(writer, "keep_first<%lld>(kept_keys, kept_places, key_here, place_here);", (long long)keep);
    close_part(writer);
-   rkb_write_open(writer, false, "for (index turn = 0; turn < %s; turn++)", rkb_writer_uniform(writer, ranks.turns));
+   rkb_write_open(writer, false, "for (index turn = 0; turn < %s; turn++)",
+                  rkb_writer_uniform(writer, ranks.turns));
    const rkb_index_t *turn = rkb_writer_variable(writer, "turn", ranks.turns);
    rkb_write(writer, "unsigned best_key = kept_keys[0];");
    rkb_write(writer, "int best_place = kept_places[0];");
@@ -81,7 +91,9 @@ void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    if (!warps)
       rkb_write(writer, "first_of_warps<%lld>(best_key, best_place, turn %% 2);", (long long)threads / 32);
    rkb_write_open(writer, true, "if (thread == 0)");
-   rkb_ranks_write_found(writer, &ranks, turn, ranks.descending ? "rank_element(best_key)" : "rank_element(~best_key)", "(long long)best_place");
+   rkb_ranks_write_found(writer, &ranks, turn,
+                         ranks.descending ? "rank_element(best_key)" : "rank_element(~best_key)",
+                         "(long long)best_place");
    rkb_write_close(writer);
    rkb_write(writer, "const bool is_found = kept_places[0] == best_place;");
    rkb_write(writer, "if (is_found)");
@@ -89,11 +101,16 @@ void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    write_refill(writer, &ranks, sharing);
    rkb_write_close(writer);
    *shape = (rkb_kernel_shape_t){
-      .grid = warps ? rkb_ceildiv(writer, ranks.count, d[RKB_ROWS]) : rkb_index_manifest(indices, ranks.count),
+      .grid =
+         warps ? rkb_ceildiv(writer, ranks.count, d[RKB_ROWS]) : rkb_index_manifest(indices, ranks.count),
       .threads = threads,
-      .when = warps ? rkb_arena_format(writer->arena, "%s <= %d", rkb_index_manifest(indices, ranks.length), RKB_RANKED_BY_WARP) : NULL,
-      .owns = rkb_arena_format(writer->arena, "A %s owns a row of %s; its threads keep the first of their parts, and the first of these is found in each turn.",
-                               warps ? "warp" : "block", ranks.node->name)};
+      .when = warps ? rkb_arena_format(writer->arena, "%s <= %d", rkb_index_manifest(indices, ranks.length),
+                                       RKB_RANKED_BY_WARP)
+                    : NULL,
+      .owns = rkb_arena_format(
+         writer->arena,
+         "A %s owns a row of %s; its threads keep the first of their parts, and the first of these is found in each turn.",
+         warps ? "warp" : "block", ranks.node->name)};
 }
 
 void rkb_rank_kept_helpers(const char *code, rkb_text_t *out) {
@@ -143,18 +160,20 @@ void rkb_rank_kept_helpers(const char *code, rkb_text_t *out) {
       "   key = largest;\n"
       "}\n\n");
    if (strstr(code, "first_of_warps<"))
-      rkb_text_add(out, "/* Every thread gets what comes first of what the warps have.  Two calls that follow each other have different rooms. */\n"
-                        "template <int warps> __device__ void first_of_warps(unsigned &key, int &place, int room) {\n"
-                        "   __shared__ unsigned keys[2][warps];\n"
-                        "   __shared__ int places[2][warps];\n"
-                        "   const int lane = threadIdx.x % 32;\n"
-                        "   if (lane == 0) {\n"
-                        "      keys[room][threadIdx.x / 32] = key;\n"
-                        "      places[room][threadIdx.x / 32] = place;\n"
-                        "   }\n"
-                        "   __syncthreads();\n"
-                        "   key = lane < warps ? keys[room][lane] : 0;\n"
-                        "   place = lane < warps ? places[room][lane] : 0x7fffffff;\n"
-                        "   first_of_warp(key, place);\n"
-                        "}\n\n");
+      rkb_text_add(
+         out,
+         "/* Every thread gets what comes first of what the warps have.  Two calls that follow each other have different rooms. */\n"
+         "template <int warps> __device__ void first_of_warps(unsigned &key, int &place, int room) {\n"
+         "   __shared__ unsigned keys[2][warps];\n"
+         "   __shared__ int places[2][warps];\n"
+         "   const int lane = threadIdx.x % 32;\n"
+         "   if (lane == 0) {\n"
+         "      keys[room][threadIdx.x / 32] = key;\n"
+         "      places[room][threadIdx.x / 32] = place;\n"
+         "   }\n"
+         "   __syncthreads();\n"
+         "   key = lane < warps ? keys[room][lane] : 0;\n"
+         "   place = lane < warps ? places[room][lane] : 0x7fffffff;\n"
+         "   first_of_warp(key, place);\n"
+         "}\n\n");
 }

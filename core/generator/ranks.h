@@ -5,7 +5,7 @@
 
 #include "generator/launch_text.h"
 
-#define RKB_MOST_RANKED 8 /* elements of its part of a row that a thread keeps in order */
+#define RKB_MOST_RANKED 8       /* elements of its part of a row that a thread keeps in order */
 #define RKB_RANKED_BY_WARP 1024 /* places of a row that a warp looks through by itself */
 
 typedef struct rkb_ranks {
@@ -20,6 +20,7 @@ typedef struct rkb_ranks {
 /* The writer fails if the launch's nodes do not rank the same rows. */
 rkb_ranks_t rkb_ranks_of(rkb_writer_t *writer, const rkb_launch_t *launch);
 /* Writes what a turn has found: an element and its place. */
-void rkb_ranks_write_found(rkb_writer_t *writer, const rkb_ranks_t *ranks, const rkb_index_t *turn, const char *element, const char *place);
+void rkb_ranks_write_found(rkb_writer_t *writer, const rkb_ranks_t *ranks, const rkb_index_t *turn,
+                           const char *element, const char *place);
 
 #endif

@@ -9,7 +9,7 @@
 typedef struct rkb_rows {
    const rkb_launch_t *launch;
    const rkb_index_t *row, *count, *length; /* the row's number, how many, elements of one */
-   const rkb_index_t *next;                 /* the number of the row whose loads are on their way; NULL: none */
+   const rkb_index_t *next; /* the number of the row whose loads are on their way; NULL: none */
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
    const char *begin, *end;   /* of its part, in packs */

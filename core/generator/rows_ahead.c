@@ -9,14 +9,16 @@ void rkb_rows_plan_ahead(rkb_rows_t *rows, const rkb_writer_t *trial) {
 
 /* The rounds of a thread over what it keeps; returns the variable. */
 static const rkb_index_t *open_rounds(rkb_writer_t *writer, const rkb_rows_t *rows) {
-   const char *item = rkb_writer_name(writer, "item"), *pack = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)", 3 * (int)(writer->depth + 1), "", item, item,
-                  rows->keep, item);
+   const char *item = rkb_writer_name(writer, "item"),
+              *pack = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)",
+                  3 * (int)(writer->depth + 1), "", item, item, rows->keep, item);
    rkb_write(writer, "const index %s = %s * %s + %s;", pack, item, rows->step, rows->begin);
    rkb_write_open(writer, true, "if (%s < %s)", pack, rows->end);
    writer->keep_item = item;
    return rkb_writer_variable(writer, pack,
-                              rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, rows->length, rkb_index_constant(&writer->indices, rows->width)));
+                              rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, rows->length,
+                                             rkb_index_constant(&writer->indices, rows->width)));
 }
 
 static void close_rounds(rkb_writer_t *writer) {
@@ -25,9 +27,12 @@ static void close_rounds(rkb_writer_t *writer) {
 }
 
 /* The element of a kept load, of a row and a round. */
-static const rkb_index_t *element_of(rkb_writer_t *writer, const rkb_rows_t *rows, const struct rkb_kept *kept, const rkb_index_t *row,
+static const rkb_index_t *element_of(rkb_writer_t *writer, const rkb_rows_t *rows,
+                                     const struct rkb_kept *kept, const rkb_index_t *row,
                                      const rkb_index_t *round) {
-   return rkb_index_replace(&writer->indices, rkb_index_replace(&writer->indices, kept->element, kept->variable, round), rows->row, row);
+   return rkb_index_replace(&writer->indices,
+                            rkb_index_replace(&writer->indices, kept->element, kept->variable, round),
+                            rows->row, row);
 }
 
 static bool differs(const rkb_rows_t *rows, const struct rkb_kept *kept) {
@@ -39,12 +44,14 @@ static const char *waiting(rkb_writer_t *writer, const struct rkb_kept *kept) {
    return rkb_arena_format(writer->arena, "%s_next", kept->buffer);
 }
 
-static void write_loads(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_index_t *row, const rkb_index_t *round, bool differ,
-                        bool next) {
+static void write_loads(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_index_t *row,
+                        const rkb_index_t *round, bool differ, bool next) {
    for (uint32_t k = 0; k < rows->ahead_count; k++)
       if (differs(rows, &rows->ahead[k]) == differ)
-         rkb_write(writer, "%s[%s] = %s;", next ? waiting(writer, &rows->ahead[k]) : rows->ahead[k].array, writer->keep_item,
-                   rkb_kept_load(writer, &rows->ahead[k], element_of(writer, rows, &rows->ahead[k], row, round)));
+         rkb_write(
+            writer, "%s[%s] = %s;", next ? waiting(writer, &rows->ahead[k]) : rows->ahead[k].array,
+            writer->keep_item,
+            rkb_kept_load(writer, &rows->ahead[k], element_of(writer, rows, &rows->ahead[k], row, round)));
 }
 
 /* Says to later passes what is kept. */
@@ -56,9 +63,11 @@ static void know_kept(rkb_writer_t *writer, const rkb_rows_t *rows) {
 static void declare(rkb_writer_t *writer, const rkb_rows_t *rows, bool next) {
    for (uint32_t k = 0; k < rows->ahead_count; k++) {
       const struct rkb_kept *kept = &rows->ahead[k];
-      rkb_writer_know(writer, 0, (const rkb_index_t *const[RKB_MAX_RANK]){0}, kept->array); /* the name is taken */
+      rkb_writer_know(writer, 0, (const rkb_index_t *const[RKB_MAX_RANK]){0},
+                      kept->array); /* the name is taken */
       if (next && differs(rows, kept))
-         rkb_write(writer, "%s %s[%u], %s[%u];", kept->type, kept->array, rows->keep, waiting(writer, kept), rows->keep);
+         rkb_write(writer, "%s %s[%u], %s[%u];", kept->type, kept->array, rows->keep, waiting(writer, kept),
+                   rows->keep);
       else
          rkb_write(writer, "%s %s[%u];", kept->type, kept->array, rows->keep);
    }
@@ -86,7 +95,8 @@ void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows) {
    if (stretches) {
       for (uint32_t k = 0; k < rows->ahead_count; k++)
          if (differs(rows, &rows->ahead[k]))
-            rkb_write(writer, "%s[%s] = %s[%s];", rows->ahead[k].array, writer->keep_item, waiting(writer, &rows->ahead[k]), writer->keep_item);
+            rkb_write(writer, "%s[%s] = %s[%s];", rows->ahead[k].array, writer->keep_item,
+                      waiting(writer, &rows->ahead[k]), writer->keep_item);
       rkb_write_open(writer, true, "if (ahead < %s)", rkb_writer_uniform(writer, rows->count));
       write_loads(writer, rows, rows->next, round, true, true);
       rkb_write_close(writer);

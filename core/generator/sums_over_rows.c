@@ -169,11 +169,13 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
       rkb_write(writer, "float %s = 0.0f;", names[a]);
    }
    rkb_write(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
-   rkb_write_open(writer, true, "for (index part = group; part < %s && column < %s; part += %lld)", parts, length, (long long)groups);
+   rkb_write_open(writer, true, "for (index part = group; part < %s && column < %s; part += %lld)", parts,
+                  length, (long long)groups);
    for (uint32_t a = 1; a < launch->anchor_count; a++)
       if (names[a])
          rkb_write(writer, "%s += %s[part * %s + column];", names[a],
-                   rkb_writer_buffer(writer, rkb_parts_name(writer, launch->anchors[a]), RKB_F32, false), length);
+                   rkb_writer_buffer(writer, rkb_parts_name(writer, launch->anchors[a]), RKB_F32, false),
+                   length);
    rkb_write_close(writer);
    for (uint32_t a = 1; a < launch->anchor_count; a++) {
       const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
