@@ -123,12 +123,14 @@ int rkb_background_wait(rkb_background_t *ahead, uint32_t work, rkb_error_t *err
 /* Pauses the evaluation during a timing that should have the machine to itself. */
 void rkb_background_pause(rkb_background_t *ahead, bool pause);
 
-/* table.c: writes table.md, table.json and figures.tsv from the rows that exist. */
+/* table_lines.c: writes table.md, table.json and figures.tsv from the rows that exist. */
 int rkb_bench_tables(const rkb_bench_t *bench, const rkb_bench_work_t *works, uint32_t count,
                      rkb_error_t *err);
-/* Writes the same table.md from a figures.tsv: from its text (path is then a name for messages), or from the file to standard output. */
+/* table.c: writes the same table.md from a figures.tsv: from its text (path is then a name for messages), or from the file to standard output. */
 int rkb_bench_table_of(const char *path, const char *figures, rkb_text_t *table, rkb_error_t *err);
 int rkb_bench_table_from(const char *figures, rkb_error_t *err);
+double rkb_bench_number(const json_t *object, const char *key); /* NaN where there is none */
+#define RKB_BENCH_MOST_TABLE (16u << 20)                        /* bytes of the table, and of its figures */
 
 /* figures.c: writes the lines of table.json as tab-separated text, and reads them back.  The caller owns lines; NULL after an error,
  * which names the file and the line. */
