@@ -2,7 +2,7 @@
  * by operator, the part kept out of tuning apart, with Wilson's intervals.  With --sample N only the N faults
  * whose ids hash lowest, and an exit of 1 when a fault is accepted that the list of known misses does not
  * name, or when a listed one is rejected now. With --kernels the correct kernels in place of the faults: any
- * verdict but accept is a failure; --every-tune is every setting of their grids.
+ * verdict but accept is a failure; --every-tune is every setting of their grids.  --except FILE leaves out what the file names.
  *
  * Works in --jobs child processes, because a check turns its thread into the engine's loop; each takes the next
  * subject and appends whole lines to the results, which an interrupted run goes on from.  A child that a subject
@@ -30,7 +30,8 @@ static bool read_settings(settings_t *s, int count_of, char **arguments) {
          const char *name;
          const char **to;
       } texts[] = {{"--tasks", &s->tasks},     {"--bases", &s->bases},       {"--labels", &s->labels},
-                   {"--results", &s->results}, {"--pipeline", &s->pipeline}, {"--misses", &s->misses}};
+                   {"--results", &s->results}, {"--pipeline", &s->pipeline}, {"--misses", &s->misses},
+                   {"--except", &s->except}};
       bool known = false;
       for (size_t k = 0; value && k < sizeof texts / sizeof texts[0]; k++)
          if (strcmp(name, texts[k].name) == 0) {
@@ -56,7 +57,8 @@ int main(int count_of, char **arguments) {
          count_of, arguments, -1,
          "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --labels FILE [--misses FILE]\n"
          "                        [--sample N] [--jobs N]\n"
-         "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune] [--jobs N]\n"
+         "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune] [--except FILE]\n"
+         "                        [--jobs N]\n"
          "What the checking machine makes of the fault corpus, by operator; or of every correct kernel.  Goes on where FILE ends.\n");
    int status = corpus_open(b.settings.tasks, b.settings.bases, &b.corpus, &err);
    if (status == RKB_OK && !b.settings.kernels)

@@ -95,21 +95,44 @@ static int by_rank(const void *x, const void *y) {
    return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-int subjects_choose(bench_t *b, rkb_error_t *err) {
-   const uint32_t sample = b->settings.sample;
-   int status = list_all(b, err);
-   if (status == RKB_OK && (sample || b->settings.every_tune)) {
-      qsort(b->list, b->count, sizeof *b->list, by_rank);
-      b->count = sample && sample < b->count ? sample : b->count;
-   }
-   return status == RKB_OK && !b->count ? rkb_fail(err, RKB_ERR_INVALID, "no fault is labelled") : status;
-}
-
 static subject_t *find(bench_t *b, const char *id) {
    for (uint32_t i = 0; i < b->count; i++)
       if (strcmp(b->list[i].id, id) == 0)
          return &b->list[i];
    return NULL;
+}
+
+/* Takes what the list names, an id a line, out of b->list. */
+static int leave_out(bench_t *b, rkb_error_t *err) {
+   char *text = NULL, *rest, *line;
+   size_t length;
+   if (!b->settings.except)
+      return RKB_OK;
+   int status = rkb_file_read(b->settings.except, VERIFY_RESULTS_BYTES, &text, &length, err);
+   rest = text;
+   while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL) {
+      if (!line[0] || line[0] == '#')
+         continue;
+      subject_t *subject = find(b, line);
+      if (subject)
+         *subject = b->list[--b->count];
+      else
+         status = rkb_fail(err, RKB_ERR_INVALID, "%s: there is no '%s'", b->settings.except, line);
+   }
+   free(text);
+   return status;
+}
+
+int subjects_choose(bench_t *b, rkb_error_t *err) {
+   const uint32_t sample = b->settings.sample;
+   int status = list_all(b, err);
+   if (status == RKB_OK)
+      status = leave_out(b, err);
+   if (status == RKB_OK && (sample || b->settings.every_tune)) {
+      qsort(b->list, b->count, sizeof *b->list, by_rank);
+      b->count = sample && sample < b->count ? sample : b->count;
+   }
+   return status == RKB_OK && !b->count ? rkb_fail(err, RKB_ERR_INVALID, "no fault is labelled") : status;
 }
 
 /* Lines of id, hash, standing, reason, seconds; those of other texts are passed over. */

@@ -9,7 +9,7 @@ enum { VERIFY_MOST_JOBS = 64 };
 #define VERIFY_RESULTS_BYTES ((size_t)8 << 20)
 
 typedef struct settings {
-   const char *tasks, *bases, *labels, *results, *pipeline, *misses;
+   const char *tasks, *bases, *labels, *results, *pipeline, *misses, *except;
    uint32_t jobs, sample;
    bool kernels, every_tune;
 } settings_t;
@@ -35,8 +35,8 @@ typedef struct bench {
    uint32_t count, room;
 } bench_t;
 
-/* The labelled faults of the corpus, or its correct kernels, at one setting or all; those of a sample alone.  RKB_ERR_INVALID when
- * there are none. */
+/* The labelled faults of the corpus, or its correct kernels, at one setting or all; those of a sample alone, and none that the list
+ * settings.except names.  RKB_ERR_INVALID when there are none, or when the list names something else. */
 int subjects_choose(bench_t *b, rkb_error_t *err);
 /* Marks what the results' file holds of these texts as done.  No file: nothing is. */
 int subjects_read_results(bench_t *b, rkb_error_t *err);
