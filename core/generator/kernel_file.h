@@ -55,6 +55,9 @@ bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from);
 const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node);
 
+/* Appends a buffer of scratch. */
+void rkb_kernel_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtype, const char *elements);
+
 /* Append the kernels of a launch, called after base, and its entries in the manifest.  False: not legal, and the file's why says so. */
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base);
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);

@@ -13,13 +13,6 @@
 
 #define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
 
-static void add_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtype, const char *elements) {
-   const char *bytes = rkb_arena_format(file->arena, "%u * (%s)", rkb_dtype_bytes(dtype), elements);
-   file->scratch_bytes =
-      file->scratch_bytes ? rkb_arena_format(file->arena, "%s + %s", file->scratch_bytes, bytes) : bytes;
-   rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
-}
-
 static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, const bool *through_scratch) {
    rkb_graph_t *graph = file->graph;
    for (uint32_t r = 0; r < launch->root_count; r++) {
@@ -35,7 +28,7 @@ static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
                                                      output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
       if (!output)
-         add_scratch(file, graph->nodes[node].name, dtype, rkb_kernel_elements_text(file, node));
+         rkb_kernel_scratch(file, graph->nodes[node].name, dtype, rkb_kernel_elements_text(file, node));
    }
 }
 
@@ -60,8 +53,8 @@ static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
    plain.decisions[RKB_VECTOR] = 1;
    const bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0);
    if (good) {
-      add_scratch(file, rkb_lists_rows_name(&writer, product), RKB_I32, file->graph->sizes.list[file->graph->nodes[product].shape[0]].text);
-      add_scratch(file, rkb_lists_name(&writer, product), RKB_I32,
+      rkb_kernel_scratch(file, rkb_lists_rows_name(&writer, product), RKB_I32, file->graph->sizes.list[file->graph->nodes[product].shape[0]].text);
+      rkb_kernel_scratch(file, rkb_lists_name(&writer, product), RKB_I32,
                   rkb_arena_format(file->arena, "2 * (%s)",
                                    rkb_index_manifest(&writer.indices, rkb_lists_tiles(&writer, product, launch->decisions[RKB_TILE_M]))));
    } else
@@ -132,12 +125,12 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    const bool split = is_split(file, launch);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (split || (hands_on(launch) && rkb_row_hands_on(file->graph, launch, a)))
-         add_scratch(file,
+         rkb_kernel_scratch(file,
                      rkb_arena_format(file->arena, "%s_parts", file->graph->nodes[launch->anchors[a]].name),
                      RKB_F32, parts_text(file, launch, launch->anchors[a]));
    uint32_t mean = 0;
    if (split && launch->decisions[RKB_MOMENTS] && rkb_launch_moments(file->graph, launch, &mean) < launch->anchor_count)
-      add_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
+      rkb_kernel_scratch(file, rkb_arena_format(file->arena, "%s_counts", file->graph->nodes[launch->anchors[mean]].name), RKB_F32,
                   rkb_arena_format(file->arena, "%lld * %s", (long long)launch->decisions[RKB_SPLIT],
                                    rkb_kernel_elements_text(file, launch->anchors[mean])));
    return name;

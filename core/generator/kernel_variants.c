@@ -4,10 +4,13 @@
 #include <math.h>
 #include <string.h>
 #include "generator/channelwise.h"
+#include "generator/convolution_image.h"
+#include "generator/convolution_tile.h"
 #include "generator/fragments.h"
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
 #include "generator/pixel_map.h"
+#include "generator/split_weights.h"
 #include "generator/tensor_tile.h"
 #include "generator/warpgroup_tile.h"
 
@@ -95,6 +98,13 @@ void rkb_kernel_signature(rkb_kernel_file_t *file, const rkb_parameter_text_t *p
       shape->owns, (long long)shape->threads,
       shape->blocks ? rkb_arena_format(file->arena, ", %lld", (long long)shape->blocks) : "", name);
    rkb_kernel_parameters(file, parameters, count);
+}
+
+void rkb_kernel_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtype, const char *elements) {
+   const char *bytes = rkb_arena_format(file->arena, "%u * (%s)", rkb_dtype_bytes(dtype), elements);
+   file->scratch_bytes =
+      file->scratch_bytes ? rkb_arena_format(file->arena, "%s + %s", file->scratch_bytes, bytes) : bytes;
+   rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
 }
 
 /* What the manifest calls a tensor map: kernels that describe a buffer alike share one. */
@@ -291,11 +301,39 @@ static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return true;
 }
 
+/* The kernel of warpgroups for the cases of a convolution in which tensor maps describe its images, and the launch before it that splits the
+ * weight. */
+static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, bool *other, bool *mapped) {
+   rkb_variant_t own = {.vector = 1, .suffix = "_images"}, weights;
+   rkb_writer_t writer;
+   rkb_product_t product;
+   rkb_product_dims_t plane;
+   if (!rkb_convolution_is_tiled(file->graph, launch) ||
+       !rkb_convolution_conditions(file->graph, file->arena, file->storage, launch, own.conditions, &own.condition_count))
+      return true;
+   weights = own;
+   weights.suffix = "_weights";
+   if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, own.conditions, own.condition_count)) {
+      rkb_product_of(&writer, launch->anchors[0], &product);
+      rkb_split_weights_dims(&writer, &product, &plane);
+      rkb_kernel_scratch(file, rkb_split_weights_name(&writer, launch->anchors[0]), RKB_F32,
+                         rkb_arena_format(file->arena, "2 * %s", rkb_index_manifest(&writer.indices, plane.total)));
+   }
+   rkb_writer_close(&writer);
+   if (!write_variant(file, launch, &weights, rkb_write_split_weights_kernel, base, false, true) ||
+       !write_variant(file, launch, &own, rkb_write_convolution_kernel, base, false, false))
+      return false;
+   *other = *mapped = true;
+   return true;
+}
+
 /* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
    const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR;
    bool other = false, mapped = false;
+   if (!write_convolution(file, launch, base, &other, &mapped))
+      return false;
    for (uint32_t i = 0; i < count; i++) {
       rkb_variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_vector_%u", i + 1) : "_vector"};
       bool possible;

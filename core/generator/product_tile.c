@@ -220,14 +220,13 @@ static const rkb_index_t *rounded_up(rkb_writer_t *writer, const rkb_index_t *to
                          whole);
 }
 
-/* Tiles along one side.  Where all samples have so few that their number is one constant, it is not one of every case. */
-static const rkb_index_t *blocks_along(rkb_writer_t *writer, const rkb_tile_side_t *side) {
-   const rkb_index_t *blocks = rounded_up(writer, side->total, side->extent);
-   if (blocks->kind == RKB_INDEX_CONSTANT && side->total->kind != RKB_INDEX_CONSTANT &&
-       !(rkb_sizes_most(&writer->graph->sizes, rkb_index_manifest(&writer->indices, side->total)) <=
-         (double)(blocks->constant * side->extent)))
-      rkb_writer_fail(writer, "tiles of %lld are as many in every case that was drawn", (long long)side->extent);
-   return blocks;
+/* Where all samples have so few tiles that their number is one constant, it is not one of every case. */
+const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *total, int64_t extent) {
+   const rkb_index_t *tiles = rounded_up(writer, total, extent);
+   if (tiles->kind == RKB_INDEX_CONSTANT && total->kind != RKB_INDEX_CONSTANT &&
+       !(rkb_sizes_most(&writer->graph->sizes, rkb_index_manifest(&writer->indices, total)) <= (double)(tiles->constant * extent)))
+      rkb_writer_fail(writer, "tiles of %lld are as many in every case that was drawn", (long long)extent);
+   return tiles;
 }
 
 /* Tiles along m follow each other, all of them or so many rows, so that blocks that run together share what they read. */
@@ -261,8 +260,8 @@ static void write_list(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
 }
 
 void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
-   tile->blocks_m = tile->listed ? rkb_lists_tiles(writer, tile->product.node, tile->m.extent) : blocks_along(writer, &tile->m);
-   tile->blocks_n = blocks_along(writer, &tile->n);
+   tile->blocks_m = tile->listed ? rkb_lists_tiles(writer, tile->product.node, tile->m.extent) : rkb_tiles_along(writer, tile->m.total, tile->m.extent);
+   tile->blocks_n = rkb_tiles_along(writer, tile->n.total, tile->n.extent);
 }
 
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows) {

@@ -72,6 +72,8 @@ const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *til
  * "lane" is the number in a vector of width elements along n.  write_roots false: the sum is a part. */
 void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
                      uint32_t width, const char *sum);
+/* How many tiles of so many elements lie along so many: a uniform expression. */
+const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *total, int64_t extent);
 /* Finds out how many tiles lie along each side, for rkb_tile_count before a place is written. */
 void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile);
 /* How many tiles there are, parts of split sums counted apart: a uniform expression. */

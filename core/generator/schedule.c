@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/yaml.h"
 #include "generator/channelwise.h"
+#include "generator/convolution_extent.h"
 #include "generator/fragments.h"
 #include "generator/lists.h"
 #include "generator/moments.h"
@@ -74,7 +75,7 @@ static const struct {
    [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, -1}},
    [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
-   [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT, {0, 4, 8, 16, -1}},
+   [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_TENSOR, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
@@ -153,7 +154,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_CHANNELS && (launch->anchor_count < 2 || !has_windows(graph, launch)))
       return false;
-   if (decision == RKB_STRIP && !rkb_launch_is_channelwise(graph, launch))
+   if (decision == RKB_STRIP && !(launch->mapping == RKB_MAP_TENSOR ? rkb_convolution_is_tiled(graph, launch) : rkb_launch_is_channelwise(graph, launch)))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;

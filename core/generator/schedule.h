@@ -65,7 +65,7 @@ enum rkb_decision {
    RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in
               * shared memory */
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
-               * 0: one element */
+               * 0: one element.  TENSOR, of a convolution by warpgroups: pixels of a row of the block's tile; 0: 32 */
    RKB_LISTED, /* TENSOR, of rows that each pick a matrix (lists.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
                 * for each row */
    RKB_CLUSTER, /* ROW: blocks of a cluster that share a row, through each other's shared memory, where a thread also keeps what its registers

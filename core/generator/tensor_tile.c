@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/convolution_extent.h"
 #include "generator/lists.h"
 #include "generator/product.h"
 #include "generator/staging.h"
@@ -57,7 +58,9 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "the next terms need more registers than there are";
    if (shared_of(launch) > shared_bytes)
       return "the stages need more shared memory than a block has";
-   const char *refused = d[RKB_COPY] == RKB_COPY_TENSOR ? rkb_warpgroup_refused(launch, shared_bytes) : NULL;
+   const char *refused = rkb_convolution_is_tiled(graph, launch) ? rkb_convolution_refused(graph, launch, shared_bytes)
+                         : d[RKB_COPY] == RKB_COPY_TENSOR       ? rkb_warpgroup_refused(launch, shared_bytes)
+                                                                : NULL;
    if (refused)
       return refused;
    /* Sums of int32 hold so many products of bytes: 2^31 / 2^14. */

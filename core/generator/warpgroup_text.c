@@ -44,6 +44,12 @@ static const struct {
                   "                \"[%0], [%1, {%2, %3, %4}], [%5];\"\n"
                   "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(" AT("barrier") ")\n"
                   "                : \"memory\");\n}\n"},
+   {"copy_part(", "/* Copies a box of an image's channels to shared memory, zeros where the image has no pixels or no more channels. */\n" FUNCTION
+                  "void copy_part(void *to, const tensor_map *map, unsigned long long *barrier, int along, int down, int channel, int image) {\n"
+                  "   asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
+                  "                \"[%0], [%1, {%2, %3, %4, %5}], [%6];\"\n"
+                  "                : : \"r\"(" AT("to") "), \"l\"(map), \"r\"(along), \"r\"(down), \"r\"(channel), \"r\"(image),\n"
+                  "                \"r\"(" AT("barrier") ") : \"memory\");\n}\n"},
    {"copy_pixels(", "/* Copies channels of neighbouring pixels, each so far to the right and down, zeros where an image has no pixel. */\n" FUNCTION
                     "void copy_pixels(void *to, const tensor_map *map, unsigned long long *barrier, int channel, int x, int y, int image,\n"
                     "                            int right, int down) {\n"

@@ -281,7 +281,8 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
       "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse",
       "warpgroup", "filled", "freed", "turn", "block", "room", "warp", "box",
-      "divided", "high", "low", "rounded", "blocks_m", "row_parts"};
+      "divided", "high", "low", "rounded", "blocks_m", "row_parts", "image", "p_first", "q_first",
+      "half", "own", "taken", "weights", "warp_down", "warp_along", "part_stage", "part_turn", "part_filled", "part_freed"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
@@ -296,7 +297,7 @@ const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
       parameter(writer, RKB_PARAMETER_INDEX, rkb_index_manifest(&writer->indices, index));
    if (!*made->name) {
       const char *word = rkb_index_word(&writer->indices, index);
-      made->name = strlen(word) > 40 ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names)
+      made->name = strlen(word) > 40 || (*word >= '0' && *word <= '9') ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names)
                                      : rkb_writer_beside(writer->arena, word);
       for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)

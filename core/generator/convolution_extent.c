@@ -1,0 +1,117 @@
+/* Sizes of the tiles of convolutions by warpgroups.  Pure functions. */
+#include "generator/convolution_extent.h"
+
+#include "generator/fragments.h"
+#include "generator/product.h"
+
+#define MOST_WINDOW 7
+#define MOST_MOVED (RKB_CONVOLUTION_ALIGNED - 1)
+#define MOST_REGISTERS 240
+#define FILE_REGISTERS 65536
+
+static const rkb_size_t *number_of(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t side,
+                                   uint32_t which) {
+   return &graph->sizes.list[node->integers[RKB_CONVOLUTION_HEAD + 3 * side + which]];
+}
+
+bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   if (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR ||
+       d[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3 || !launch->anchor_count)
+      return false;
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   if (!rkb_product_has_taps(node) || node->rank != RKB_CONVOLUTION_RANK)
+      return false;
+   const rkb_size_t *groups = &graph->sizes.list[node->integers[1]];
+   bool good = groups->constant && groups->at[0] == 1;
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      const rkb_size_t *window = &graph->sizes.list[graph->nodes[node->inputs[1]].shape[2 + side]];
+      good = good && window->constant && window->at[0] <= MOST_WINDOW &&
+             number_of(graph, node, side, 2)->constant;
+   }
+   return good;
+}
+
+/* Four channels of a part lie in different banks where its pixels are an odd multiple of eight. */
+static void fit_banks(rkb_convolution_extent_t *e) {
+   const int64_t width = e->width, height = e->height;
+   int64_t least = INT64_MAX;
+   for (int64_t w = width; w <= width + 8; w += RKB_CONVOLUTION_ALIGNED)
+      for (int64_t h = height; h <= height + 3; h++)
+         if (w * h % 16 == 8 && w * h < least) {
+            least = w * h;
+            e->width = w;
+            e->height = h;
+         }
+}
+
+rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   rkb_convolution_extent_t e = {.row = d[RKB_STRIP] ? d[RKB_STRIP] : 32,
+                                 .squares = d[RKB_TILE_N] / RKB_CONVOLUTION_GROUP_PIXELS / d[RKB_GROUPS],
+                                 .taps = 1};
+   e.rows = d[RKB_TILE_N] / e.row;
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      e.window[side] = graph->sizes.list[graph->nodes[node->inputs[1]].shape[2 + side]].at[0];
+      e.dilation[side] = number_of(graph, node, side, 2)->at[0];
+      e.taps *= e.window[side];
+   }
+   e.width = (e.row + (e.window[RKB_CONVOLUTION_ALONG] - 1) * e.dilation[RKB_CONVOLUTION_ALONG] + MOST_MOVED +
+              RKB_CONVOLUTION_ALIGNED - 1) /
+             RKB_CONVOLUTION_ALIGNED * RKB_CONVOLUTION_ALIGNED;
+   e.height = e.rows + (e.window[RKB_CONVOLUTION_DOWN] - 1) * e.dilation[RKB_CONVOLUTION_DOWN];
+   fit_banks(&e);
+   return e;
+}
+
+int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e) {
+   return e->width * e->height * RKB_CONVOLUTION_TERMS * 4;
+}
+
+int64_t rkb_convolution_plane_bytes(const int64_t *d) {
+   return d[RKB_TILE_M] * RKB_CONVOLUTION_ROW_BYTES;
+}
+
+int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d) {
+   return RKB_CONVOLUTION_IMAGES * rkb_convolution_part_bytes(e) +
+          d[RKB_STAGES] * 2 * rkb_convolution_plane_bytes(d);
+}
+
+int64_t rkb_convolution_equal_registers(const int64_t *d) {
+   const int64_t blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1,
+                 registers =
+                    FILE_REGISTERS / ((d[RKB_GROUPS] + 1) * RKB_CONVOLUTION_GROUP_THREADS * blocks) / 8 * 8;
+   return registers > 255 ? 255 : registers;
+}
+
+int64_t rkb_convolution_registers(const int64_t *d) {
+   const int64_t equal = rkb_convolution_equal_registers(d),
+                 all = (equal * (d[RKB_GROUPS] + 1) - RKB_CONVOLUTION_PRODUCER_REGISTERS) / d[RKB_GROUPS] /
+                       8 * 8;
+   return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
+}
+
+const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                                    int64_t shared_bytes) {
+   const int64_t *d = launch->decisions, row = d[RKB_STRIP] ? d[RKB_STRIP] : 32;
+   if (!d[RKB_HELD] || !d[RKB_TAPS] || d[RKB_TILE_K] != RKB_CONVOLUTION_TERMS)
+      return "pixels are split in registers, and the terms brought at a time are 32 channels of one tap";
+   if (d[RKB_SPLIT] > 1 || d[RKB_SMALL] || d[RKB_BESIDE])
+      return "a convolution of tensor maps has no parts, no smaller products and no launches beside it";
+   if (row < RKB_CONVOLUTION_WARP_PIXELS ||
+       d[RKB_TILE_N] % (RKB_CONVOLUTION_GROUP_PIXELS * d[RKB_GROUPS]) != 0 || d[RKB_TILE_N] % row != 0 ||
+       d[RKB_TILE_M] < 64)
+      return "a warpgroup multiplies 64 pixels, in rows of 16 or 32, by 64 channels or more";
+   const rkb_convolution_extent_t e = rkb_convolution_extent(graph, launch);
+   if (e.width * e.height % 16 != 8 || e.width > 256 || e.height > 256)
+      return "the part of an image that a tile sees is no box of a tensor map";
+   if (d[RKB_STAGES] < 2)
+      return "one stage is filled while another is multiplied";
+   if (e.squares * d[RKB_TILE_M] / 2 + e.squares * 8 * RKB_CONVOLUTION_HELD_STEPS + 40 >
+       rkb_convolution_registers(d))
+      return "a warpgroup's tile needs more registers than there are";
+   return rkb_convolution_shared_bytes(&e, d) > shared_bytes - RKB_CONVOLUTION_PATTERN_BYTES
+             ? "the stages need more shared memory than a block has"
+             : NULL;
+}

@@ -1,0 +1,50 @@
+/* The tile of a convolution of floats by warpgroups, and what it takes: pixels, shared memory, registers.  Pure functions. */
+#ifndef RKB_GENERATOR_CONVOLUTION_EXTENT_H
+#define RKB_GENERATOR_CONVOLUTION_EXTENT_H
+
+#include "generator/schedule.h"
+
+#define RKB_CONVOLUTION_RANK 4
+#define RKB_CONVOLUTION_SIDES 2u /* of an image: down, and along a row */
+#define RKB_CONVOLUTION_HEAD                                                                                 \
+   2 /* of a convolution's numbers: then stride, padding and dilation of each side */
+#define RKB_CONVOLUTION_GROUP_THREADS 128
+#define RKB_CONVOLUTION_WARP_PIXELS 16
+#define RKB_CONVOLUTION_GROUP_PIXELS 64    /* of one wgmma */
+#define RKB_CONVOLUTION_PATTERN_BYTES 1024 /* eight rows of the swizzle: tiles begin at multiples */
+#define RKB_CONVOLUTION_ROW_BYTES 128      /* of the swizzle */
+#define RKB_CONVOLUTION_TERMS 32           /* of such a row */
+#define RKB_CONVOLUTION_STEP_TERMS 8       /* of one wgmma */
+#define RKB_CONVOLUTION_HELD_STEPS                                                                           \
+   2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
+#define RKB_CONVOLUTION_IMAGES                                                                               \
+   2 /* parts of an image in shared memory: one comes while another is multiplied */
+#define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a whole number of so many pixels of a row: 16 bytes */
+#define RKB_CONVOLUTION_PRODUCER_REGISTERS 40
+
+enum { RKB_CONVOLUTION_DOWN, RKB_CONVOLUTION_ALONG };
+
+/* The sizes of a tile, and of the part of an image that it sees, in pixels. */
+typedef struct rkb_convolution_extent {
+   int64_t row, rows; /* of the tile */
+   int64_t squares;   /* of 16 pixels of a warp, by 8 channels of a wgmma's sums */
+   int64_t window[RKB_CONVOLUTION_SIDES], dilation[RKB_CONVOLUTION_SIDES], taps;
+   int64_t width, height; /* of the part */
+} rkb_convolution_extent_t;
+
+/* Whether the launch's decisions ask for such a kernel, of a convolution or of the gradient of its input that may have one. */
+bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* NULL, or why the tile cannot be computed on a device with this much memory a block; for launches that are tiled. */
+const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                                    int64_t shared_bytes);
+rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch);
+
+/* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all that a block has. */
+int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);
+int64_t rkb_convolution_plane_bytes(const int64_t *d);
+int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d);
+/* Registers of a thread where all have equally many, and those of the threads that multiply after the one that copies gave some back. */
+int64_t rkb_convolution_equal_registers(const int64_t *d);
+int64_t rkb_convolution_registers(const int64_t *d);
+
+#endif

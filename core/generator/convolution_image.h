@@ -1,0 +1,37 @@
+/* What a convolution of floats by warpgroups reads: images as they lie in memory, and the weight in planes; their tensor maps, and under which
+ * conditions these describe them.  One thread. */
+#ifndef RKB_GENERATOR_CONVOLUTION_IMAGE_H
+#define RKB_GENERATOR_CONVOLUTION_IMAGE_H
+
+#include "generator/convolution_extent.h"
+#include "generator/product.h"
+#include "generator/tensor_tile.h"
+
+/* A convolution as the kernel has it. */
+typedef struct rkb_convolution {
+   const rkb_launch_t *launch;
+   const rkb_node_t *node;
+   const int64_t *d;
+   rkb_convolution_extent_t extent;
+   rkb_product_t product;
+   uint32_t stored; /* the node whose buffer has the images */
+   bool backwards;  /* of the input's gradient: the first tap lies farthest */
+   const rkb_index_t
+      *before[RKB_CONVOLUTION_SIDES];     /* how far the first tap of the first pixel lies before the image */
+   const rkb_index_t *channels;           /* that are summed */
+   const rkb_index_t *blocks[3], *images; /* tiles of channels, along a row, and down */
+} rkb_convolution_t;
+
+/* The conditions under which the kernel is right.  False: no case satisfies them, or the image is no stored tensor whose pixels come last. */
+bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
+                                const rkb_launch_t *launch, rkb_condition_t conditions[RKB_TENSOR_CONDITIONS],
+                                uint32_t *count);
+/* Looks at a launch that is tiled.  False: its images lie otherwise, or a window begins behind its pixel. */
+bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_convolution_t *tile);
+/* Where copies of a row begin: so far before its first pixel, a multiple of what a copy needs. */
+const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb_convolution_t *tile);
+/* The names of parameters for the maps. */
+const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
+const char *rkb_convolution_weight_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
+
+#endif

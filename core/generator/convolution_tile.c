@@ -1,0 +1,345 @@
+/* Kernels that compute a convolution by warpgroups.  A block owns a rectangle of pixels of one image, and some channels.  One thread of the
+ * last warpgroup brings the part of the image that the rectangle sees, some channels at a time, and for each tap of the window the weight's high
+ * and low parts.  Each warp of the others loads its pixels from that part, as a tap moves them, splits them in registers, and multiplies.  One
+ * thread writes the text. */
+#include "generator/convolution_tile.h"
+
+#include "generator/convolution_image.h"
+
+static int64_t warps_of(const int64_t *d) {
+   return d[RKB_GROUPS] * RKB_CONVOLUTION_GROUP_THREADS / 32;
+}
+
+/* "p_first - 1" */
+static const char *less(rkb_writer_t *writer, const char *from, const rkb_index_t *what) {
+   return rkb_index_is(what, 0)
+             ? from
+             : rkb_arena_format(writer->arena, "%s - %s", from, rkb_writer_uniform(writer, what));
+}
+
+static void open_unrolled(rkb_writer_t *writer, const char *head) {
+   rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
+}
+
+static const rkb_index_t *count_of(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_index_t *count = tile->blocks[0];
+   for (uint32_t i = 1; i < 3; i++)
+      count = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, count, tile->blocks[i]);
+   return rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, count, tile->images);
+}
+
+/* Opens the tiles of a block: one, or each in turn that no other block of the grid takes. */
+static void open_tiles(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const char *blocks[3];
+   for (uint32_t i = 0; i < 3; i++)
+      blocks[i] = rkb_writer_uniform(writer, tile->blocks[i]);
+   if (tile->d[RKB_PERSISTENT])
+      rkb_write_open(writer, false, "for (index block = blockIdx.x; block < %s; block += gridDim.x)",
+                     rkb_writer_uniform(writer, count_of(writer, tile)));
+   else
+      rkb_write(writer, "const index block = blockIdx.x;");
+   rkb_write(writer, "const index m_first = block %% %s * %lld, tile_number = block / %s;", blocks[0],
+             (long long)tile->d[RKB_TILE_M], blocks[0]);
+   rkb_write(
+      writer,
+      "const index q_first = tile_number %% %s * %lld, p_first = tile_number / %s %% %s * %lld, image = tile_number / %s / %s;",
+      blocks[1], (long long)tile->extent.row, blocks[1], blocks[2], (long long)tile->extent.rows, blocks[1],
+      blocks[2]);
+}
+
+static void close_tiles(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   if (tile->d[RKB_PERSISTENT])
+      rkb_write_close(writer);
+}
+
+static void open_taps(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   if (tile->extent.taps > 1)
+      rkb_write_open(writer, false, "for (int tap = 0; tap < %lld; tap++)", (long long)tile->extent.taps);
+}
+
+static void close_taps(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   if (tile->extent.taps > 1)
+      rkb_write_close(writer);
+}
+
+static void write_next_stage(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)tile->d[RKB_STAGES] - 1);
+   rkb_write(writer, "turn ^= stage == 0;");
+}
+
+static void write_next_part(rkb_writer_t *writer) {
+   rkb_write(writer, "part_stage ^= 1;");
+   rkb_write(writer, "part_turn ^= part_stage == 0;");
+}
+
+/* The thread that copies. */
+static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const int64_t *d = tile->d;
+   const rkb_convolution_extent_t *e = &tile->extent;
+   const char *images = rkb_convolution_image_map(writer, tile),
+              *weights = rkb_convolution_weight_map(writer, tile), *tap = e->taps > 1 ? "tap" : "0";
+   rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
+   if (rkb_convolution_registers(d) > rkb_convolution_equal_registers(d))
+      rkb_write(writer, "fewer_registers<%d>();", RKB_CONVOLUTION_PRODUCER_REGISTERS);
+   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * RKB_CONVOLUTION_GROUP_THREADS);
+   rkb_write(writer, "   return;");
+   open_tiles(writer, tile);
+   rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s; k_first += %d)",
+                  rkb_writer_uniform(writer, tile->channels), RKB_CONVOLUTION_TERMS);
+   rkb_write(writer, "barrier_wait(&part_freed[part_stage], part_turn ^ 1);");
+   rkb_write(writer, "barrier_expect(&part_filled[part_stage], %lld);",
+             (long long)rkb_convolution_part_bytes(e));
+   rkb_write(
+      writer,
+      "copy_part(tiles + part_stage * %lld, &%s, &part_filled[part_stage], (int)(%s), (int)(%s), (int)k_first, (int)image);",
+      (long long)rkb_convolution_part_bytes(e), images,
+      less(writer, "q_first", rkb_convolution_copied_before(writer, tile)),
+      less(writer, "p_first", tile->before[RKB_CONVOLUTION_DOWN]));
+   write_next_part(writer);
+   open_taps(writer, tile);
+   rkb_write(writer, "unsigned char *const high = weights + stage * %lld;",
+             2 * (long long)rkb_convolution_plane_bytes(d));
+   rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
+   rkb_write(writer, "barrier_expect(&filled[stage], %lld);", 2 * (long long)rkb_convolution_plane_bytes(d));
+   rkb_write(writer, "copy_tile(high, &%s, &filled[stage], (int)k_first, (int)m_first, %s);", weights, tap);
+   rkb_write(writer, "copy_tile(high + %lld, &%s, &filled[stage], (int)k_first, (int)m_first, %s);",
+             (long long)rkb_convolution_plane_bytes(d), weights,
+             e->taps > 1 ? rkb_arena_format(writer->arena, "%lld + tap", (long long)e->taps) : "1");
+   write_next_stage(writer, tile);
+   close_taps(writer, tile);
+   rkb_write_close(writer);
+   close_tiles(writer, tile);
+   rkb_write(writer, "return;");
+   rkb_write_close(writer);
+}
+
+/* Where the pixels of a tap lie from those of the tap nearest to the part's first pixel: "tap / 3 * 40 + tap % 3". */
+static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_convolution_extent_t *e = &tile->extent;
+   const char *sum = "";
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      const long long window = (long long)e->window[RKB_CONVOLUTION_ALONG],
+                      step = (long long)(e->dilation[side] * (side == RKB_CONVOLUTION_DOWN ? e->width : 1));
+      const char *at =
+         rkb_arena_format(writer->arena, "tap %s %lld", side == RKB_CONVOLUTION_DOWN ? "/" : "%", window);
+      if (e->window[side] == 1)
+         continue;
+      if (tile->backwards)
+         at = rkb_arena_format(writer->arena, "(%lld - %s)", (long long)e->window[side] - 1, at);
+      sum = rkb_arena_format(writer->arena, step == 1 ? "%s + %s" : "%s + %s * %lld", sum, at, step);
+   }
+   return sum;
+}
+
+/* Where the i-th 16 pixels of a warp lie from its first ones, as so many pixels of a row are apart. */
+static const char *square_of(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
+   const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS), width = (long long)e->width;
+   if (e->squares == 1)
+      return "";
+   return beside == 1            ? rkb_arena_format(writer->arena, "i * %lld + ", width)
+          : e->squares <= beside ? rkb_arena_format(writer->arena, "i * %d + ", RKB_CONVOLUTION_WARP_PIXELS)
+                                 : rkb_arena_format(writer->arena, "i / %lld * %lld + i %% %lld * %d + ",
+                                                    beside, width, beside, RKB_CONVOLUTION_WARP_PIXELS);
+}
+
+static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_convolution_extent_t *e = &tile->extent;
+   const long long columns = (long long)tile->d[RKB_TILE_M], pitch = (long long)(e->width * e->height),
+                   squares = (long long)e->squares;
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int step = 0; step < %d; step++)",
+                                          RKB_CONVOLUTION_TERMS / RKB_CONVOLUTION_STEP_TERMS));
+   rkb_write(writer, "unsigned (&high)[%lld][4] = highs[step %% %d], (&low)[%lld][4] = lows[step %% %d];",
+             squares, RKB_CONVOLUTION_HELD_STEPS, squares, RKB_CONVOLUTION_HELD_STEPS);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", squares);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, "   for (int r = 0; r < 4; r++) {");
+   rkb_write(writer, "      high[i][r] = own[(step * %d + r / 2 * 4) * %lld + %sr %% 2 * 8];",
+             RKB_CONVOLUTION_STEP_TERMS, pitch, square_of(writer, e));
+   rkb_write(writer, "      split_tf32(high[i][r], low[i][r]);");
+   rkb_write(writer, "   }");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_begin();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++) {", squares);
+   for (int part = 0; part < 3; part++) /* the small ones first */
+      rkb_write(writer, "   add_held_tf32x3_n%lld(sums[i], %s[i], matrix(%s + step * %d, 16));", columns,
+                part == 0 ? "low" : "high",
+                part == 1 ? rkb_arena_format(writer->arena, "taken + %lld",
+                                             (long long)rkb_convolution_plane_bytes(tile->d))
+                          : "taken",
+                RKB_CONVOLUTION_STEP_TERMS * 4);
+   rkb_write(writer, "}");
+   rkb_write(writer, "products_sent();");
+   rkb_write(writer, "hold(sums);");
+   rkb_write(writer, "products_done<%d>();", RKB_CONVOLUTION_HELD_STEPS - 1);
+   rkb_write_close(writer);
+}
+
+/* Gives the stage before the one at hand back. */
+static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
+   rkb_write(writer, "__syncwarp();");
+   rkb_write(writer, "if (%slane == 0)", condition);
+   rkb_write(writer, "   barrier_arrive(&freed[stage == 0 ? %lld : stage - 1]);",
+             (long long)tile->d[RKB_STAGES] - 1);
+}
+
+/* The sums of a tile.  The products of a tap's last step are on their way while the next tap's weights are waited for. */
+static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_convolution_extent_t *e = &tile->extent;
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *moved =
+      rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_convolution_copied_before(writer, tile),
+                     tile->before[RKB_CONVOLUTION_ALONG]);
+   const char *shift = rkb_index_is(moved, 0)
+                          ? ""
+                          : rkb_arena_format(writer->arena, " + %s", rkb_writer_uniform(writer, moved));
+   rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s; k_first += %d)",
+                  rkb_writer_uniform(writer, tile->channels), RKB_CONVOLUTION_TERMS);
+   rkb_write(
+      writer,
+      "const unsigned *const part = (const unsigned *)(tiles + part_stage * %lld) + lane %% 4 * %lld + warp_down * %lld + warp_along + lane / 4%s;",
+      (long long)rkb_convolution_part_bytes(e), (long long)(e->width * e->height), (long long)e->width,
+      shift);
+   rkb_write(writer, "barrier_wait(&part_filled[part_stage], part_turn);");
+   open_taps(writer, tile);
+   rkb_write(writer, "const unsigned *const own = part%s;", e->taps > 1 ? offset_of(writer, tile) : "");
+   rkb_write(writer, "const unsigned char *const taken = weights + stage * %lld;",
+             2 * (long long)rkb_convolution_plane_bytes(tile->d));
+   rkb_write(writer, "barrier_wait(&filled[stage], turn);");
+   write_products(writer, tile);
+   write_free(writer, tile, e->taps > 1 ? "(k_first > 0 || tap > 0) && " : "k_first > 0 && ");
+   write_next_stage(writer, tile);
+   close_taps(writer, tile);
+   rkb_write(writer, "if (lane == 0) /* all lanes have loaded what they multiply */");
+   rkb_write(writer, "   barrier_arrive(&part_freed[part_stage]);");
+   write_next_part(writer);
+   rkb_write_close(writer);
+   rkb_write(writer, "products_done<0>();");
+   rkb_write(writer, "hold(sums);");
+   write_free(writer, tile, "");
+}
+
+/* A lane has two neighbouring channels of eight, and a warp stores eight neighbouring pixels of each of four: whole sectors. */
+static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_convolution_extent_t *e = &tile->extent;
+   const rkb_product_dims_t *rows = &tile->product.row;
+   const rkb_index_t *at[RKB_MAX_RANK], *row[RKB_PRODUCT_DIMS], *column[1],
+      *group[] = {rkb_index_constant(&writer->indices, 0)};
+   const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS);
+   const char *down = e->squares > beside || beside == 1
+                         ? rkb_arena_format(writer->arena, beside == 1 ? " + i" : " + i / %lld", beside)
+                         : "",
+              *along = beside > 1 && e->squares > 1
+                          ? rkb_arena_format(writer->arena,
+                                             e->squares > beside ? " + i %% %lld * 16" : " + i * 16", beside)
+                          : "";
+   const char *p = rkb_writer_name(writer, rows->name[1]), *q = rkb_writer_name(writer, rows->name[2]);
+   row[0] = rkb_writer_variable(writer, "image", rows->extent[0]);
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += 8)",
+                                          (long long)tile->d[RKB_TILE_M]));
+   open_unrolled(writer, "for (int e = 0; e < 2; e++)");
+   rkb_write(writer, "const index m = m_first + j + lane %% 4 * 2 + e;");
+   column[0] = rkb_writer_variable(writer, "m", tile->product.column.extent[0]);
+   rkb_write_open(writer, true, "if (m < %s)", rkb_writer_uniform(writer, tile->product.column.extent[0]));
+   open_unrolled(writer,
+                 rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", (long long)e->squares));
+   open_unrolled(writer, "for (int half = 0; half < 2; half++)");
+   rkb_write(writer,
+             "const index %s = p_first + warp_down%s, %s = q_first + warp_along%s + half * 8 + lane / 4;", p,
+             down, q, along);
+   /* What needs the channel alone is loaded before this: the pixel is known inside. */
+   rkb_write_open(writer, false, "if (%s < %s && %s < %s)", p, rkb_writer_uniform(writer, rows->extent[1]), q,
+                  rkb_writer_uniform(writer, rows->extent[2]));
+   row[1] = rkb_writer_variable(writer, p, rows->extent[1]);
+   row[2] = rkb_writer_variable(writer, q, rows->extent[2]);
+   rkb_product_output(writer, &tile->product, group, row, column, at);
+   rkb_writer_know(writer, tile->product.node, at, "sums[i][j / 2 + half * 2 + e]");
+   rkb_write_roots(writer, tile->launch, tile->product.node, at);
+   for (uint32_t i = 0; i < 6; i++)
+      rkb_write_close(writer);
+}
+
+static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
+   const long long stages = (long long)d[RKB_STAGES], warps = (long long)warps_of(d);
+   rkb_write(writer,
+             "__shared__ unsigned long long filled[%lld], freed[%lld], part_filled[%d], part_freed[%d];",
+             stages, stages, RKB_CONVOLUTION_IMAGES, RKB_CONVOLUTION_IMAGES);
+   rkb_write_open(writer, false, "if (threadIdx.x == 0)");
+   rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
+   rkb_write(writer, "barrier_start(&filled[stage], 1);");
+   rkb_write(writer, "barrier_start(&freed[stage], %lld);", warps);
+   rkb_write_close(writer);
+   rkb_write_open(writer, false, "for (int stage = 0; stage < %d; stage++)", RKB_CONVOLUTION_IMAGES);
+   rkb_write(writer, "barrier_start(&part_filled[stage], 1);");
+   rkb_write(writer, "barrier_start(&part_freed[stage], %lld);", warps);
+   rkb_write_close(writer);
+   rkb_write(writer, "barriers_started();");
+   rkb_write_close(writer);
+   rkb_write(writer, "__syncthreads();");
+}
+
+/* Where a warp's pixels begin in the tile. */
+static void write_warp(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
+   const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS),
+                   squares = (long long)e->squares;
+   rkb_write(writer, "const int lane = threadIdx.x %% 32;");
+   if (squares < beside)
+      rkb_write(
+         writer,
+         "const int warp_down = threadIdx.x / 32 / %lld, warp_along = threadIdx.x / 32 %% %lld * %lld;",
+         beside / squares, beside / squares, squares * RKB_CONVOLUTION_WARP_PIXELS);
+   else
+      rkb_write(writer,
+                squares == beside ? "const int warp_down = threadIdx.x / 32, warp_along = 0;"
+                                  : "const int warp_down = threadIdx.x / 32 * %lld, warp_along = 0;",
+                squares / beside);
+}
+
+void rkb_write_convolution_kernel(rkb_writer_t *writer, const rkb_launch_t *launch,
+                                  rkb_kernel_shape_t *shape) {
+   const int64_t *d = launch->decisions;
+   rkb_convolution_t tile;
+   if (!rkb_convolution_open(writer, launch, &tile)) {
+      rkb_writer_fail(writer, "no tensor map describes the images of %s", tile.node->name);
+      return;
+   }
+   const rkb_convolution_extent_t *e = &tile.extent;
+   const long long squares = (long long)e->squares;
+   rkb_write(writer, "extern __shared__ __align__(%d) unsigned char tiles[];", RKB_CONVOLUTION_PATTERN_BYTES);
+   rkb_write(writer, "unsigned char *const weights = tiles + %lld;",
+             (long long)(RKB_CONVOLUTION_IMAGES * rkb_convolution_part_bytes(e)));
+   write_barriers(writer, d);
+   rkb_write(writer, "const int warpgroup = threadIdx.x / %d;", RKB_CONVOLUTION_GROUP_THREADS);
+   rkb_write(
+      writer,
+      "int stage = 0, turn = 0; /* of the weights: the stage at hand, and whether all have been used an odd number of times */");
+   rkb_write(writer, "int part_stage = 0, part_turn = 0; /* the same of parts of an image */");
+   write_producer(writer, &tile);
+   if (rkb_convolution_registers(d) > rkb_convolution_equal_registers(d))
+      rkb_write(writer, "more_registers<%lld>();", (long long)rkb_convolution_registers(d));
+   write_warp(writer, e);
+   open_tiles(writer, &tile);
+   rkb_write(writer, "float sums[%lld][%lld] = {};", squares, (long long)(d[RKB_TILE_M] / 2));
+   rkb_write(
+      writer,
+      "unsigned highs[%d][%lld][4], lows[%d][%lld][4]; /* what the products of two steps read of the own pixels */",
+      RKB_CONVOLUTION_HELD_STEPS, squares, RKB_CONVOLUTION_HELD_STEPS, squares);
+   write_multiply(writer, &tile);
+   write_sums(writer, &tile);
+   close_tiles(writer, &tile);
+   const char *grid = rkb_index_manifest(&writer->indices, count_of(writer, &tile));
+   *shape = (rkb_kernel_shape_t){
+      .threads = (d[RKB_GROUPS] + 1) * RKB_CONVOLUTION_GROUP_THREADS,
+      .blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1, /* setmaxnreg needs a kernel with a bound */
+      .shared = rkb_convolution_shared_bytes(e, d),
+      .owns = rkb_arena_format(
+         writer->arena,
+         "A block owns %lld x %lld pixels of an image, and %lld channels of %s; a warpgroup multiplies %lld of the pixels, and the last one "
+         "copies.",
+         (long long)e->rows, (long long)e->row, (long long)d[RKB_TILE_M], tile.node->name,
+         squares * RKB_CONVOLUTION_GROUP_PIXELS)};
+   shape->grid = d[RKB_PERSISTENT] ? rkb_arena_format(writer->arena, "min(%s, multiprocessors * %lld)", grid,
+                                                      (long long)shape->blocks)
+                                   : grid;
+}
