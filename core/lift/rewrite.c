@@ -15,6 +15,7 @@ const lift_rewrite_t LIFT_REWRITES[] = {
    {"stage_tile", "what all threads of a block read goes through shared memory", lift_stage_tile},
    {"register_tile", "a thread computes several results, and loads once what they share", lift_register_tile},
    {"split_reduction", "a sum is split over blocks; a second launch adds the parts in a fixed order", lift_split_reduction},
+   {"vector_copy", "a copy into shared memory fetches four numbers at once", lift_vector_copy},
    {"warp_to_block", "a block computes the row that a warp computed", lift_warp_to_block},
 };
 const uint32_t LIFT_REWRITE_COUNT = sizeof LIFT_REWRITES / sizeof *LIFT_REWRITES;

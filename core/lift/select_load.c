@@ -13,7 +13,9 @@
  *     other factor is finite. */
 #include <stdlib.h>
 #include <string.h>
+#include "lift/buffers.h"
 #include "lift/launches.h"
+#include "lift/linear.h"
 #include "lift/loops.h"
 #include "lift/rewrite.h"
 
@@ -26,11 +28,6 @@ typedef struct chooser {
    uint32_t made;
    uint32_t methods[MOST_METHODS], method_count; /* rewritten methods, which have one more parameter */
 } chooser_t;
-
-static bool is_zero(const lift_tree_t *tree, uint32_t node) {
-   const uint32_t plain = lift_plain(tree, node);
-   return lift_text_is(tree, plain, "0.0f") || lift_text_is(tree, plain, "0.f") || lift_text_is(tree, plain, "0");
-}
 
 /* Whether a condition consists only of comparisons of names, members, numbers and sums of them. */
 static bool is_harmless(const lift_tree_t *tree, uint32_t condition) {
@@ -63,60 +60,6 @@ static void write_flat(rkb_text_t *out, const lift_tree_t *tree, uint32_t condit
    rkb_text_add(out, ")");
 }
 
-/* Whether every launch passes the beginning of a buffer for this parameter. */
-static bool is_whole_buffer(const chooser_t *chooser, uint32_t parameter) {
-   const lift_tree_t *tree = chooser->subject->tree;
-   const uint32_t kernel = tree->nodes[parameter].parent;
-   lift_list_t arguments, values;
-   uint32_t index = 0, found = 0;
-   if (!lift_is(tree, parameter, LIFT_PARAMETER) || !lift_is(tree, kernel, LIFT_KERNEL) || !strchr(tree->nodes[parameter].type, '*') ||
-       lift_assigns(tree, kernel, parameter))
-      return false;
-   while (lift_parameter(tree, kernel, index) != parameter)
-      index++;
-   for (uint32_t l = 0; l < chooser->launches->count; l++) {
-      if (!lift_launch_runs(&chooser->launches->list[l], tree, kernel, &arguments))
-         continue;
-      found++;
-      if (!lift_list_split(chooser->launches->list[l].args, &values) || index >= values.count || strpbrk(values.entries[index], "+ ") ||
-          strcmp(values.entries[index], "null") == 0)
-         return false;
-   }
-   return found > 0;
-}
-
-/* Whether a field is a kernel's whole buffer wherever an object of the struct is made, as Name{...}. */
-static bool field_is_whole_buffer(const chooser_t *chooser, uint32_t field) {
-   const lift_tree_t *tree = chooser->subject->tree;
-   const uint32_t holder = tree->nodes[field].parent;
-   char name[64];
-   uint32_t index = 0, found = 0;
-   if (!lift_is(tree, holder, LIFT_STRUCT))
-      return false;
-   lift_name(tree, holder, name, sizeof name);
-   for (uint32_t f = lift_child(tree, holder, 0); f != field && f != LIFT_NONE; f = tree->nodes[f].next)
-      index += lift_is(tree, f, LIFT_FIELD);
-   for (uint32_t m = lift_child(tree, holder, 0); m != LIFT_NONE; m = tree->nodes[m].next)
-      if (lift_is(tree, m, LIFT_METHOD) && (lift_named(tree, m, name) || lift_assigns(tree, m, field)))
-         return false;
-   for (uint32_t i = 0; i < tree->count; i++) {
-      if (tree->nodes[i].kind != LIFT_BRACES)
-         continue;
-      uint32_t before = tree->nodes[i].start;
-      if (before > 0 && tree->text[before - 1] == '>')
-         while (before > 0 && tree->text[before - 1] != '<')
-            before--;
-      before -= before > 0 && tree->text[before - 1] == '<';
-      if (before < strlen(name) || strncmp(tree->text + before - strlen(name), name, strlen(name)) != 0)
-         continue;
-      const uint32_t value = lift_child(tree, i, index);
-      if (value == LIFT_NONE || !lift_is(tree, value, LIFT_NAME) || !is_whole_buffer(chooser, tree->nodes[value].declaration))
-         return false;
-      found++;
-   }
-   return found > 0;
-}
-
 typedef struct load {
    uint32_t subscript;
    const char *type;       /* type of its pointer */
@@ -142,14 +85,16 @@ static bool read_load(const chooser_t *chooser, uint32_t node, load_t *load) {
    if (declared == LIFT_NONE)
       return false;
    load->type = tree->nodes[declared].type;
-   if (lift_is(tree, declared, LIFT_FIELD) ? field_is_whole_buffer(chooser, declared) : is_whole_buffer(chooser, declared)) {
+   if (lift_is(tree, declared, LIFT_FIELD) ? lift_field_is_whole_buffer(tree, chooser->launches, declared)
+                                           : lift_is_whole_buffer(tree, chooser->launches, declared)) {
       lift_write_node(&load->base, tree, base);
       lift_write_node(&load->index, tree, index);
       return true;
    }
    const uint32_t sum = lift_is(tree, declared, LIFT_VARIABLE) ? lift_initialiser(tree, declared) : LIFT_NONE;
    if (sum == LIFT_NONE || !lift_is(tree, sum, LIFT_BINARY) || !lift_operator_is(tree, sum, "+") || !lift_is(tree, lift_child(tree, sum, 0), LIFT_NAME) ||
-       !is_whole_buffer(chooser, tree->nodes[lift_child(tree, sum, 0)].declaration) || lift_assigns(tree, lift_function_of(tree, declared), declared))
+       !lift_is_whole_buffer(tree, chooser->launches, tree->nodes[lift_child(tree, sum, 0)].declaration) ||
+       lift_assigns(tree, lift_function_of(tree, declared), declared))
       return false;
    const uint32_t offset = lift_child(tree, sum, 1);
    if (lift_changes_names_of(tree, lift_around(tree, declared, LIFT_COMPOUND), offset))
@@ -177,7 +122,7 @@ static void element_type(const char *pointer, char *out, size_t size) {
 static bool is_return_of_zero(const lift_tree_t *tree, uint32_t statement) {
    if (lift_is(tree, statement, LIFT_COMPOUND) && lift_children(tree, statement) == 1)
       statement = lift_child(tree, statement, 0);
-   return lift_is(tree, statement, LIFT_RETURN) && lift_children(tree, statement) == 1 && is_zero(tree, lift_child(tree, statement, 0));
+   return lift_is(tree, statement, LIFT_RETURN) && lift_children(tree, statement) == 1 && lift_is_zero(tree, lift_child(tree, statement, 0));
 }
 
 /* Changes a method that consists of early returns of zero, declarations, and the return of a load, which a
@@ -211,7 +156,7 @@ static bool choose_in_method(chooser_t *chooser, uint32_t method) {
    sound = sound && parameter != LIFT_NONE && last != LIFT_NONE && lift_is(tree, last, LIFT_RETURN) && lift_children(tree, last) == 1;
    uint32_t value = sound ? lift_plain(tree, lift_child(tree, last, 0)) : LIFT_NONE;
    if (sound && lift_is(tree, value, LIFT_CONDITIONAL)) {
-      sound = is_harmless(tree, lift_child(tree, value, 0)) && is_zero(tree, lift_child(tree, value, 2));
+      sound = is_harmless(tree, lift_child(tree, value, 0)) && lift_is_zero(tree, lift_child(tree, value, 2));
       rkb_text_add(&condition, " & ");
       write_flat(&condition, tree, lift_child(tree, value, 0));
       value = lift_child(tree, value, 1);
@@ -284,7 +229,7 @@ static bool choose_expression(chooser_t *chooser, uint32_t node) {
    const uint32_t statement = block_statement(tree, node);
    char type[128], name[32];
    load_t load;
-   if (statement == LIFT_NONE || !is_zero(tree, lift_child(tree, node, 2)) || !is_harmless(tree, lift_child(tree, node, 0)))
+   if (statement == LIFT_NONE || !lift_is_zero(tree, lift_child(tree, node, 2)) || !is_harmless(tree, lift_child(tree, node, 0)))
       return false;
    const bool sound = read_load(chooser, lift_child(tree, node, 1), &load);
    if (sound) {
@@ -377,7 +322,7 @@ bool lift_select_load(const lift_subject_t *subject, lift_change_t *change) {
          for (uint32_t m = 0; m < chooser.method_count; m++)
             done = done || chooser.methods[m] == function;
          if (!done && lift_is(tree, i, LIFT_CONDITIONAL) && lift_children(tree, i) == 3) {
-            if (!(is_zero(tree, lift_child(tree, i, 2)) && is_harmless(tree, lift_child(tree, i, 0)) && pass_condition(&chooser, i)))
+            if (!(lift_is_zero(tree, lift_child(tree, i, 2)) && is_harmless(tree, lift_child(tree, i, 0)) && pass_condition(&chooser, i)))
                choose_expression(&chooser, i);
          } else if (!done && lift_is(tree, i, LIFT_IF)) {
             choose_after_continue(&chooser, i);

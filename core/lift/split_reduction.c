@@ -278,7 +278,7 @@ static void write_kernels(const lift_tree_t *tree, const split_t *split, lift_ch
    rkb_text_add(&text, "}\n\n");
    lift_replace(change, kernel->start, kernel->start, "%s", rkb_text_get(&text));
    lift_replace(change, tree->nodes[last].end, tree->nodes[last].end, ", const float *%s", split->partial);
-   rkb_text_format(&sums, "for (int part = 0; part < %s; part++) { /* in order, so that the sums repeat */\n      ", split->parts);
+   rkb_text_format(&sums, "#pragma unroll 8\n   for (int part = 0; part < %s; part++) { /* in order, so that the sums repeat */\n      ", split->parts);
    write_own(&sums, tree, split, "part", "const float");
    write_elements(&sums, tree, split, false, "      ");
    rkb_text_add(&sums, "   }");

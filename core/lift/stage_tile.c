@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"
+#include "lift/linear.h"
 #include "lift/loops.h"
 #include "lift/rewrite.h"
 #include "lift/uniform.h"
@@ -28,25 +29,6 @@ typedef struct stage {
    uint32_t guard_count;
    char steps[64], tile[80], first[80]; /* fresh names */
 } stage_t;
-
-/* The amount by which the index grows when the variable grows by one: 0, a number, or -1 for an expression. */
-static int64_t coefficient(const lift_tree_t *tree, uint32_t index, uint32_t variable) {
-   const uint32_t plain = lift_plain(tree, index);
-   if (!lift_uses(tree, plain, variable))
-      return 0;
-   if (lift_is(tree, plain, LIFT_NAME))
-      return 1;
-   if (!lift_is(tree, plain, LIFT_BINARY))
-      return -1;
-   const uint32_t left = lift_child(tree, plain, 0), right = lift_child(tree, plain, 1);
-   const int64_t a = coefficient(tree, left, variable), b = coefficient(tree, right, variable);
-   if (lift_operator_is(tree, plain, "+"))
-      return a && b ? -1 : a + b;
-   if (!lift_operator_is(tree, plain, "*") || (a && b))
-      return -1;
-   const uint32_t other = lift_plain(tree, a ? right : left);
-   return lift_is(tree, other, LIFT_INTEGER) && a + b > 0 ? (a + b) * atoll(tree->text + tree->nodes[other].start) : -1;
-}
 
 /* Reads the loops and conditions between the access and the loop. */
 static bool read_surroundings(const lift_tree_t *tree, stage_t *stage, lift_change_t *change) {
@@ -154,7 +136,7 @@ static void order_variables(const lift_tree_t *tree, const stage_t *stage, uint3
    int64_t weight[MOST_LOOPS + 1];
    const uint32_t index = lift_child(tree, stage->access, 1);
    for (uint32_t i = 0; i <= stage->inner_count; i++) {
-      const int64_t own = coefficient(tree, index, i ? stage->inner[i - 1].variable : stage->loop.variable);
+      const int64_t own = lift_coefficient(tree, index, i ? stage->inner[i - 1].variable : stage->loop.variable);
       const int64_t value = own > 0 ? own : INT64_MAX;
       uint32_t at = i;
       for (; at > 0 && weight[at - 1] > value; at--) {

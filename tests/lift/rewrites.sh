@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rewrites.txt has one case a line: KERNEL REWRITE holds [TUNE...], or KERNEL REWRITE refused MESSAGE.  KERNEL is a file below tasks/ or of
-# tests/lift/kernels.  What holds must give the same text twice and a kernel that `rkb check` accepts, with the tune values named.
+# tests/lift/kernels; KERNEL~EDIT is that file after an edit by sed, which must change it.  What holds must give the same text twice and a kernel that `rkb check` accepts, with the tune values named.
 # usage: rewrites.sh SOURCE BUILD [PATTERN]
 set -f # messages have asterisks
 source=$1 build=$2 pattern=${3:-.}
@@ -8,15 +8,25 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
 
-find_kernel() {
-   if [[ -e $source/tests/lift/kernels/$1 ]]; then echo "$source/tests/lift/kernels/$1"; else echo "$source/tasks/$1"; fi
+# Prints the path of a case's kernel.
+find_kernel() { # number kernel
+   local file=${2%%\~*} path
+   path=$source/tasks/$file
+   [[ -e $source/tests/lift/kernels/$file ]] && path=$source/tests/lift/kernels/$file
+   if [[ $file != "$2" ]]; then
+      sed -e "${2#*\~}" "$path" >"$work/$1.edited.cu"
+      cmp -s "$path" "$work/$1.edited.cu" && { echo "$2: the edit changes nothing" >&2; return 1; }
+      path=$work/$1.edited.cu
+   fi
+   echo "$path"
 }
 
 one() { # number kernel rewrite outcome rest...
-   local number=$1 kernel=$2 rewrite=$3 outcome=$4 task
+   local number=$1 kernel=$2 rewrite=$3 outcome=$4 path task
    shift 4
+   path=$(find_kernel "$number" "$kernel") || return 1
    local out=$work/$number.cu said=$work/$number.said options=()
-   "$build/bin/rkb-lift" "$(find_kernel "$kernel")" "$rewrite" >"$out" 2>"$said"
+   "$build/bin/rkb-lift" "$path" "$rewrite" >"$out" 2>"$said"
    local status=$?
    if [[ $outcome = refused ]]; then
       [[ $status = 1 ]] && grep -qF -- "$*" "$said" && return 0
@@ -24,7 +34,7 @@ one() { # number kernel rewrite outcome rest...
       return 1
    fi
    [[ $status = 0 ]] || { echo "$kernel: $rewrite does not hold"; cat "$said"; return 1; }
-   "$build/bin/rkb-lift" "$(find_kernel "$kernel")" "$rewrite" 2>/dev/null | cmp - "$out" || return 1
+   "$build/bin/rkb-lift" "$path" "$rewrite" 2>/dev/null | cmp - "$out" || return 1
    for value in "$@"; do options+=(--tune "$value"); done
    task=$(sed -n 's/^task: //p' "$out")
    "$build/bin/rkb" check "$out" --task "$source/tasks/$task" --secret "$(printf %064d 7)" "${options[@]}" >"$work/$number.check" 2>&1 && return 0

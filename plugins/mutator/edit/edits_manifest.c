@@ -4,7 +4,7 @@
 #include "edits.h"
 #include "shared/manifest_text.h"
 
-enum { VALUE_MAX = 1024 };
+enum { VALUE_MAX = 1024, VALUES_MAX = 64 };
 
 static bool is_choice(const rkb_tune_parameter_t *parameter, int64_t value) {
    for (uint32_t i = 0; i < parameter->choice_count; i++)
@@ -13,20 +13,46 @@ static bool is_choice(const rkb_tune_parameter_t *parameter, int64_t value) {
    return false;
 }
 
+/* Whether a launch's block is this parameter alone, which then counts threads. */
+static bool counts_threads(const rkb_manifest_t *manifest, const char *name) {
+   for (uint32_t l = 0; l < manifest->launch_count; l++)
+      if (strcmp(manifest->launches[l].block, name) == 0)
+         return true;
+   return false;
+}
+
+/* Adds a value to the list of new ones, if it is possible and neither there nor a choice already. */
+static void add_value(const rkb_tune_parameter_t *parameter, int64_t value, int64_t *values,
+                      uint32_t *count) {
+   if (value <= 0 || value > VALUE_MAX || is_choice(parameter, value) || *count == VALUES_MAX)
+      return;
+   for (uint32_t i = 0; i < *count; i++)
+      if (values[i] == value)
+         return;
+   values[(*count)++] = value;
+}
+
 /* Chooses a value that is no choice yet: half or twice an existing one.  If all choices are multiples of a
  * warp, also the middle between two.  Values between smaller numbers, such as the side of a thread's tile,
- * would rarely divide the size that they must divide. */
+ * would rarely divide the size that they must divide.  Threads stay multiples of a warp; the side of a
+ * block's tile may be halved below one, as a product of few rows wants. */
 static int64_t new_value(const edit_subject_t *subject, const rkb_tune_parameter_t *parameter) {
-   const int64_t value = parameter->choices[edit_draw(subject, parameter->choice_count)];
-   const int64_t other = parameter->choices[edit_draw(subject, parameter->choice_count)];
-   const int64_t drawn[] = {value / 2, value * 2, value + value / 2, (value + other) / 2};
+   int64_t values[VALUES_MAX];
+   uint32_t count = 0;
    bool warps = true;
    for (uint32_t i = 0; i < parameter->choice_count; i++)
       warps = warps && parameter->choices[i] % 32 == 0;
-   int64_t next = drawn[edit_draw(subject, warps ? 4 : 2)];
-   if (warps)
-      next -= next % 32;
-   return next > 0 && next <= VALUE_MAX && !is_choice(parameter, next) ? next : 0;
+   const bool whole = warps && counts_threads(subject->manifest, parameter->name);
+   for (uint32_t i = 0; i < parameter->choice_count; i++) {
+      const int64_t value = parameter->choices[i];
+      add_value(parameter, value / 2 - (whole ? value / 2 % 32 : 0), values, &count);
+      add_value(parameter, value * 2, values, &count);
+      for (uint32_t j = 0; warps && j <= i; j++) {
+         const int64_t middle = j == i ? value + value / 2 : (value + parameter->choices[j]) / 2;
+         add_value(parameter, middle - middle % 32, values, &count);
+      }
+   }
+   return count > 0 ? values[edit_draw(subject, count)] : 0;
 }
 
 static bool shapes_blocks(const rkb_manifest_t *manifest, const char *name) {

@@ -111,31 +111,55 @@ static void ldg_comes_and_goes(void **state) {
    free(without);
 }
 
+/* Runs block_shape on a kernel with two choices; the value that it takes, or 0 when it makes nothing. */
+static int64_t new_block_value(int64_t number, const char *source) {
+   fake_t fake;
+   rkb_problems_t problems;
+   int64_t taken = 0;
+   start(&fake, "kind=block_shape");
+   assert_int_equal(run(&fake, number, source, "{\"BLOCK\": 64}"), RKB_OK);
+   if (fake.emitted_count == 1) {
+      const char *text = fake_text(&fake, 0, "source");
+      rkb_problems_init(&problems);
+      rkb_manifest_t *manifest = rkb_manifest_parse("test.cu", text, strlen(text), &problems);
+      assert_non_null(manifest);
+      assert_int_equal(manifest->tune[0].choice_count, 3);
+      json_t *tune = json_loads(fake_json(&fake, 0, "tune"), 0, NULL);
+      taken = json_integer_value(json_object_get(tune, "BLOCK"));
+      assert_int_equal(taken, manifest->tune[0].choices[2]);
+      assert_true(taken != manifest->tune[0].choices[0] && taken != manifest->tune[0].choices[1]);
+      json_decref(tune);
+      rkb_manifest_free(manifest);
+      rkb_problems_free(&problems);
+   }
+   fake_close(&fake);
+   return taken;
+}
+
 static void block_shape_adds_a_choice_and_takes_it(void **state) {
    (void)state;
-   uint32_t made = 0;
    for (int64_t number = 0; number < 20; number++) {
-      fake_t fake;
-      rkb_problems_t problems;
-      start(&fake, "kind=block_shape");
-      assert_int_equal(run(&fake, number, SOURCE, "{\"BLOCK\": 64}"), RKB_OK);
-      if (fake.emitted_count == 1) {
-         const char *text = fake_text(&fake, 0, "source");
-         rkb_problems_init(&problems);
-         rkb_manifest_t *manifest = rkb_manifest_parse("test.cu", text, strlen(text), &problems);
-         assert_non_null(manifest);
-         assert_int_equal(manifest->tune[0].choice_count, 3);
-         json_t *tune = json_loads(fake_json(&fake, 0, "tune"), 0, NULL);
-         assert_int_equal(json_integer_value(json_object_get(tune, "BLOCK")), manifest->tune[0].choices[2]);
-         assert_int_equal(manifest->tune[0].choices[2] % 32, 0);
-         json_decref(tune);
-         rkb_manifest_free(manifest);
-         rkb_problems_free(&problems);
-         made++;
-      }
-      fake_close(&fake);
+      const int64_t taken = new_block_value(number, SOURCE);
+      assert_true(taken > 0);
+      assert_int_equal(taken % 32, 0);
    }
-   assert_true(made > 5);
+}
+
+/* A count of threads stays a multiple of a warp.  The side of a tile may become shorter than one. */
+static void block_shape_halves_a_side_below_a_warp(void **state) {
+   (void)state;
+   char *threads = rkb_duplicate(SOURCE), *side = rkb_duplicate(SOURCE);
+   bool shorter = false;
+   memcpy(strstr(threads, "64, 128"), "32, 128", 7);
+   memcpy(strstr(side, "64, 128"), "32, 128", 7);
+   memcpy(strstr(side, "block: BLOCK\n    args: x, y, N"), "block: BLOCK*4\n    args: x,y,N ", 31);
+   for (int64_t number = 0; number < 20; number++) {
+      assert_int_equal(new_block_value(number, threads) % 32, 0);
+      shorter = shorter || new_block_value(number, side) == 16;
+   }
+   assert_true(shorter);
+   free(threads);
+   free(side);
 }
 
 static void a_barrier_goes_where_it_is_a_statement(void **state) {
@@ -234,6 +258,7 @@ int main(void) {
       cmocka_unit_test(restrict_is_not_promised_of_aliases),
       cmocka_unit_test(ldg_comes_and_goes),
       cmocka_unit_test(block_shape_adds_a_choice_and_takes_it),
+      cmocka_unit_test(block_shape_halves_a_side_below_a_warp),
       cmocka_unit_test(grid_stride_loops_and_goes_back),
       cmocka_unit_test(a_barrier_forbids_the_stride),
       cmocka_unit_test(a_barrier_goes_where_it_is_a_statement),

@@ -1,0 +1,12 @@
+/* Which pointers are the beginning of a tensor or of scratch.  Pure; any thread. */
+#ifndef RKB_LIFT_BUFFERS_H
+#define RKB_LIFT_BUFFERS_H
+
+#include "lift/launches.h"
+
+/* Whether every launch passes the beginning of a buffer for this parameter. */
+bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
+/* Whether a field is a kernel's whole buffer wherever an object of the struct is made, as Name{...}. */
+bool lift_field_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t field);
+
+#endif
