@@ -14,10 +14,14 @@
 
 #define MOST_RESCALES 32
 #define SAFE_EXPONENT 80 /* exp of a number up to this size neither overflows nor flushes in fp32 */
+/* A logit that is uncertain by more than this may have any share; e to the power of minus this is no share in fp32. */
+#define MOST_DOUBT 100
 
 typedef struct row {
    uint64_t number;
    double largest, sum, log_sum;
+   double surely; /* the largest element is no less, whatever the errors of the operands */
+   double doubt;  /* error of an element that may be the largest, if that is more than MOST_DOUBT, else 0 */
    double carried, carried_variance;   /* relative error of the sum, from the operands: hard, variance */
    double arguments;                   /* mean size of the arguments of exp */
    double rounding, rounding_variance; /* relative error of the sum's own rounding */
@@ -33,7 +37,7 @@ static double argument(double x, double largest) {
 
 static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, row_t *row,
                         rkb_block_t *block, int64_t *index) {
-   row->largest = -INFINITY;
+   row->largest = row->surely = -INFINITY;
    for (uint64_t first = 0; first < rows->length; first += RKB_CHUNK) {
       uint64_t count = rows->length - first < RKB_CHUNK ? rows->length - first : RKB_CHUNK;
       rkb_rows_index(rows, row->number, first, count, index);
@@ -42,6 +46,7 @@ static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows
          return status;
       for (uint64_t i = 0; i < count; i++) {
          row->largest = fmax(row->largest, block->value[i]);
+         row->surely = fmax(row->surely, block->value[i] - block->hard[i]);
          row->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
          row->not_a_number |= isnan(block->value[i]);
       }
@@ -64,12 +69,14 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
       }
       for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
          double share = exp(block->value[i] - row->largest);
+         if (block->hard[i] > MOST_DOUBT && block->value[i] + block->hard[i] > row->surely - MOST_DOUBT)
+            row->doubt = fmax(row->doubt, block->hard[i]);
          if (!(share > 0))
             continue;
          row->sum += share;
          squares += share * share;
          terms++;
-         row->carried += block->hard[i] > 0 ? share * expm1(fmin(block->hard[i], 100)) : 0;
+         row->carried += block->hard[i] > 0 ? share * expm1(fmin(block->hard[i], MOST_DOUBT)) : 0;
          row->carried_variance += share * share * block->variance[i];
          row->arguments += share * argument(block->value[i], row->largest);
       }
@@ -100,17 +107,33 @@ static double through_log_sum(const rkb_precision_t *precision, const row_t *row
           10 * u * precision->approximate * logarithm;
 }
 
+/* The share of an element in a row of which the largest is in doubt: from 0 up to where the element is as large and the others as small as
+ * they may be.  own: the relative error of a kernel that knows the row. */
+static rkb_point_t share_in_doubt(const rkb_precision_t *precision, const row_t *row, rkb_point_t x, double y,
+                                  double own) {
+   const double most = exp(fmin(x.value + x.hard - row->surely, 0)) * (1 + own), hard = fmax(y, most - y);
+   return rkb_point_rounded(precision, (rkb_point_t){y, hard, hard * hard / 3, row->flags | x.flags}, 0);
+}
+
+/* The error of the log of the sum that comes from the operands: it changes by no more than the element that changes most. */
+static double carried_by_log(const row_t *row) {
+   return row->doubt > 0 ? row->doubt : row->carried;
+}
+
 static rkb_point_t share_of(const rkb_precision_t *precision, const row_t *row, rkb_point_t x) {
    double y = exp(x.value - row->largest) / row->sum;
    if (row->not_a_number)
       return (rkb_point_t){NAN, 0, 0, row->flags};
-   if (!(y > 0))
+   if (!(y > 0) && row->doubt == 0)
       return (rkb_point_t){0, precision->tiny, 0, row->flags | x.flags};
    double u = precision->unit,
           own = u * precision->approximate * (18 + 3 * argument(x.value, row->largest)) + u;
    const double quotient = 10 * u * precision->approximate;
    own = fmax(own, own - quotient + expm1(fmin(through_log_sum(precision, row, x.value), 100)));
-   double relative = (1 + expm1(fmin(x.hard, 100))) * (1 + row->carried) * (1 + own + row->rounding) - 1;
+   if (row->doubt > 0)
+      return share_in_doubt(precision, row, x, y, own + row->rounding);
+   double relative =
+      (1 + expm1(fmin(x.hard, MOST_DOUBT))) * (1 + row->carried) * (1 + own + row->rounding) - 1;
    double variance =
       (1 - y) * (1 - y) * x.variance + row->carried_variance + own * own / 3 + row->rounding_variance;
    rkb_point_t point = {y, y * relative, y * y * variance, row->flags | x.flags};
@@ -129,7 +152,7 @@ static rkb_point_t log_share_of(const rkb_precision_t *precision, const row_t *r
    double u = precision->unit;
    double own = u * (fabs(x.value - row->largest) + fabs(normaliser)) +
                 10 * u * precision->approximate * fmax(fabs(row->log_sum), fabs(normaliser));
-   rkb_point_t point = {y, x.hard + row->carried + row->rounding + own,
+   rkb_point_t point = {y, x.hard + carried_by_log(row) + row->rounding + own,
                         (1 - share) * (1 - share) * x.variance + row->carried_variance +
                            row->rounding_variance + own * own / 3,
                         row->flags | x.flags};
@@ -142,7 +165,7 @@ static rkb_point_t log_sum_of(const rkb_precision_t *precision, const row_t *row
    if (row->not_a_number)
       return (rkb_point_t){NAN, 0, 0, row->flags};
    double own = 10 * precision->unit * precision->approximate * fmax(fabs(row->log_sum), fabs(y));
-   rkb_point_t point = {y, row->carried + row->rounding + own,
+   rkb_point_t point = {y, carried_by_log(row) + row->rounding + own,
                         row->carried_variance + row->rounding_variance + own * own / 3, row->flags};
    return rkb_point_rounded(precision, point, 1);
 }
@@ -174,18 +197,30 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
 /* exp(x - l), or x - l itself, when the row's l = log of the sum of its exps is given
  * (reference/given_values.h).  l is a number that a kernel stored, in base e or 2.  So only three steps have
  * errors: the change of x and l to the other base, the difference x - l, and exp. */
-static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x, bool logarithm) {
-   const double u = precision->unit, difference = x.value - l.value, size = 2 * fabs(x.value) + 2 * fabs(l.value) + fabs(difference);
+static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x,
+                               bool logarithm) {
+   const double u = precision->unit, difference = x.value - l.value,
+                size = 2 * fabs(x.value) + 2 * fabs(l.value) + fabs(difference);
    const uint32_t flags = l.flags | x.flags;
    if (rkb_point_is_nan(l) || rkb_point_is_nan(x))
       return rkb_point_nan();
    if (logarithm)
       return isinf(x.value) ? (rkb_point_t){x.value, 0, 0, flags}
-                            : rkb_point_rounded(precision, (rkb_point_t){difference, x.hard + l.hard + u * size, x.variance + l.variance, flags}, 2);
-   const double y = exp(difference), own = expm1(fmin(u * size, 100)) + u * precision->approximate * (8 + 3 * fabs(difference));
+                            : rkb_point_rounded(precision,
+                                                (rkb_point_t){difference, x.hard + l.hard + u * size,
+                                                              x.variance + l.variance, flags},
+                                                2);
+   const double carried = x.hard + l.hard, most = difference + carried;
+   if (carried > MOST_DOUBT) {
+      const double hard = exp(fmin(most, SAFE_EXPONENT));
+      return (rkb_point_t){exp(difference), hard, hard * hard / 3,
+                           flags | (most > SAFE_EXPONENT ? RKB_POINT_DONT_CARE : 0)};
+   }
+   const double y = exp(difference),
+                own = expm1(fmin(u * size, 100)) + u * precision->approximate * (8 + 3 * fabs(difference));
    if (!(y > 0))
       return (rkb_point_t){0, precision->tiny, 0, flags};
-   const double relative = (1 + expm1(fmin(x.hard + l.hard, 100))) * (1 + own) - 1;
+   const double relative = (1 + expm1(carried)) * (1 + own) - 1;
    return rkb_point_rounded(
       precision, (rkb_point_t){y, y * relative, y * y * (x.variance + l.variance + own * own / 3), flags}, 1);
 }
@@ -199,7 +234,8 @@ static int compute_given(rkb_reader_t *reader, const rkb_program_node_t *node, b
    const rkb_shape_t *shape = rkb_program_shape(rkb_reader_program(reader), node->inputs[0]);
    rkb_block_t sums = {0};
    int64_t *rows = rkb_try_uncleared(count + 1, sizeof *rows, NULL);
-   int status = rows && rkb_block_new(&sums, count + 1) ? rkb_read(reader, node->inputs[0], count, index, out) : RKB_ERR_NOMEM;
+   int status = rows && rkb_block_new(&sums, count + 1) ? rkb_read(reader, node->inputs[0], count, index, out)
+                                                        : RKB_ERR_NOMEM;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       uint64_t number, place;
       rkb_rows_split(shape, UINT64_C(1) << node->integers[0], (uint64_t)index[i], &number, &place);
@@ -208,22 +244,26 @@ static int compute_given(rkb_reader_t *reader, const rkb_program_node_t *node, b
    if (status == RKB_OK)
       status = rkb_read(reader, node->inputs[1], count, rows, &sums);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-      rkb_block_put(out, i, share_given(rkb_reader_precision(reader), in_base_e(rkb_block_get(&sums, i), node->reals[0]),
-                                        rkb_block_get(out, i), logarithm));
+      rkb_block_put(out, i,
+                    share_given(rkb_reader_precision(reader),
+                                in_base_e(rkb_block_get(&sums, i), node->reals[0]), rkb_block_get(out, i),
+                                logarithm));
    rkb_block_free(&sums);
    free(rows);
    return status;
 }
 
 /* The same in base 2: a kernel adds the largest element and the log of the sum in base 2, or multiplies at the end. */
-static int compute_log2_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index,
-                            rkb_block_t *out) {
+static int compute_log2_sum(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                            const int64_t *index, rkb_block_t *out) {
    const int status = compute_log_sum(reader, node, count, index, out);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       const rkb_point_t l = rkb_block_get(out, i);
       rkb_block_put(out, i,
                     rkb_point_rounded(rkb_reader_precision(reader),
-                                      (rkb_point_t){M_LOG2E * l.value, M_LOG2E * l.hard, M_LOG2E * M_LOG2E * l.variance, l.flags}, 3));
+                                      (rkb_point_t){M_LOG2E * l.value, M_LOG2E * l.hard,
+                                                    M_LOG2E * M_LOG2E * l.variance, l.flags},
+                                      3));
    }
    return status;
 }
@@ -343,7 +383,8 @@ uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, 
                           rkb_program_dtype(program, x), &shape);
 }
 
-static uint32_t make_sum(rkb_program_t *program, const rkb_operation_t *operation, uint32_t x, uint32_t dim, bool keep) {
+static uint32_t make_sum(rkb_program_t *program, const rkb_operation_t *operation, uint32_t x, uint32_t dim,
+                         bool keep) {
    rkb_shape_t shape = *rkb_program_shape(program, x), out = {0};
    int64_t mask = INT64_C(1) << dim;
    for (uint32_t d = 0; d < shape.rank; d++)
@@ -365,8 +406,8 @@ bool rkb_is_softmax(const rkb_program_node_t *node) {
 }
 
 bool rkb_softmax_goes_by(const rkb_program_node_t *node, const rkb_program_node_t *sum) {
-   return rkb_is_softmax(node) && (sum->operation == &log_sum || sum->operation == &log2_sum) && node->inputs[0] == sum->inputs[0] &&
-          INT64_C(1) << node->integers[0] == sum->integers[0];
+   return rkb_is_softmax(node) && (sum->operation == &log_sum || sum->operation == &log2_sum) &&
+          node->inputs[0] == sum->inputs[0] && INT64_C(1) << node->integers[0] == sum->integers[0];
 }
 
 double rkb_row_sum_base(const rkb_program_node_t *sum) {
