@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "system/timed_wait.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -168,15 +169,10 @@ static slot_t *acquire(rkb_compilers_t *compilers, bool (*cancelled)(void *), vo
    slot_t *slot;
    pthread_mutex_lock(&compilers->mutex);
    for (;;) {
-      struct timespec until;
       slot = cancelled && cancelled(argument) ? NULL : idle_slot(compilers);
       if (slot || (cancelled && cancelled(argument)))
          break;
-      clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += WAIT_MS * 1000000L;
-      until.tv_sec += until.tv_nsec / 1000000000L;
-      until.tv_nsec %= 1000000000L;
-      pthread_cond_timedwait(&compilers->idle, &compilers->mutex, &until);
+      rkb_timed_wait(&compilers->idle, &compilers->mutex, WAIT_MS);
    }
    if (slot)
       slot->busy = true;

@@ -7,8 +7,9 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "llm/attempt.h"
+#include "system/timed_wait.h"
 
-#define LOOK_NS 50000000l
+enum { LOOK_MS = 50 };
 #define MOST_HEADERS 8
 #define REPLY_BYTES (16u << 20) /* limit for an event stream; the text in it has its own limit */
 #define MOST_RETRY_AFTER_NS 600000000000ull
@@ -162,12 +163,7 @@ static void wait_for_end(exchange_t *exchange) {
    rkb_attempt_t *attempt = exchange->attempt;
    pthread_mutex_lock(&exchange->mutex);
    while (!exchange->ended) {
-      struct timespec until;
-      clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += LOOK_NS;
-      until.tv_sec += until.tv_nsec / 1000000000l;
-      until.tv_nsec %= 1000000000l;
-      pthread_cond_timedwait(&exchange->ended_condition, &exchange->mutex, &until);
+      rkb_timed_wait(&exchange->ended_condition, &exchange->mutex, LOOK_MS);
       if (!exchange->ended && !exchange->cancel && attempt->give_up(attempt->argument))
          exchange->cancel = rkb_loop_post(exchange->loop, cancel, exchange) == RKB_OK;
    }

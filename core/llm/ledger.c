@@ -7,6 +7,7 @@
 #include <time.h>
 #include "base/hash.h"
 #include "base/memory.h"
+#include "system/timed_wait.h"
 
 /* A draw that was given out but is not stored yet; the reservation stores it a moment later. */
 typedef struct promised {
@@ -91,16 +92,11 @@ int rkb_ledger_find(rkb_ledger_t *ledger, const rkb_call_record_t *call, rkb_cal
    return status;
 }
 
-#define LOOK_NS 50000000l
+enum { LOOK_MS = 50 };
 
-/* Waits, with the mutex held, for a change or for LOOK_NS; false when the asker gives up. */
+/* Waits, with the mutex held, for a change or for LOOK_MS; false when the asker gives up. */
 static bool wait_for_change(rkb_ledger_t *ledger, rkb_give_up_t give_up, void *argument) {
-   struct timespec until;
-   clock_gettime(CLOCK_REALTIME, &until);
-   until.tv_nsec += LOOK_NS;
-   until.tv_sec += until.tv_nsec / 1000000000l;
-   until.tv_nsec %= 1000000000l;
-   pthread_cond_timedwait(&ledger->changed, &ledger->mutex, &until);
+   rkb_timed_wait(&ledger->changed, &ledger->mutex, LOOK_MS);
    pthread_mutex_unlock(&ledger->mutex); /* give_up is the caller's code, so the lock is released while it runs */
    const bool stays = !give_up(argument);
    pthread_mutex_lock(&ledger->mutex);

@@ -4,7 +4,8 @@
 
 #include <pthread.h>
 
-/* Returns when the condition is signalled, or after this many milliseconds, or spuriously: check again what you wait for. */
+/* Setting the time of day moves no such wait: by that clock a wait of milliseconds would last an hour when it is set back by one.
+ * Returns when the condition is signalled, or after this many milliseconds, or spuriously: check again what you wait for. */
 void rkb_timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, unsigned milliseconds);
 
 #endif

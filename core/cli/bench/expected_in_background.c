@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "cli/bench/bench.h"
 #include "system/processors.h"
+#include "system/timed_wait.h"
 
 enum { CHILDREN = 2, NICE = 10 };
 
@@ -158,7 +159,7 @@ static bool is_interrupted(void) {
 }
 
 int rkb_background_wait(rkb_background_t *a, uint32_t work, rkb_error_t *err) {
-   enum { LOOK_NS = 100000000, SECOND_NS = 1000000000 };
+   enum { LOOK_MS = 100 };
    sigset_t held, before;
    int status = RKB_OK;
    if (!a)
@@ -172,12 +173,7 @@ int rkb_background_wait(rkb_background_t *a, uint32_t work, rkb_error_t *err) {
    if (a->states[work] == WAITING)
       a->states[work] = EVALUATED;
    while (a->states[work] != EVALUATED && status == RKB_OK) {
-      struct timespec until;
-      clock_gettime(CLOCK_REALTIME, &until);
-      until.tv_nsec += LOOK_NS;
-      until.tv_sec += until.tv_nsec / SECOND_NS;
-      until.tv_nsec %= SECOND_NS;
-      pthread_cond_timedwait(&a->changed, &a->lock, &until);
+      rkb_timed_wait(&a->changed, &a->lock, LOOK_MS);
       if (is_interrupted())
          status = rkb_fail(err, RKB_ERR_CANCELLED, "interrupted");
    }

@@ -241,7 +241,7 @@ bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), in
    struct timespec until;
    bool reached;
    int waited = 0;
-   clock_gettime(CLOCK_REALTIME, &until);
+   clock_gettime(CLOCK_MONOTONIC, &until);
    until.tv_sec += milliseconds / 1000;
    until.tv_nsec += milliseconds % 1000 * 1000000L;
    if (until.tv_nsec >= 1000000000L) {
@@ -251,7 +251,7 @@ bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), in
    pthread_mutex_lock(&host->mutex);
    run_posts(host);
    while (!done(host) && waited == 0) {
-      waited = pthread_cond_timedwait(&host->changed, &host->mutex, &until);
+      waited = pthread_cond_clockwait(&host->changed, &host->mutex, CLOCK_MONOTONIC, &until);
       run_posts(host);
    }
    reached = done(host);
