@@ -64,6 +64,8 @@ def check_top(browser, best, bests, charts):
     winner = bests[-1]["candidate"]
     assert browser.text("h1") == "made softmax forward on h200"
     assert f"Best: candidate {winner}, model.us = {float(f'{best:.6g}'):g} us" in browser.text("#headline"), browser.text("#headline")
+    figures = browser.text("#figures")
+    assert f"best{float(f'{best:.6g}'):g} us" in figures and f"candidates{COUNT - [made_run.standing_of(n) for n in range(1, COUNT + 1)].count('duplicate')}accepted" in figures, figures
     folded = len(bests) - 30
     if folded > 0:
         assert browser.text("#best summary") == f"the first {folded} that were the best"

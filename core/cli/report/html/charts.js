@@ -54,9 +54,9 @@ function stepped() {
   return uPlot.paths.stepped({align: 1});
 }
 
-// Points as squares of one path, at most one for each pixel: thousands are drawn in a few milliseconds.
+// Points as squares of one path, at most one for each pixel: thousands are drawn in a few milliseconds.  A few points are larger, to be seen.
 function dots(plot, series, from, to) {
-  const path = new Path2D(), size = 3 * devicePixelRatio, taken = new Set();
+  const path = new Path2D(), size = (to - from < 400 ? 6 : 3) * devicePixelRatio, taken = new Set();
   const xs = plot.data[0], ys = plot.data[series];
   for (let i = from; i <= to; i++) {
     if (ys[i] === null) continue;

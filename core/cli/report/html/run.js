@@ -65,4 +65,20 @@ function headline(report) {
   lines.push([run.ended_because && `Ended: ${run.ended_because}`, report.elapsed && seconds(report.elapsed), `seed ${run.seed}`,
     report.cost && `${report.cost.calls} calls of language models, ${report.cost.usd.toFixed(4)} USD`].filter(Boolean).join("; "));
   document.getElementById("headline").textContent = lines.join("\n");
+  figures(report);
+}
+
+// What a reader asks first, in large letters.
+function figures(report) {
+  const best = report.best, counts = report.counts, all = counts.candidates || 0;
+  const shown = [
+    best && ["best", `${number(best.value)} ${report.unit || ""}`],
+    best && best.gain && ["gain over the first", `x${best.gain.toFixed(2)}`],
+    ["candidates", String(all)],
+    all && ["accepted", `${Math.round(100 * (counts.accept || 0) / all)} %`],
+    report.elapsed && ["time", seconds(report.elapsed)],
+    report.elapsed && all && ["a candidate", seconds(report.elapsed / all)],
+    report.cost && ["cost", `${report.cost.usd.toFixed(2)} USD`],
+  ].filter(Boolean);
+  document.getElementById("figures").replaceChildren(...shown.map(([name, value]) => element("div", {}, [element("dt", {}, [name]), element("dd", {}, [value])])));
 }
