@@ -1,9 +1,10 @@
 #!/bin/sh
 # Every task in the given folders, in each of its directions: the kernel that the graph translator writes first is accepted.  A task
-# that REFUSALS lists is refused instead, with the message that stands there.
-# usage: accepted.sh RKB-RUN PIPELINE REFUSALS TASKS...
-run=$1 pipeline=$2 refusals=$3
-shift 3
+# that REFUSALS lists is refused instead, with the message that stands there.  LONG lists what takes minutes, TASK DIRECTION a line; what it
+# lists must be among the tasks.
+# usage: accepted.sh RKB-RUN PIPELINE REFUSALS without|only LONG TASKS...
+run=$1 pipeline=$2 refusals=$3 which=$4 long=$5
+shift 5
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -23,12 +24,19 @@ one() { # run pipeline refusals work task direction
    exit 1
 }
 if [ "$run" = --one ]; then
-   one "$pipeline" "$refusals" "$@"
+   one "$pipeline" "$refusals" "$which" "$long" "$@"
 fi
 for task in "$@"; do
    for direction in forward backward; do
-      grep -q "^directions:.*$direction" "$task/task.yaml" && printf '%s\n%s\n' "$task" "$direction"
+      grep -q "^directions:.*$direction" "$task/task.yaml" || continue
+      if grep -qx "$(basename "$task") $direction" "$long"; then kind=only; else kind=without; fi
+      printf '%s\n%s\n' "$task" "$direction" >>"$work/$kind"
    done
-done >"$work/list"
-test -s "$work/list" || { echo "no tasks"; exit 1; }
-xargs -P 2 -n 2 sh "$0" --one "$run" "$pipeline" "$refusals" "$work" <"$work/list"
+done
+test -s "$work/$which" || { echo "no tasks"; exit 1; }
+touch "$work/only"
+if [ "$(grep -vc '^#' "$long")" -ne $(($(wc -l <"$work/only") / 2)) ]; then
+   echo "$long lists what is not there"
+   exit 1
+fi
+xargs -P 2 -n 2 sh "$0" --one "$run" "$pipeline" "$refusals" "$work" <"$work/$which"
