@@ -11,6 +11,7 @@ Ends with 0 and notes on standard output, or with 3 and one sentence a line on s
 
 import argparse
 import collections
+import gc
 import os
 import shutil
 import sys
@@ -33,6 +34,7 @@ FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh")
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
+YOUNG_OBJECTS = 200_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
 MOST_TELLING = 10  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
@@ -175,10 +177,14 @@ def with_numbers(probe, check):
 def build(path, name, dims, directions, examples=(), entry=None):
     """An Imported: the two files' texts, notes for the user, and the subject that was traced."""
     file = UserFile(path, function_file.parse_examples(examples), entry)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
     try:
         return build_from(file, path, name, dims, directions)
     except Refused as refusal:
         raise Refused(*[file.explained(sentence) for sentence in refusal.sentences])
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def precision_of(nodes, tensors):

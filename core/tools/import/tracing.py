@@ -148,6 +148,9 @@ class Constructors(torch.overrides.TorchFunctionMode):
         return function(*arguments, **named)
 
 
+NUMBERS = (int, float, bool, str, type(None))
+
+
 class ShapedTracer(torch.fx.Tracer):
     proxy_buffer_attributes = True
 
@@ -228,6 +231,12 @@ class ShapedTracer(torch.fx.Tracer):
             proxy.parent = (source, None)
         else:
             proxy.parent = (source, "no way back")
+
+    def create_arg(self, a):
+        """Most arguments are values of the graph and numbers; torch looks for them among parameters and modules first."""
+        if isinstance(a, torch.fx.Proxy):
+            return a.node
+        return a if type(a) in NUMBERS else super().create_arg(a)
 
     def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
         args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else self.rebound.get(id(value), (value, value))[1] for value in args)
