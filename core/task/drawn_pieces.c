@@ -1,23 +1,19 @@
-/* A table of pieces.  A piece's name decides its one slot, and the pieces of a row lie in neighbouring slots.
- * A mutex guards the table. */
+/* A table of pieces.  A piece's name decides its one slot, and the pieces of a row lie in neighbouring slots.  Elements are kept as floats,
+ * which hold nearly every input exactly; a piece that has another number is not kept.  A mutex guards the table. */
 #include "task/drawn_pieces.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/memory.h"
 
-#define SLOTS 512u /* 4 MiB when all slots are used */
-
-typedef struct slot {
-   uint64_t number; /* number of the piece in its tensor */
-   uint32_t tensor;
-   double *numbers; /* NULL: the slot is empty */
-} slot_t;
+#define SLOTS (1u << 15) /* 8 MiB when all are used; untouched ones take none */
+#define TENSORS (1u << 16)
 
 struct rkb_drawn_pieces {
    pthread_mutex_t lock;
-   slot_t slots[SLOTS];
+   uint64_t *names;               /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
+   float (*numbers)[DRAWN_PIECE]; /* by slot */
 };
 
 rkb_drawn_pieces_t *rkb_drawn_pieces_new(void) {
@@ -29,45 +25,88 @@ rkb_drawn_pieces_t *rkb_drawn_pieces_new(void) {
 void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
    if (!pieces)
       return;
-   for (uint32_t n = 0; n < SLOTS; n++)
-      free(pieces->slots[n].numbers);
+   free(pieces->names);
+   free(pieces->numbers);
    pthread_mutex_destroy(&pieces->lock);
    free(pieces);
 }
 
-/* Gives the elements of a whole piece and draws them if they are not in the table.  Without memory to keep
- * the piece, it is drawn for this caller alone. */
-static void read_piece(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument, uint32_t tensor,
-                       uint64_t number, double *out) {
-   slot_t *slot = &pieces->slots[(number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % SLOTS];
-   const size_t bytes = DRAWN_PIECE * sizeof *out;
-   if (slot->numbers && slot->number == number && slot->tensor == tensor) {
-      memcpy(out, slot->numbers, bytes);
-      return;
+/* Without memory, or of a tensor beyond those that names tell apart, nothing is kept. */
+static bool has_table(rkb_drawn_pieces_t *pieces, uint32_t tensor) {
+   if (!pieces->names && !pieces->numbers) {
+      pieces->names = rkb_try_allocate(SLOTS, sizeof *pieces->names, NULL);
+      pieces->numbers = rkb_try_uncleared(SLOTS, sizeof *pieces->numbers, NULL);
    }
-   draw(argument, tensor, number * DRAWN_PIECE, DRAWN_PIECE, out);
-   if (!slot->numbers)
-      slot->numbers = rkb_try_uncleared(DRAWN_PIECE, sizeof *slot->numbers, NULL);
-   if (!slot->numbers)
-      return;
-   slot->number = number;
-   slot->tensor = tensor;
-   memcpy(slot->numbers, out, bytes);
+   return pieces->names && pieces->numbers && tensor < TENSORS;
+}
+
+static uint64_t name_of(uint32_t tensor, uint64_t number) {
+   return number * TENSORS + tensor + 1;
+}
+
+static uint32_t slot_of(uint32_t tensor, uint64_t number) {
+   return (uint32_t)((number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % SLOTS);
+}
+
+static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
+   return pieces->names[slot_of(tensor, number)] == name_of(tensor, number);
+}
+
+static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, const double *drawn) {
+   const uint32_t slot = slot_of(tensor, number);
+   bool same = true;
+   for (uint32_t i = 0; i < DRAWN_PIECE; i++) {
+      pieces->numbers[slot][i] = (float)drawn[i];
+      same &= (double)pieces->numbers[slot][i] == drawn[i];
+   }
+   pieces->names[slot] = same ? name_of(tensor, number) : 0;
+}
+
+/* How many of the elements from `first` on lie in pieces that are all kept, or that are all not. */
+static uint64_t alike(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t first, uint64_t count,
+                      bool kept) {
+   uint64_t number = first / DRAWN_PIECE, alike = 0;
+   for (; alike < count && is_kept(pieces, tensor, number) == kept; number++)
+      alike = (number + 1) * DRAWN_PIECE - first;
+   return alike < count ? alike : count;
+}
+
+static void copy(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t first, uint64_t count,
+                 double *out) {
+   for (uint64_t done = 0; done < count;) {
+      const uint64_t at = (first + done) % DRAWN_PIECE, left = DRAWN_PIECE - at;
+      const uint64_t part = left < count - done ? left : count - done;
+      const float *from = pieces->numbers[slot_of(tensor, (first + done) / DRAWN_PIECE)] + at;
+      for (uint64_t i = 0; i < part; i++)
+         out[done + i] = (double)from[i];
+      done += part;
+   }
+}
+
+static void keep_whole(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t first, uint64_t count,
+                       const double *drawn) {
+   for (uint64_t number = (first + DRAWN_PIECE - 1) / DRAWN_PIECE;
+        (number + 1) * DRAWN_PIECE <= first + count; number++)
+      keep(pieces, tensor, number, drawn + (number * DRAWN_PIECE - first));
 }
 
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
                            uint32_t tensor, uint64_t first, uint64_t count, double *out) {
-   const uint64_t next = (first + DRAWN_PIECE - 1) / DRAWN_PIECE, before = next * DRAWN_PIECE - first;
-   if (before > count || count - before < DRAWN_PIECE || pthread_mutex_trylock(&pieces->lock) != 0) {
+   if (pthread_mutex_trylock(&pieces->lock) != 0) {
       draw(argument, tensor, first, count, out);
       return;
    }
-   uint64_t done = before;
-   if (before)
-      draw(argument, tensor, first, before, out);
-   for (; count - done >= DRAWN_PIECE; done += DRAWN_PIECE)
-      read_piece(pieces, draw, argument, tensor, (first + done) / DRAWN_PIECE, out + done);
+   const bool table = has_table(pieces, tensor);
+   for (uint64_t done = 0, run; done < count; done += run) {
+      const bool kept = table && is_kept(pieces, tensor, (first + done) / DRAWN_PIECE);
+      run = table ? alike(pieces, tensor, first + done, count - done, kept) : count;
+      if (kept) {
+         copy(pieces, tensor, first + done, run, out + done);
+         continue;
+      }
+      draw(argument, tensor, first + done, run, out + done);
+      if (table)
+         keep_whole(pieces, tensor, first + done, run, out + done);
+   }
    pthread_mutex_unlock(&pieces->lock);
-   if (done < count)
-      draw(argument, tensor, first + done, count - done, out + done);
 }

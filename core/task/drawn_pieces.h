@@ -1,13 +1,13 @@
-/* Input elements that were drawn lately, in pieces.  The reference reads a long row once for its largest
- * element, again for its sum, and once more for each other operation on it.  A piece that is still in the
- * table is copied instead of drawn.  A piece is a pure function of its tensor and its number, so a piece that
- * was dropped can be drawn again. */
+/* Input elements that were drawn lately, in pieces.  The machine reads the inputs of a sampled block, and the reference then reads them
+ * again: a long row once for its largest element, again for its sum, and once more for each other operation on it.  A piece that is
+ * still in the table is copied instead of drawn.  A piece is a pure function of its tensor and its number, so a piece that was dropped
+ * can be drawn again. */
 #ifndef RKB_TASK_DRAWN_PIECES_H
 #define RKB_TASK_DRAWN_PIECES_H
 
 #include <stdint.h>
 
-#define DRAWN_PIECE 1024u /* elements */
+#define DRAWN_PIECE 64u /* elements: of float32 as many as the machine fetches at once */
 
 typedef struct rkb_drawn_pieces rkb_drawn_pieces_t;
 
@@ -18,7 +18,7 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces);
 typedef void rkb_drawing_t(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
                            double *out);
 
-/* Gives elements from `first` on.  Copies the pieces that are in the table, draws the others, and keeps the
+/* Gives elements from `first` on.  Copies those whose pieces are in the table, draws the others, and keeps the
  * whole pieces among those that it drew.  Any thread; while another thread uses the table, everything is
  * drawn. */
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
