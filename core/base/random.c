@@ -320,13 +320,13 @@ static inline __attribute__((always_inline)) void normals_batch(unsigned count, 
    for (; done < count; done++)
       out[done] = rkb_random_normal_of(draws[done]);
    unsigned tail = 0;
-   for (; found - tail >= LANES; tail += LANES) {
+   for (unsigned i = found; i % LANES != 0; i++)
+      p[i] = 0.01; /* any in a tail, so that the last ones are computed side by side too */
+   for (; tail < found; tail += LANES) {
       tail_lanes(p + tail, r, value);
-      for (unsigned i = 0; i < LANES; i++)
+      for (unsigned i = 0; i < LANES && tail + i < found; i++)
          out[at[tail + i]] = r[i] <= TAIL ? value[i] : rkb_random_normal_of(draws[at[tail + i]]);
    }
-   for (; tail < found; tail++)
-      out[at[tail]] = rkb_random_normal_of(draws[at[tail]]);
 }
 
 static inline __attribute__((always_inline)) void normals(uint64_t count, const uint64_t *draws,
