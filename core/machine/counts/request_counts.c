@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define SECTOR_SLOTS (1u << 18)
-#define FIRST_SLOTS (1u << 10) /* in use before a table grows: most launches touch few sectors, and all slots are 4 MB to clear */
+#define FIRST_SLOTS                                                                                          \
+   (1u << 10) /* before a table grows: most launches touch few sectors, and all slots are 4 MB to clear */
 #define MAX_LINES 256
 
 struct line {
@@ -22,10 +23,10 @@ struct slot {
 };
 
 struct machine_sectors {
-   struct slot slots[2][SECTOR_SLOTS]; /* loads, stores.  Free from room on */
-   uint32_t room[2];                /* slots in use: a power of two */
-   uint32_t used[2];
-   uint32_t asked; /* sectors that were asked for; again only where not a moment before */
+   struct slot *slots[2]; /* loads, stores */
+   uint32_t room[2];      /* slots: a power of two */
+   uint32_t used[2];      /* SECTOR_SLOTS where there was no memory for more */
+   uint32_t asked;        /* sectors that were asked for; again only where not a moment before */
    struct line lines[MAX_LINES];
    uint32_t line_count;
 };
@@ -39,9 +40,10 @@ void machine_counters_begin(machine_run_t *run) {
    if (!sectors)
       sectors = run->sectors = machine_alloc(run, sizeof *sectors);
    for (int n = 0; sectors && n < 2; n++) {
-      memset(sectors->slots[n], 0, sectors->used[n] ? sectors->room[n] * sizeof sectors->slots[n][0] : 0);
+      free(sectors->slots[n]);
+      sectors->slots[n] = calloc(FIRST_SLOTS, sizeof *sectors->slots[n]);
       sectors->room[n] = FIRST_SLOTS;
-      sectors->used[n] = 0;
+      sectors->used[n] = sectors->slots[n] ? 0 : SECTOR_SLOTS;
    }
    if (sectors) {
       sectors->asked = 0;
@@ -51,6 +53,8 @@ void machine_counters_begin(machine_run_t *run) {
 }
 
 void machine_counters_free(machine_run_t *run) {
+   for (int n = 0; run->sectors && n < 2; n++)
+      free(run->sectors->slots[n]);
    free(run->sectors);
    run->sectors = NULL;
 }
@@ -64,17 +68,15 @@ static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_
    return &sectors->slots[store][at];
 }
 
-/* Twice as many slots.  All sectors are taken out before the first is put back: a chain that wrapped round would not be found else. */
+/* Twice as many slots. */
 static void grow(struct machine_sectors *sectors, bool store) {
    const uint32_t before = sectors->room[store];
-   const size_t bytes = before * sizeof(struct slot);
-   struct slot *kept = malloc(bytes);
-   if (!kept) {
+   struct slot *kept = sectors->slots[store], *larger = calloc(2 * (size_t)before, sizeof *larger);
+   if (!larger) {
       sectors->used[store] = SECTOR_SLOTS; /* as if it were full */
       return;
    }
-   memcpy(kept, sectors->slots[store], bytes);
-   memset(sectors->slots[store], 0, bytes);
+   sectors->slots[store] = larger;
    sectors->room[store] = before * 2;
    for (uint32_t n = 0; n < before; n++)
       if (kept[n].sector)
@@ -94,7 +96,8 @@ static void count_reuse(rkb_launch_counters_t *c, uint32_t distance) {
 }
 
 /* Counts a sector once, and loads of it by the same block again; a full table counts no more, and the numbers are then too small. */
-static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block, rkb_launch_counters_t *c) {
+static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
+                  rkb_launch_counters_t *c) {
    if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
       return;
    struct slot *slot = slot_of(sectors, store, sector);
