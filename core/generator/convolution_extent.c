@@ -14,31 +14,37 @@ static const rkb_size_t *number_of(const rkb_graph_t *graph, const rkb_node_t *n
    return &graph->sizes.list[node->integers[RKB_CONVOLUTION_HEAD + 3 * side + which]];
 }
 
+static const rkb_size_t *window_of(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t side) {
+   const rkb_node_t *weight =
+      node->kind == RKB_NODE_CONVOLUTION_WEIGHT ? node : &graph->nodes[node->inputs[1]];
+   return &graph->sizes.list[weight->shape[2 + side]];
+}
+
 bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    if (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR ||
        d[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3 || !launch->anchor_count)
       return false;
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
-   if (!rkb_product_has_taps(node) || node->rank != RKB_CONVOLUTION_RANK)
+   if (node->kind == RKB_NODE_MATMUL || node->rank != RKB_CONVOLUTION_RANK)
       return false;
    const rkb_size_t *groups = &graph->sizes.list[node->integers[1]];
    bool good = groups->constant && groups->at[0] == 1;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
-      const rkb_size_t *window = &graph->sizes.list[graph->nodes[node->inputs[1]].shape[2 + side]];
+      const rkb_size_t *window = window_of(graph, node, side);
       good = good && window->constant && window->at[0] <= MOST_WINDOW &&
              number_of(graph, node, side, 2)->constant;
    }
    return good;
 }
 
-/* Four channels of a part lie in different banks where its pixels are an odd multiple of eight. */
-static void fit_banks(rkb_convolution_extent_t *e) {
+/* Channels of a part lie in different banks where its pixels are an odd multiple: of eight for four channels, of four for eight. */
+static void fit_banks(rkb_convolution_extent_t *e, int64_t multiple) {
    const int64_t width = e->width, height = e->height;
    int64_t least = INT64_MAX;
    for (int64_t w = width; w <= width + 8; w += RKB_CONVOLUTION_ALIGNED)
       for (int64_t h = height; h <= height + 3; h++)
-         if (w * h % 16 == 8 && w * h < least) {
+         if (w * h % (2 * multiple) == multiple && w * h < least) {
             least = w * h;
             e->width = w;
             e->height = h;
@@ -48,25 +54,32 @@ static void fit_banks(rkb_convolution_extent_t *e) {
 rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
-   rkb_convolution_extent_t e = {.row = d[RKB_STRIP] ? d[RKB_STRIP] : 32,
-                                 .squares = d[RKB_TILE_N] / RKB_CONVOLUTION_GROUP_PIXELS / d[RKB_GROUPS],
+   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
+   rkb_convolution_extent_t e = {.of_weight = of_weight,
+                                 .row = d[RKB_STRIP] ? d[RKB_STRIP] : 32,
+                                 .channels = RKB_CONVOLUTION_TERMS,
                                  .taps = 1};
-   e.rows = d[RKB_TILE_N] / e.row;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
-      e.window[side] = graph->sizes.list[graph->nodes[node->inputs[1]].shape[2 + side]].at[0];
+      e.window[side] = window_of(graph, node, side)->at[0];
       e.dilation[side] = number_of(graph, node, side, 2)->at[0];
       e.taps *= e.window[side];
    }
+   e.groups = of_weight ? e.window[RKB_CONVOLUTION_DOWN] : d[RKB_GROUPS];
+   e.squares =
+      of_weight ? e.window[RKB_CONVOLUTION_ALONG] : d[RKB_TILE_N] / RKB_CONVOLUTION_GROUP_PIXELS / e.groups;
+   e.rows = of_weight ? 1 : d[RKB_TILE_N] / e.row;
+   if (of_weight)
+      e.channels = RKB_CONVOLUTION_GROUP_CHANNELS;
    e.width = (e.row + (e.window[RKB_CONVOLUTION_ALONG] - 1) * e.dilation[RKB_CONVOLUTION_ALONG] + MOST_MOVED +
               RKB_CONVOLUTION_ALIGNED - 1) /
              RKB_CONVOLUTION_ALIGNED * RKB_CONVOLUTION_ALIGNED;
    e.height = e.rows + (e.window[RKB_CONVOLUTION_DOWN] - 1) * e.dilation[RKB_CONVOLUTION_DOWN];
-   fit_banks(&e);
+   fit_banks(&e, of_weight ? 4 : 8);
    return e;
 }
 
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e) {
-   return e->width * e->height * RKB_CONVOLUTION_TERMS * 4;
+   return e->width * e->height * e->channels * 4;
 }
 
 int64_t rkb_convolution_plane_bytes(const int64_t *d) {
@@ -74,27 +87,29 @@ int64_t rkb_convolution_plane_bytes(const int64_t *d) {
 }
 
 int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d) {
-   return RKB_CONVOLUTION_IMAGES * rkb_convolution_part_bytes(e) +
-          d[RKB_STAGES] * 2 * rkb_convolution_plane_bytes(d);
+   const int64_t parts = e->of_weight ? d[RKB_STAGES] : RKB_CONVOLUTION_IMAGES;
+   return parts * rkb_convolution_part_bytes(e) + d[RKB_STAGES] * 2 * rkb_convolution_plane_bytes(d);
 }
 
-int64_t rkb_convolution_equal_registers(const int64_t *d) {
+int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d) {
    const int64_t blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1,
                  registers =
-                    FILE_REGISTERS / ((d[RKB_GROUPS] + 1) * RKB_CONVOLUTION_GROUP_THREADS * blocks) / 8 * 8;
+                    FILE_REGISTERS / ((e->groups + 1) * RKB_CONVOLUTION_GROUP_THREADS * blocks) / 8 * 8;
    return registers > 255 ? 255 : registers;
 }
 
-int64_t rkb_convolution_registers(const int64_t *d) {
-   const int64_t equal = rkb_convolution_equal_registers(d),
-                 all = (equal * (d[RKB_GROUPS] + 1) - RKB_CONVOLUTION_PRODUCER_REGISTERS) / d[RKB_GROUPS] /
-                       8 * 8;
+int64_t rkb_convolution_producer_registers(const rkb_convolution_extent_t *e) {
+   return e->of_weight ? 64 : 40;
+}
+
+int64_t rkb_convolution_registers(const rkb_convolution_extent_t *e, const int64_t *d) {
+   const int64_t equal = rkb_convolution_equal_registers(e, d),
+                 all = (equal * (e->groups + 1) - rkb_convolution_producer_registers(e)) / e->groups / 8 * 8;
    return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
 }
 
-const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
-                                    int64_t shared_bytes) {
-   const int64_t *d = launch->decisions, row = d[RKB_STRIP] ? d[RKB_STRIP] : 32;
+static const char *pixels_refused(const int64_t *d) {
+   const int64_t row = d[RKB_STRIP] ? d[RKB_STRIP] : 32;
    if (!d[RKB_HELD] || !d[RKB_TAPS] || d[RKB_TILE_K] != RKB_CONVOLUTION_TERMS)
       return "pixels are split in registers, and the terms brought at a time are 32 channels of one tap";
    if (d[RKB_SPLIT] > 1 || d[RKB_SMALL] || d[RKB_BESIDE])
@@ -103,13 +118,36 @@ const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t
        d[RKB_TILE_N] % (RKB_CONVOLUTION_GROUP_PIXELS * d[RKB_GROUPS]) != 0 || d[RKB_TILE_N] % row != 0 ||
        d[RKB_TILE_M] < 64)
       return "a warpgroup multiplies 64 pixels, in rows of 16 or 32, by 64 channels or more";
+   return NULL;
+}
+
+/* Of the weight's gradient: a warpgroup for each row of the window, with the sums of all its taps. */
+static const char *channels_refused(const int64_t *d) {
+   if (!d[RKB_HELD] || d[RKB_TILE_K] != RKB_CONVOLUTION_TERMS || d[RKB_STRIP])
+      return "the image is split in registers, and the terms brought at a time are 32 pixels of a row";
+   if (d[RKB_SMALL] || d[RKB_BESIDE])
+      return "a convolution of tensor maps has no smaller products and no launches beside it";
+   if (d[RKB_GROUPS] != 1 || d[RKB_PERSISTENT] || d[RKB_TILE_N] != RKB_CONVOLUTION_GROUP_CHANNELS ||
+       d[RKB_TILE_M] < 64)
+      return "a block has a part of the sums of 64 channels, and a warpgroup for each row of the window";
+   return NULL;
+}
+
+const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                                    int64_t shared_bytes) {
+   const int64_t *d = launch->decisions;
+   const bool of_weight = graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT;
+   const char *refused = of_weight ? channels_refused(d) : pixels_refused(d);
+   if (refused)
+      return refused;
    const rkb_convolution_extent_t e = rkb_convolution_extent(graph, launch);
-   if (e.width * e.height % 16 != 8 || e.width > 256 || e.height > 256)
+   if (e.width * e.height % (of_weight ? 8 : 16) != (of_weight ? 4 : 8) || e.width > 256 || e.height > 256)
       return "the part of an image that a tile sees is no box of a tensor map";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
-   if (e.squares * d[RKB_TILE_M] / 2 + e.squares * 8 * RKB_CONVOLUTION_HELD_STEPS + 40 >
-       rkb_convolution_registers(d))
+   const int64_t held = (of_weight ? 1 : e.squares) * 8 * RKB_CONVOLUTION_HELD_STEPS;
+   if (e.groups > 4 ||
+       e.squares * d[RKB_TILE_M] / 2 + held + (of_weight ? 32 : 40) > rkb_convolution_registers(&e, d))
       return "a warpgroup's tile needs more registers than there are";
    return rkb_convolution_shared_bytes(&e, d) > shared_bytes - RKB_CONVOLUTION_PATTERN_BYTES
              ? "the stages need more shared memory than a block has"

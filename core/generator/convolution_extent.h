@@ -20,19 +20,23 @@
 #define RKB_CONVOLUTION_IMAGES                                                                               \
    2 /* parts of an image in shared memory: one comes while another is multiplied */
 #define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a whole number of so many pixels of a row: 16 bytes */
-#define RKB_CONVOLUTION_PRODUCER_REGISTERS 40
+#define RKB_CONVOLUTION_GROUP_CHANNELS 64 /* of an image, of one wgmma of the weight's gradient */
 
 enum { RKB_CONVOLUTION_DOWN, RKB_CONVOLUTION_ALONG };
 
 /* The sizes of a tile, and of the part of an image that it sees, in pixels. */
 typedef struct rkb_convolution_extent {
    int64_t row, rows; /* of the tile */
-   int64_t squares;   /* of 16 pixels of a warp, by 8 channels of a wgmma's sums */
+   bool
+      of_weight; /* it is the tile of a weight's gradient: of channels, and of one row of pixels at a time */
+   int64_t groups;   /* warpgroups that multiply; of_weight: one for each row of the window */
+   int64_t squares;  /* of 16 pixels of a warp; of_weight: taps of a row of the window */
+   int64_t channels; /* of a part that come at a time */
    int64_t window[RKB_CONVOLUTION_SIDES], dilation[RKB_CONVOLUTION_SIDES], taps;
    int64_t width, height; /* of the part */
 } rkb_convolution_extent_t;
 
-/* Whether the launch's decisions ask for such a kernel, of a convolution or of the gradient of its input that may have one. */
+/* Whether the launch's decisions ask for such a kernel, of a convolution or of one of its gradients that may have one. */
 bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* NULL, or why the tile cannot be computed on a device with this much memory a block; for launches that are tiled. */
 const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
@@ -43,8 +47,9 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_plane_bytes(const int64_t *d);
 int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d);
-/* Registers of a thread where all have equally many, and those of the threads that multiply after the one that copies gave some back. */
-int64_t rkb_convolution_equal_registers(const int64_t *d);
-int64_t rkb_convolution_registers(const int64_t *d);
+/* Registers of the threads that copy, of a thread where all have equally many, and those of the threads that multiply after the one that copies gave some back. */
+int64_t rkb_convolution_producer_registers(const rkb_convolution_extent_t *e);
+int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d);
+int64_t rkb_convolution_registers(const rkb_convolution_extent_t *e, const int64_t *d);
 
 #endif

@@ -5,17 +5,24 @@
 #include "generator/split_weights.h"
 #include "generator/staging.h"
 
-/* Finds the tensor that the images are, and whether it is stored as they are read. */
-static bool find_images(rkb_writer_t *writer, rkb_convolution_t *tile) {
-   const rkb_node_t *image = &writer->graph->nodes[tile->node->inputs[0]];
+/* Finds the tensor that a factor is, and whether it is stored as images of rows of pixels. */
+static bool find_images(rkb_writer_t *writer, uint32_t factor, uint32_t *stored) {
+   const rkb_node_t *image = &writer->graph->nodes[factor];
    const rkb_index_t *at[RKB_CONVOLUTION_RANK];
    static const char *const names[RKB_CONVOLUTION_RANK] = {"image", "channel", "down", "along"};
    for (uint32_t d = 0; d < RKB_CONVOLUTION_RANK; d++)
       at[d] =
          rkb_index_variable(&writer->indices, names[d], rkb_index_size(&writer->indices, image->shape[d]));
-   const rkb_index_t *element = rkb_staging_element(writer, tile->node->inputs[0], at, false, &tile->stored);
+   const rkb_index_t *element = rkb_staging_element(writer, factor, at, false, stored);
    return element && element == rkb_index_join(&writer->indices, RKB_CONVOLUTION_RANK, image->shape, at) &&
-          writer->storage[tile->stored].dtype == RKB_F32;
+          writer->storage[*stored].dtype == RKB_F32;
+}
+
+/* Whether the root's neighbours are those of the product's last dim: pixels, or taps. */
+static bool lies_as_product(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const uint32_t product = launch->anchors[0];
+   return rkb_product_is_turned(graph, product, launch->roots[0]) &&
+          rkb_product_fast_dim(graph, product, launch->roots[0]) == RKB_CONVOLUTION_RANK - 1;
 }
 
 bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_convolution_t *tile) {
@@ -26,10 +33,13 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                                .extent = rkb_convolution_extent(writer->graph, launch)};
    tile->backwards = tile->node->kind == RKB_NODE_CONVOLUTION_INPUT;
    rkb_product_of(writer, launch->anchors[0], &tile->product);
-   tile->channels = tile->product.depth.extent[0];
-   tile->images = tile->product.row.extent[0];
-   bool good =
-      find_images(writer, tile) && rkb_product_is_turned(writer->graph, launch->anchors[0], launch->roots[0]);
+   const bool of_weight = tile->extent.of_weight;
+   const rkb_product_dims_t *pixels = of_weight ? &tile->product.depth : &tile->product.row;
+   tile->channels = (of_weight ? &tile->product.row : &tile->product.depth)->extent[0];
+   tile->images = pixels->extent[0];
+   bool good = find_images(writer, tile->node->inputs[0], &tile->stored) &&
+               lies_as_product(writer->graph, launch) &&
+               (!of_weight || find_images(writer, tile->node->inputs[1], &tile->stored_right));
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
       const rkb_index_t *padding =
                            rkb_index_size(indices, tile->node->integers[RKB_CONVOLUTION_HEAD + 3 * side + 1]),
@@ -41,8 +51,9 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
          good = good && tile->before[side]->at[s] >= 0;
    }
    tile->blocks[0] = rkb_tiles_along(writer, tile->product.column.extent[0], tile->d[RKB_TILE_M]);
-   tile->blocks[1] = rkb_tiles_along(writer, tile->product.row.extent[2], tile->extent.row);
-   tile->blocks[2] = rkb_tiles_along(writer, tile->product.row.extent[1], tile->extent.rows);
+   tile->blocks[1] = rkb_tiles_along(writer, pixels->extent[2], tile->extent.row);
+   tile->blocks[2] = rkb_tiles_along(writer, pixels->extent[1], tile->extent.rows);
+   tile->blocks[3] = rkb_tiles_along(writer, tile->channels, tile->extent.channels);
    return good && !writer->failed;
 }
 
@@ -105,11 +116,18 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
                                 uint32_t *count) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *image = &graph->nodes[node->inputs[0]];
    *count = 0;
+   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
    /* Channels in whole fragments: with fewer, sums would be cut more often than docs/numerics.md allows for. */
-   bool good = add(graph, (rkb_condition_t){.size = image->shape[1], .multiple = RKB_CONVOLUTION_STEP_TERMS},
-                   conditions, count) &&
-               add(graph, (rkb_condition_t){.size = image->shape[3], .multiple = RKB_CONVOLUTION_ALIGNED},
-                   conditions, count);
+   bool good =
+      of_weight
+         ? add(graph,
+               (rkb_condition_t){.size = graph->nodes[node->inputs[1]].shape[3],
+                                 .multiple = RKB_CONVOLUTION_ALIGNED},
+               conditions, count)
+         : add(graph, (rkb_condition_t){.size = image->shape[1], .multiple = RKB_CONVOLUTION_STEP_TERMS},
+               conditions, count);
+   good = good && add(graph, (rkb_condition_t){.size = image->shape[3], .multiple = RKB_CONVOLUTION_ALIGNED},
+                      conditions, count);
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++)
       good =
          good && add(graph,
@@ -139,18 +157,31 @@ const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb
       aligned);
 }
 
-const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile) {
-   const rkb_storage_t *storage = &writer->storage[tile->stored];
-   const rkb_node_t *image = &writer->graph->nodes[tile->node->inputs[0]];
+/* "{buffer: x, dims: ..., box: ...}" of a factor that is images. */
+static const char *map_of(rkb_writer_t *writer, uint32_t factor, uint32_t stored, const char *name,
+                          const char *box) {
+   const rkb_storage_t *storage = &writer->storage[stored];
    const char *dims[RKB_CONVOLUTION_RANK];
    for (uint32_t d = 0; d < RKB_CONVOLUTION_RANK; d++)
-      dims[d] = rkb_index_manifest(&writer->indices, rkb_index_size(&writer->indices, image->shape[d]));
-   return rkb_writer_map(
-      writer, rkb_arena_format(writer->arena, "%s_images", storage->name),
-      rkb_arena_format(writer->arena, "{buffer: %s, dims: \"%s, %s, %s, %s\", box: \"%lld, %lld, %d, 1\"}",
-                       storage->argument ? storage->argument : storage->name, dims[3], dims[2], dims[1],
-                       dims[0], (long long)tile->extent.width, (long long)tile->extent.height,
-                       RKB_CONVOLUTION_TERMS));
+      dims[d] = rkb_index_manifest(&writer->indices,
+                                   rkb_index_size(&writer->indices, writer->graph->nodes[factor].shape[d]));
+   return rkb_writer_map(writer, rkb_arena_format(writer->arena, "%s_%s", storage->name, name),
+                         rkb_arena_format(writer->arena, "{buffer: %s, dims: \"%s, %s, %s, %s\", box: %s}",
+                                          storage->argument ? storage->argument : storage->name, dims[3],
+                                          dims[2], dims[1], dims[0], box));
+}
+
+const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   const rkb_convolution_extent_t *e = &tile->extent;
+   return map_of(writer, tile->node->inputs[0], tile->stored, "images",
+                 rkb_arena_format(writer->arena, "\"%lld, %lld, %lld, 1\"", (long long)e->width,
+                                  (long long)e->height, (long long)e->channels));
+}
+
+const char *rkb_convolution_row_map(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   return map_of(writer, tile->node->inputs[1], tile->stored_right, "rows",
+                 rkb_arena_format(writer->arena, "\"%d, 1, %lld, 1\", swizzle: %d", RKB_CONVOLUTION_TERMS,
+                                  (long long)tile->d[RKB_TILE_M], RKB_CONVOLUTION_ROW_BYTES));
 }
 
 const char *rkb_convolution_weight_map(rkb_writer_t *writer, const rkb_convolution_t *tile) {

@@ -14,12 +14,13 @@ typedef struct rkb_convolution {
    const int64_t *d;
    rkb_convolution_extent_t extent;
    rkb_product_t product;
-   uint32_t stored; /* the node whose buffer has the images */
+   uint32_t stored,
+      stored_right; /* the nodes whose buffers have the images, and of a weight's gradient the other factor */
    bool backwards;  /* of the input's gradient: the first tap lies farthest */
    const rkb_index_t
       *before[RKB_CONVOLUTION_SIDES];     /* how far the first tap of the first pixel lies before the image */
    const rkb_index_t *channels;           /* that are summed */
-   const rkb_index_t *blocks[3], *images; /* tiles of channels, along a row, and down */
+   const rkb_index_t *blocks[4], *images; /* tiles of channels, along a row, and down */
 } rkb_convolution_t;
 
 /* The conditions under which the kernel is right.  False: no case satisfies them, or the image is no stored tensor whose pixels come last. */
@@ -32,6 +33,8 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
 const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb_convolution_t *tile);
 /* The names of parameters for the maps. */
 const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
+/* Rows of pixels of a weight's gradient's other factor. */
+const char *rkb_convolution_row_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
 const char *rkb_convolution_weight_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
 
 #endif

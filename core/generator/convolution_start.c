@@ -8,7 +8,11 @@
 #define LAUNCH_NANOSECONDS 1500.0
 #define TILE_NANOSECONDS 1500.0 /* until a tile's first product, and for its sums on their way out */
 #define STEP_NANOSECONDS 20.0
-#define STEP_CHANNELS 32.0
+#define STEP_CHANNELS 32.0 /* or pixels of a weight's gradient */
+#define BYTES_A_NANOSECOND 3500.0
+#define PART_BYTES                                                                                           \
+   16.0 /* for an element of a part: it is written, and read by a thread that goes through all parts in order */
+#define WEIGHT_SHARE 0.65 /* of wgmma's rate, that the gradient of a weight is taken to reach */
 
 /* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size (docs/results/2026-11-26-table:
  * 3,465 us for each convolution of resnet_block, of which the estimate for a product says 2,090). */
@@ -30,7 +34,9 @@ static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
 /* Whether the kernel runs in a bench case: strides of one, and rows and channels that tensor maps describe. */
 static bool runs_in(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t bench) {
    const rkb_node_t *image = &graph->nodes[node->inputs[0]];
-   bool good = fmod(size_in(graph, image->shape[1], bench), 8) == 0 &&
+   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
+   bool good = (of_weight ? fmod(size_in(graph, graph->nodes[node->inputs[1]].shape[3], bench), 4)
+                          : fmod(size_in(graph, image->shape[1], bench), 8)) == 0 &&
                fmod(size_in(graph, image->shape[3], bench), 4) == 0;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++)
       good = good && size_in(graph, node->integers[RKB_CONVOLUTION_HEAD + 3 * side], bench) == 1;
@@ -56,6 +62,25 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
              (TILE_NANOSECONDS + steps * (STEP_NANOSECONDS + pixels * channels * STEP_CHANNELS / rate));
 }
 
+/* The same of a weight's gradient: its blocks go over rows of pixels, and a second launch adds their parts. */
+static double weight_estimate_in(const rkb_graph_t *graph, const rkb_target_t *target,
+                                 const rkb_launch_t *launch, double share, uint32_t bench) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *grad = &graph->nodes[node->inputs[1]];
+   const double tile = RKB_CONVOLUTION_GROUP_CHANNELS, split = (double)launch->decisions[RKB_SPLIT],
+                m = size_in(graph, node->shape[0], bench), c = size_in(graph, node->shape[1], bench),
+                taps = size_in(graph, node->shape[2], bench) * size_in(graph, node->shape[3], bench),
+                rows = size_in(graph, grad->shape[0], bench) * size_in(graph, grad->shape[2], bench) *
+                       ceil(size_in(graph, grad->shape[3], bench) / STEP_CHANNELS),
+                rate = target->warpgroup[RKB_TENSOR_PATH_TF32X3] * share,
+                waves = ceil(ceil(m / tile) * ceil(c / tile) * split / (double)target->multiprocessors);
+   const double time =
+      LAUNCH_NANOSECONDS +
+      waves * (TILE_NANOSECONDS +
+               ceil(rows / split) * (STEP_NANOSECONDS + tile * tile * taps * STEP_CHANNELS / rate));
+   return split > 1 ? time + LAUNCH_NANOSECONDS + split * m * c * taps * PART_BYTES / BYTES_A_NANOSECOND
+                    : time;
+}
+
 /* The geometric mean over the bench cases; HUGE_VAL: the kernel does not run in some of them. */
 static double estimate(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch,
                        double share) {
@@ -64,14 +89,57 @@ static double estimate(const rkb_graph_t *graph, const rkb_target_t *target, con
    for (; rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, count); count++) {
       if (!runs_in(graph, &graph->nodes[launch->anchors[0]], count))
          return HUGE_VAL;
-      sum += log(estimate_in(graph, target, launch, share, count));
+      sum += log((graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT
+                     ? weight_estimate_in
+                     : estimate_in)(graph, target, launch, share, count));
    }
    return count ? exp(sum / count) : HUGE_VAL;
+}
+
+/* The decisions that every launch of warpgroups has, near those of before; then as many stages as there is room for.  False: it is refused. */
+static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t groups,
+                   rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   d[RKB_TILE_K] = (int64_t)STEP_CHANNELS;
+   d[RKB_ORDER] = 0;
+   rkb_tensor_settle(graph, target->shared_bytes, launch);
+   d[RKB_GROUPS] = groups;
+   /* Of the launches for other cases, whose pixels need registers too. */
+   d[RKB_WARP_M] = d[RKB_TILE_N] > 64 ? 64 : 32;
+   d[RKB_WARP_N] = d[RKB_TILE_M] > 64 && d[RKB_TILE_N] > 128 ? 64 : 32;
+   for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, target->shared_bytes);)
+      d[RKB_STAGES]--;
+   return rkb_convolution_is_tiled(graph, launch) && rkb_tensor_has(target, launch) &&
+          !rkb_launch_refused(graph, launch, target->shared_bytes);
+}
+
+/* Parts of a weight's gradient: few leave multiprocessors idle, and many are added for longer. */
+static bool suit_weight(const rkb_graph_t *graph, const rkb_target_t *target, double least,
+                        rkb_launch_t *launch) {
+   const rkb_launch_t before = *launch;
+   bool found = false;
+   for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
+      rkb_launch_t tried = before;
+      int64_t *d = tried.decisions;
+      d[RKB_TILE_M] = d[RKB_TILE_N] = RKB_CONVOLUTION_GROUP_CHANNELS;
+      d[RKB_SPLIT] = *split;
+      d[RKB_PERSISTENT] = 0;
+      const double time =
+         settle(graph, target, 1, &tried) ? estimate(graph, target, &tried, WEIGHT_SHARE) : HUGE_VAL;
+      if (time >= least * 0.97)
+         continue;
+      least = time;
+      *launch = tried;
+      found = true;
+   }
+   return found;
 }
 
 bool rkb_convolution_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_extents_t extents = rkb_launch_extents(graph, launch);
    double least = GATHERED * rkb_tensor_estimate(target, &extents, launch->decisions);
+   if (graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT)
+      return suit_weight(graph, target, least, launch);
    const rkb_launch_t before = *launch;
    bool found = false;
    for (uint32_t t = 0; t < 2 * sizeof tiles / sizeof tiles[0]; t++) {
@@ -79,22 +147,13 @@ bool rkb_convolution_suit(const rkb_graph_t *graph, const rkb_target_t *target, 
       int64_t *d = tried.decisions;
       d[RKB_TILE_M] = tiles[t / 2].channels;
       d[RKB_TILE_N] = tiles[t / 2].pixels;
-      d[RKB_TILE_K] = (int64_t)STEP_CHANNELS;
       d[RKB_STRIP] = t % 2 ? 16 : 0;
       d[RKB_SPLIT] = 1;
-      d[RKB_ORDER] = 0;
       d[RKB_PERSISTENT] = 1;
-      rkb_tensor_settle(graph, target->shared_bytes, &tried);
-      d[RKB_GROUPS] = tiles[t / 2].groups;
-      d[RKB_WARP_N] = d[RKB_TILE_M] > 64 && d[RKB_TILE_N] > 128
-                         ? 64
-                         : 32; /* of the launches for other cases, whose pixels need registers too */
-      if (!rkb_convolution_is_tiled(graph, &tried) || !rkb_tensor_has(target, &tried))
-         return false;
-      for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, &tried, target->shared_bytes);)
-         d[RKB_STAGES]--;
-      const double time = estimate(graph, target, &tried, tiles[t / 2].share);
-      if (time >= least * 0.97 || rkb_launch_refused(graph, &tried, target->shared_bytes))
+      const double time = settle(graph, target, tiles[t / 2].groups, &tried)
+                             ? estimate(graph, target, &tried, tiles[t / 2].share)
+                             : HUGE_VAL;
+      if (time >= least * 0.97)
          continue;
       least = time;
       *launch = tried;

@@ -79,8 +79,8 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    const char *images = rkb_convolution_image_map(writer, tile),
               *weights = rkb_convolution_weight_map(writer, tile), *tap = e->taps > 1 ? "tap" : "0";
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
-   if (rkb_convolution_registers(d) > rkb_convolution_equal_registers(d))
-      rkb_write(writer, "fewer_registers<%d>();", RKB_CONVOLUTION_PRODUCER_REGISTERS);
+   if (rkb_convolution_registers(e, d) > rkb_convolution_equal_registers(e, d))
+      rkb_write(writer, "fewer_registers<%lld>();", (long long)rkb_convolution_producer_registers(e));
    rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * RKB_CONVOLUTION_GROUP_THREADS);
    rkb_write(writer, "   return;");
    open_tiles(writer, tile);
@@ -316,8 +316,8 @@ void rkb_write_convolution_kernel(rkb_writer_t *writer, const rkb_launch_t *laun
       "int stage = 0, turn = 0; /* of the weights: the stage at hand, and whether all have been used an odd number of times */");
    rkb_write(writer, "int part_stage = 0, part_turn = 0; /* the same of parts of an image */");
    write_producer(writer, &tile);
-   if (rkb_convolution_registers(d) > rkb_convolution_equal_registers(d))
-      rkb_write(writer, "more_registers<%lld>();", (long long)rkb_convolution_registers(d));
+   if (rkb_convolution_registers(e, d) > rkb_convolution_equal_registers(e, d))
+      rkb_write(writer, "more_registers<%lld>();", (long long)rkb_convolution_registers(e, d));
    write_warp(writer, e);
    open_tiles(writer, &tile);
    rkb_write(writer, "float sums[%lld][%lld] = {};", squares, (long long)(d[RKB_TILE_M] / 2));

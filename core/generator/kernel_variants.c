@@ -13,6 +13,7 @@
 #include "generator/split_weights.h"
 #include "generator/tensor_tile.h"
 #include "generator/warpgroup_tile.h"
+#include "generator/weight_gradient_tile.h"
 
 #define NARROW_VALUES 4u
 #define MOST_UNROLLED 11 /* places of a window's side */
@@ -301,8 +302,8 @@ static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return true;
 }
 
-/* The kernel of warpgroups for the cases of a convolution in which tensor maps describe its images, and the launch before it that splits the
- * weight. */
+/* The kernel of warpgroups for the cases of a convolution, or of one of its gradients, in which tensor maps describe its images; and the launch
+ * before it that splits the weight, where there is one. */
 static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, bool *other, bool *mapped) {
    rkb_variant_t own = {.vector = 1, .suffix = "_images"}, weights;
    rkb_writer_t writer;
@@ -311,6 +312,9 @@ static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launc
    if (!rkb_convolution_is_tiled(file->graph, launch) ||
        !rkb_convolution_conditions(file->graph, file->arena, file->storage, launch, own.conditions, &own.condition_count))
       return true;
+   *other = *mapped = true;
+   if (file->graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT)
+      return write_variant(file, launch, &own, rkb_write_weight_gradient_kernel, base, false, false);
    weights = own;
    weights.suffix = "_weights";
    if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, own.conditions, own.condition_count)) {
@@ -320,11 +324,8 @@ static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launc
                          rkb_arena_format(file->arena, "2 * %s", rkb_index_manifest(&writer.indices, plane.total)));
    }
    rkb_writer_close(&writer);
-   if (!write_variant(file, launch, &weights, rkb_write_split_weights_kernel, base, false, true) ||
-       !write_variant(file, launch, &own, rkb_write_convolution_kernel, base, false, false))
-      return false;
-   *other = *mapped = true;
-   return true;
+   return write_variant(file, launch, &weights, rkb_write_split_weights_kernel, base, false, true) &&
+          write_variant(file, launch, &own, rkb_write_convolution_kernel, base, false, false);
 }
 
 /* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */

@@ -18,7 +18,6 @@
 #define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
 #define STORED_TOGETHER 4 /* elements of the output */
 
-#define SPLITTING_WARPS 3   /* of the warpgroup that copies, where floats become sums of two */
 #define SPLITTING_REGISTERS 88 /* of its threads, where those that multiply split rows of their own */
 #define HELD_STEPS 2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
 #define ROW_FLOATS (RKB_MAP_ROW_BYTES / 4)
@@ -161,11 +160,10 @@ static void write_next_stage(rkb_writer_t *writer, const int64_t *d) {
    rkb_write(writer, "turn ^= stage == 0;");
 }
 
-/* Splits floats of a stage, from one on, where they lie. */
-static void write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats) {
+void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats) {
    rkb_write_open(writer, false, "#pragma unroll 4\n%*sfor (int i = %sthreadIdx.x %% %d * 4; i < %lld; i += %d)", 3 * (int)(writer->depth + 1), "",
                   first ? rkb_arena_format(writer->arena, "%lld + ", (long long)first) : "", GROUP_THREADS, (long long)(first + floats),
-                  4 * 32 * SPLITTING_WARPS);
+                  4 * 32 * RKB_SPLITTING_WARPS);
    rkb_write(writer, "Pack<4, unsigned> rounded = *(const Pack<4, unsigned> *)(high + i), rest;");
    rkb_write(writer, "for (int e = 0; e < 4; e++) {");
    rkb_write(writer, "   rest.at[e] = 0;");
@@ -181,7 +179,7 @@ static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floa
    const int square = ROW_FLOATS * ROW_FLOATS;
    rkb_write(writer, "for (int i = %sthreadIdx.x %% %d / 32 * %d; i < %lld; i += %d)",
              first ? rkb_arena_format(writer->arena, "%lld + ", (long long)first) : "", GROUP_THREADS, square, (long long)(first + floats),
-             square * SPLITTING_WARPS);
+             square * RKB_SPLITTING_WARPS);
    rkb_write(writer, "   split_turned(high + i, low + i);");
 }
 
@@ -189,7 +187,7 @@ static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floa
 static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2], const char *tiles) {
    const int64_t *d = tile->launch->decisions;
    const int64_t m_floats = side_bytes(tile->launch, d[RKB_TILE_M]) / 4, n_floats = side_bytes(tile->launch, d[RKB_TILE_N]) / 4;
-   rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * SPLITTING_WARPS);
+   rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", GROUP_THREADS, 32 * RKB_SPLITTING_WARPS);
    open_tiles(writer, tile, tiles);
    look(writer, tile, maps);
    rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
@@ -197,11 +195,11 @@ static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, side
              (long long)stage_bytes(tile->launch), (long long)low_distance(tile->launch) / 4);
    rkb_write(writer, "barrier_wait(&filled[stage], turn);");
    if (!holds(d) && !is_turned(tile, &tile->m) && !is_turned(tile, &tile->n))
-      write_split_along(writer, 0, m_floats + n_floats);
+      rkb_write_split_along(writer, 0, m_floats + n_floats);
    else {
       if (!holds(d))
-         (is_turned(tile, &tile->m) ? write_split_turned : write_split_along)(writer, 0, m_floats);
-      (is_turned(tile, &tile->n) ? write_split_turned : write_split_along)(writer, m_floats, n_floats);
+         (is_turned(tile, &tile->m) ? write_split_turned : rkb_write_split_along)(writer, 0, m_floats);
+      (is_turned(tile, &tile->n) ? write_split_turned : rkb_write_split_along)(writer, m_floats, n_floats);
    }
    rkb_write(writer, "products_see();");
    rkb_write(writer, "__syncwarp();");
@@ -231,7 +229,7 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_
       rkb_write(writer, "fewer_registers<%lld>();", (long long)producer_registers(d));
    if (splits(d))
       write_splitting(writer, tile, maps, tiles);
-   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * GROUP_THREADS + (splits(d) ? 32 * SPLITTING_WARPS : 0));
+   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * GROUP_THREADS + (splits(d) ? 32 * RKB_SPLITTING_WARPS : 0));
    rkb_write(writer, "   return;");
    open_tiles(writer, tile, tiles);
    look(writer, tile, maps);
@@ -420,7 +418,7 @@ static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
    rkb_write(writer, "barrier_start(&filled[stage], 1);");
    rkb_write(writer, "barrier_start(&freed[stage], %lld);", (long long)d[RKB_GROUPS] * GROUP_THREADS / freeing_threads(d));
    if (splits(d))
-      rkb_write(writer, "barrier_start(&divided[stage], %d);", SPLITTING_WARPS);
+      rkb_write(writer, "barrier_start(&divided[stage], %d);", RKB_SPLITTING_WARPS);
    rkb_write_close(writer);
    rkb_write(writer, "barriers_started();");
    rkb_write_close(writer);

@@ -11,6 +11,9 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
  * rows at whole multiples of 16 bytes. */
 bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage, const rkb_launch_t *launch,
                          const rkb_condition_t *conditions, uint32_t condition_count);
+#define RKB_SPLITTING_WARPS 3 /* of the warpgroup that copies, where floats become sums of two */
+/* Writes how these warps split floats of a stage, from one on, where they lie: `high` and `low` point to the stage's. */
+void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats);
 void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
 #endif

@@ -281,7 +281,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
       "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
       "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse",
       "warpgroup", "filled", "freed", "turn", "block", "room", "warp", "box",
-      "divided", "high", "low", "rounded", "blocks_m", "row_parts", "image", "p_first", "q_first",
+      "divided", "high", "low", "rounded", "blocks_m", "row_parts", "image", "c_first", "p_first", "q_first",
       "half", "own", "taken", "weights", "warp_down", "warp_along", "part_stage", "part_turn", "part_filled", "part_freed"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
