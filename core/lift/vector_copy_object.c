@@ -43,31 +43,29 @@ static bool stays(vector_object_t *object, const lift_tree_t *tree, uint32_t var
            lift_holds_in_fours(&object->guard, tree, initialiser, grown, object->method));
 }
 
-/* The index is a sum that grows with the parameter, or condition ? sum : 0. */
+/* The value itself, or that of condition ? value : 0 with a condition that stays; LIFT_NONE where another value stands beside it. */
+static uint32_t chosen_value(vector_object_t *object, const lift_tree_t *tree, uint32_t expression, uint32_t grown) {
+   const uint32_t plain = lift_plain(tree, expression);
+   if (!lift_is(tree, plain, LIFT_CONDITIONAL))
+      return plain;
+   const bool stays = lift_is_zero(tree, lift_child(tree, plain, 2)) &&
+                      lift_holds_in_fours(&object->guard, tree, lift_child(tree, plain, 0), grown, object->method);
+   return stays ? lift_plain(tree, lift_child(tree, plain, 1)) : LIFT_NONE;
+}
+
+/* Whether the index is a sum that grows with the parameter. */
 static bool reads_neighbours(vector_object_t *object, const lift_tree_t *tree, uint32_t index,
                              uint32_t grown) {
-   uint32_t sum = lift_plain(tree, index);
-   if (lift_is(tree, sum, LIFT_CONDITIONAL)) {
-      if (!lift_is_zero(tree, lift_child(tree, sum, 2)) ||
-          !lift_holds_in_fours(&object->guard, tree, lift_child(tree, sum, 0), grown, object->method))
-         return false;
-      sum = lift_plain(tree, lift_child(tree, sum, 1));
-   }
-   return lift_coefficient(tree, sum, grown) == 1 &&
+   const uint32_t sum = chosen_value(object, tree, index, grown);
+   return sum != LIFT_NONE && lift_coefficient(tree, sum, grown) == 1 &&
           lift_in_fours(&object->guard, tree, sum, grown, object->method);
 }
 
-/* Whether the value is the load, or condition ? load : 0. */
+/* Whether the value is the load, which may have a name. */
 static bool gives_load(vector_object_t *object, const lift_tree_t *tree, uint32_t value, uint32_t load,
                        uint32_t grown) {
-   uint32_t plain = lift_plain(tree, value);
-   if (lift_is(tree, plain, LIFT_CONDITIONAL)) {
-      if (!lift_is_zero(tree, lift_child(tree, plain, 2)) ||
-          !lift_holds_in_fours(&object->guard, tree, lift_child(tree, plain, 0), grown, object->method))
-         return false;
-      plain = lift_plain(tree, lift_child(tree, plain, 1));
-   }
-   return plain == load || (lift_is(tree, plain, LIFT_NAME) && tree->nodes[plain].declaration == load);
+   const uint32_t given = chosen_value(object, tree, value, grown);
+   return given == load || (lift_is(tree, given, LIFT_NAME) && tree->nodes[given].declaration == load);
 }
 
 /* Whether the method is declarations and one return, which gives one load of a whole buffer of floats. */
