@@ -4,6 +4,7 @@
 #include <math.h>
 #include "generator/convolution_extent.h"
 #include "generator/tensor_start.h"
+#include "generator/warpgroup_start.h"
 
 #define LAUNCH_NANOSECONDS 1500.0
 #define TILE_NANOSECONDS 1500.0 /* until a tile's first product, and for its sums on their way out */

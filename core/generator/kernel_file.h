@@ -21,6 +21,7 @@ typedef struct rkb_kernel_file {
    int64_t parts;   /* of a split reduction, of the launch at hand */
    bool wide_bench; /* a bench case may need the wider indices */
    bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */
+   const char *taken; /* the conditions of the entries since it was NULL, or'ed; NULL: one has none */
    const char *also; /* what must hold besides for every entry; NULL: nothing */
    const char *scratch_bytes; /* of the buffers so far, in the manifest's language; NULL: none */
    const char *functions[RKB_MOST_FUNCTIONS]; /* of launches that share a kernel: those that are written */
@@ -61,6 +62,9 @@ void rkb_kernel_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtyp
 /* Append the kernels of a launch, called after base, and its entries in the manifest.  False: not legal, and the file's why says so. */
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base);
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
+/* Those of a launch's second tile alone, where tensor maps describe both factors.  Returns the condition under which one of them is taken,
+ * of those under which the second tile is faster; NULL: not legal. */
+const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base, const char *faster);
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 /* Appends the kernel that launches share, its blocks divided among them (kernel_beside.c), and its entries in the manifest.  small: the

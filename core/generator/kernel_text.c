@@ -1,6 +1,7 @@
 /* A schedule as a kernel file.  One thread a graph. */
 #include "generator/kernel_text.h"
 #include "generator/moments.h"
+#include "generator/other_tile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,25 @@ static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
    return launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel : kernels[launch->mapping];
 }
 
+/* The parts of a launch with a second tile, as many as the case's tile has.  False: not legal. */
+static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   const char *refused = rkb_other_refused(file->graph, launch, file->shared_bytes);
+   if (refused) {
+      snprintf(file->why, sizeof file->why, "%s: %s", file->graph->nodes[launch->anchors[0]].name, refused);
+      return false;
+   }
+   const rkb_launch_t other = rkb_other_launch(file->graph, launch, file->shared_bytes);
+   const int64_t first = launch->decisions[RKB_SPLIT], second = other.decisions[RKB_SPLIT];
+   const char *faster = rkb_other_when(file, launch, &other), *name = file->graph->nodes[launch->anchors[0]].name;
+   file->parts = first > second ? first : second;
+   if (faster && file->parts > 1) /* where no tensor maps describe the factors of the second, such a case has the first */
+      rkb_kernel_scratch(file, rkb_arena_format(file->arena, "%s_parts", name), RKB_F32,
+                         first < second ? rkb_arena_format(file->arena, "if(%s, %lld, %lld) * %s", faster, (long long)second, (long long)first,
+                                                    rkb_kernel_elements_text(file, launch->anchors[0]))
+                                 : parts_text(file, launch, launch->anchors[0]));
+   return faster != NULL;
+}
+
 /* What a launch's kernels are called, once its scratch is there.  NULL: not legal. */
 static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
@@ -122,6 +142,8 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return NULL;
    }
+   if (rkb_launch_has_other(launch))
+      return prepare_other(file, launch) ? name : NULL;
    const bool split = is_split(file, launch);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (split || (hands_on(launch) && rkb_row_hands_on(file->graph, launch, a)))
@@ -173,6 +195,14 @@ static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
                : (small_t){NULL, NULL};
 }
 
+/* The kernels of a launch's second tile; returns the condition under which a case takes one.  NULL: not legal. */
+static const char *write_other(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name, rkb_launch_t *other) {
+   *other = rkb_other_launch(file->graph, launch, file->shared_bytes);
+   const char *faster = rkb_other_when(file, launch, other), *taken = faster ? rkb_kernel_other_variants(file, other, name, faster) : NULL;
+   file->goes_on = true;
+   return taken;
+}
+
 static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const char *name = prepare(file, launch);
    rkb_launch_t plain = *launch;
@@ -186,6 +216,10 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    file->goes_on = small.few != NULL;
    if (launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_LISTED] && !write_lists(file, launch, name))
       return false;
+   rkb_launch_t other = {0}, plain_other;
+   const char *second = NULL, *other_name = rkb_arena_format(file->arena, "%s_other", name);
+   if (rkb_launch_has_other(launch) && !(second = write_other(file, launch, other_name, &other)))
+      return false;
    if (launch->mapping == RKB_MAP_LINK) {
       add_links(file, launch->anchors[0]);
       if (!rkb_kernel_variants(file, &plain, rkb_write_link_kernel, rkb_arena_format(file->arena, "%s_links", file->graph->nodes[launch->anchors[0]].name)))
@@ -197,8 +231,15 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
           ? !rkb_kernel_rank_variants(file, launch, name)
           : !rkb_kernel_variants(file, launch, writer_of(launch), name))
       return false;
-   file->also = small.many;
+   if (second && finish_of(file, &other, other_name, &plain_other, &finish)) {
+      file->also = second;
+      if (!rkb_kernel_variants(file, &plain_other, finish.write, finish.name))
+         return false;
+      file->goes_on = true;
+   }
+   file->also = file->goes_on ? NULL : second ? rkb_arena_format(file->arena, "not (%s)", second) : small.many;
    const bool good = !finish_of(file, launch, name, &plain, &finish) || rkb_kernel_variants(file, &plain, finish.write, finish.name);
+   file->goes_on = false;
    file->also = NULL;
    return good;
 }

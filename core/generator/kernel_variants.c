@@ -144,6 +144,7 @@ static const char *argument_of(rkb_kernel_file_t *file, const rkb_parameter_text
 void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t parameter_count,
                        const rkb_kernel_shape_t *shape, const char *name, const char *type, const char *when, bool other) {
    when = rkb_kernel_both(file, file->also, when);
+   file->taken = file->taken && when ? rkb_arena_format(file->arena, "%s or %s", file->taken, when) : when;
    other |= file->goes_on;
    file->goes_on = false;
    if (rkb_sizes_pass(&file->graph->sizes, shape->grid, when, file->scratch_bytes, MOST_BLOCKS))
@@ -287,11 +288,11 @@ static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
 }
 
 /* The kernel of warpgroups for a convolution's cases in which tensor maps of pixels describe it.  always: these are all cases. */
-static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped,
-                         bool *always) {
+static bool write_pixels_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, int64_t stride, const char *base,
+                            bool *other, bool *mapped, bool *always) {
    rkb_variant_t own = *variant;
-   own.suffix = rkb_arena_format(file->arena, "%s_pixels", variant->suffix);
-   if (!rkb_pixel_map_conditions(file->graph, launch, RKB_TENSOR_CONDITIONS, own.conditions, &own.condition_count) ||
+   own.suffix = rkb_arena_format(file->arena, stride > 1 ? "%s_pixels_%lld" : "%s_pixels", variant->suffix, (long long)stride);
+   if (!rkb_pixel_map_conditions(file->graph, launch, stride, RKB_TENSOR_CONDITIONS, own.conditions, &own.condition_count) ||
        !rkb_indices_possible(file->graph, own.conditions, own.condition_count) ||
        !rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, own.conditions, own.condition_count))
       return true;
@@ -300,6 +301,17 @@ static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    *other = *mapped = true;
    *always = own.condition_count == 0;
    return true;
+}
+
+/* The same, and one for each stride whose phases are products of their own. */
+static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped,
+                         bool *always) {
+   int64_t strides[RKB_MOST_STRIDES];
+   const uint32_t count = launch->decisions[RKB_PHASES] && rkb_launch_has_phases(file->graph, launch) ? rkb_launch_strides(file->graph, launch, strides) : 0;
+   bool good = write_pixels_of(file, launch, variant, 1, base, other, mapped, always);
+   for (uint32_t i = 0; i < count && good && !*always; i++)
+      good = write_pixels_of(file, launch, variant, strides[i], base, other, mapped, always);
+   return good;
 }
 
 /* The kernel of warpgroups for the cases of a convolution, or of one of its gradients, in which tensor maps describe its images; and the launch
@@ -371,6 +383,29 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    const bool good = write_variant(file, launch, &plain, rkb_write_tensor_kernel, base, other, true);
    file->one_width = one_width;
    return good;
+}
+
+const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base, const char *faster) {
+   bool good = true, beside = false;
+   file->also = faster;
+   file->taken = NULL;
+   for (uint32_t i = 0; i < rkb_tensor_variants(file->graph, other) && good; i++) {
+      rkb_variant_t variant = {.vector = 16, .suffix = i ? rkb_arena_format(file->arena, "_%u", i + 1) : ""};
+      bool possible, written = false, everywhere = false;
+      variant.condition_count = rkb_tensor_conditions(file->graph, file->arena, file->storage, other, i, variant.conditions, &possible);
+      if (!possible || !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
+         continue;
+      good = write_pixels(file, other, &variant, base, &beside, &written, &everywhere);
+      if (good && !written && rkb_warpgroup_suits(file->graph, file->arena, file->storage, other, variant.conditions, variant.condition_count)) {
+         good = write_variant(file, other, &variant, rkb_write_warpgroup_kernel, base, beside, false);
+         written = true;
+      }
+      beside |= written;
+   }
+   file->also = NULL;
+   if (good && !beside)
+      snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
+   return good && beside ? file->taken : NULL;
 }
 
 /* A kernel for each size of the window, whose loops are unrolled.  other: whether there is one. */

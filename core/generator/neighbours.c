@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "generator/kernel_text.h"
 #include "generator/tensor_start.h"
+#include "generator/warpgroup_start.h"
 
 #define MOST_NEIGHBOURS 4096u
 #define MOST_WRITTEN 160u /* texts that one call writes, a few milliseconds each */

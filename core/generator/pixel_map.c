@@ -38,7 +38,32 @@ static bool add(const rkb_graph_t *graph, uint32_t most, rkb_condition_t *condit
    return true;
 }
 
-bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t most,
+static bool is_one(const rkb_graph_t *graph, uint32_t size) {
+   return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
+}
+
+uint32_t rkb_launch_strides(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t strides[RKB_MOST_STRIDES]) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   uint32_t count = 0;
+   int64_t values[RKB_MOST_STRIDES];
+   const rkb_size_t *stride = &graph->sizes.list[node->integers[HEAD]];
+   const uint32_t found = stride->constant ? 1 : rkb_size_values(stride, RKB_MOST_STRIDES, values);
+   if (stride->constant)
+      values[0] = stride->at[0];
+   for (uint32_t i = 0; i < found; i++)
+      if (values[i] > 1)
+         strides[count++] = values[i];
+   return count;
+}
+
+bool rkb_launch_has_phases(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *node = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
+   int64_t strides[RKB_MOST_STRIDES];
+   return launch->mapping == RKB_MAP_TENSOR && node && node->kind == RKB_NODE_CONVOLUTION_INPUT && node->rank == RANK &&
+          rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes == 2 && rkb_launch_strides(graph, launch, strides) > 0;
+}
+
+bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t stride, uint32_t most,
                               rkb_condition_t *conditions, uint32_t *count) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    if (node->kind == RKB_NODE_MATMUL || node->rank != RANK)
@@ -54,7 +79,9 @@ bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *laun
    for (uint32_t i = 0; i < RKB_PIXEL_DIMS && node->kind == RKB_NODE_CONVOLUTION_INPUT;
         i++) /* pixels between those of a stride are no pixels */
       if (!add(graph, most, conditions, count,
-               (rkb_condition_t){.size = node->integers[HEAD + 3 * i], .multiple = 1, .equal = 1}))
+               (rkb_condition_t){.size = node->integers[HEAD + 3 * i], .multiple = 1, .equal = stride}) ||
+          (stride > 1 && (!is_one(graph, node->integers[HEAD + 3 * i + 2]) ||
+                          !add(graph, most, conditions, count, (rkb_condition_t){.size = node->shape[2 + i], .multiple = stride}))))
          return false;
    return true;
 }
@@ -74,6 +101,21 @@ static bool channels_come_last(rkb_writer_t *writer, const rkb_product_tile_t *t
       wanted = rkb_index_make(indices, RKB_INDEX_SUM,
                               rkb_index_make(indices, RKB_INDEX_PRODUCT, wanted, order[i + 1]), order[i]);
    return element == wanted;
+}
+
+/* A dim of a product in phases: taps are a stride apart, and the places of a phase neighbours. */
+static void set_phases(rkb_writer_t *writer, const rkb_product_tile_t *tile, rkb_pixel_map_t *map, uint32_t dim, const rkb_index_t *padding) {
+   rkb_indices_t *indices = &writer->indices;
+   const uint32_t from = RKB_PIXEL_DIMS - 1 - dim; /* the product's dims are in the other order */
+   const rkb_index_t *stride = map->step[dim], *one = rkb_index_constant(indices, 1);
+   map->first_shift[dim] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, padding, stride);
+   map->window[dim] = tile->product.depth.extent[1 + from];
+   map->positions[dim] = tile->product.row.extent[1 + from];
+   map->step[dim] = one;
+   map->before[dim] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_index_make(indices, RKB_INDEX_DIFFERENCE, map->window[dim], one),
+                                     map->first_shift[dim]);
+   map->behind[dim] = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_index_make(indices, RKB_INDEX_SUM, map->before[dim], map->size[dim]),
+                                     map->positions[dim]);
 }
 
 bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
@@ -99,7 +141,9 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
       const rkb_index_t *rest = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, reach, padding);
       map->before[i] = map->backwards ? rest : padding;
       map->behind[i] = map->backwards ? padding : rest;
-      if (map->backwards && !rkb_index_is(map->step[i], 1))
+      if (tile->product.in_phases)
+         set_phases(writer, tile, map, i, padding);
+      else if (map->backwards && !rkb_index_is(map->step[i], 1))
          return false;
    }
    /* A copy is of one tap: a step's terms, or as many of the tile's columns as a row of shared memory has. */
@@ -170,12 +214,19 @@ void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, cons
 }
 
 /* How far a tap lies from the window's place along one dim. */
-static const char *offset_of(rkb_writer_t *writer, const rkb_pixel_map_t *map, uint32_t dim) {
-   const char *window = rkb_writer_uniform(writer, map->window[0]),
+static const char *offset_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_pixel_map_t *map, uint32_t dim) {
+   const char *window = map->first_shift[0] ? rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1))
+                                            : rkb_writer_uniform(writer, map->window[0]),
               *tap = rkb_arena_format(writer->arena, "tap %s %s", dim ? "/" : "%", window);
    if (map->backwards)
       tap =
          rkb_arena_format(writer->arena, "(%s - 1 - %s)", rkb_writer_uniform(writer, map->window[dim]), tap);
+   if (map->first_shift[dim]) {
+      const uint32_t from = RKB_PIXEL_DIMS - 1 - dim;
+      const rkb_index_t *shift = rkb_index_make(&writer->indices, RKB_INDEX_DIFFERENCE,
+                                                rkb_product_phase_shift(writer, &tile->product, tile->group, from), map->first_shift[dim]);
+      return rkb_arena_format(writer->arena, "%s + %s", tap, rkb_writer_index(writer, shift));
+   }
    return rkb_index_is(map->dilation[dim], 1)
              ? tap
              : rkb_arena_format(writer->arena, "%s * %s", tap,
@@ -201,7 +252,7 @@ void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, co
    rkb_write(
       writer,
       "copy_pixels(%s + box * %lld, &%s, %s, (int)(number %% %s), %s_right, %s_down, %s_image, (int)(%s), (int)(%s));",
-      to, bytes, name, barrier, channels, variable, variable, variable, offset_of(writer, map, 0),
-      offset_of(writer, map, 1));
+      to, bytes, name, barrier, channels, variable, variable, variable, offset_of(writer, tile, map, 0),
+      offset_of(writer, tile, map, 1));
    rkb_write_close(writer);
 }

@@ -163,6 +163,80 @@ void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product)
       product->group.total = rkb_index_constant(&writer->indices, 1);
 }
 
+bool rkb_product_in_phases(rkb_writer_t *writer, rkb_product_t *product) {
+   static const char *const phases[] = {"phase_p", "phase_q", "phase_r"};
+   const rkb_node_t *node = node_of(writer, product);
+   rkb_indices_t *indices = &writer->indices;
+   const uint32_t spatial = node->rank - 2;
+   if (node->kind != RKB_NODE_CONVOLUTION_INPUT || !rkb_index_is(integer_of(writer, node, 1), 1))
+      return false;
+   for (uint32_t d = 0; d < spatial; d++) {
+      const rkb_index_t *stride = integer_of(writer, node, HEAD + 3 * d);
+      if (stride->kind != RKB_INDEX_CONSTANT || stride->constant < 2 || !rkb_index_is(integer_of(writer, node, HEAD + 3 * d + 2), 1) ||
+          !rkb_index_divides(product->row.extent[1 + d], (uint32_t)stride->constant))
+         return false;
+   }
+   rkb_product_t own = {.node = product->node, .column = product->column, .in_phases = true};
+   add_dim(writer, &own.group, "group", product->group.extent[0]);
+   add_dim(writer, &own.row, "sample", product->row.extent[0]);
+   add_dim(writer, &own.depth, "o", product->depth.extent[0]);
+   for (uint32_t d = 0; d < spatial; d++) {
+      const rkb_index_t *stride = integer_of(writer, node, HEAD + 3 * d), *rest = rkb_index_constant(indices, stride->constant - 1);
+      add_dim(writer, &own.group, phases[d], stride);
+      add_dim(writer, &own.row, places[d], rkb_index_make(indices, RKB_INDEX_QUOTIENT, product->row.extent[1 + d], stride));
+      add_dim(writer, &own.depth, taps[d],
+              rkb_index_make(indices, RKB_INDEX_QUOTIENT, rkb_index_make(indices, RKB_INDEX_SUM, product->depth.extent[1 + d], rest), stride));
+   }
+   *product = own;
+   return true;
+}
+
+/* The phase, counted from the window's edge. */
+static const rkb_index_t *shifted_phase(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim) {
+   return rkb_index_make(&writer->indices, RKB_INDEX_SUM, group[1 + dim], integer_of(writer, node_of(writer, product), HEAD + 3 * dim + 1));
+}
+
+const rkb_index_t *rkb_product_first_tap(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim) {
+   return rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, shifted_phase(writer, product, group, dim),
+                         integer_of(writer, node_of(writer, product), HEAD + 3 * dim));
+}
+
+const rkb_index_t *rkb_product_phase_shift(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim) {
+   return rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, shifted_phase(writer, product, group, dim),
+                         integer_of(writer, node_of(writer, product), HEAD + 3 * dim));
+}
+
+const rkb_index_t *rkb_product_phase_taps(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *stride = integer_of(writer, node_of(writer, product), HEAD + 3 * dim),
+                     *most = rkb_index_make(indices, RKB_INDEX_SUM, size_of(writer, input_of(writer, product, 1), 2 + dim),
+                                            rkb_index_constant(indices, stride->constant - 1));
+   return rkb_index_make(indices, RKB_INDEX_QUOTIENT,
+                         rkb_index_make(indices, RKB_INDEX_DIFFERENCE, most, rkb_product_first_tap(writer, product, group, dim)), stride);
+}
+
+/* A factor of a product in phases; as rkb_product_operand.  The gradient's pixels, or the weight, some of whose taps there are not. */
+static const char *phase_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
+                                 const rkb_index_t *const *across, const rkb_index_t *const *depth, const rkb_index_t **at) {
+   const rkb_node_t *node = node_of(writer, product), *from = input_of(writer, product, side);
+   rkb_indices_t *indices = &writer->indices;
+   const char *guard = NULL;
+   at[0] = side ? depth[0] : across[0];
+   at[1] = side ? across[0] : depth[0];
+   for (uint32_t d = 0; d + 2 < node->rank; d++) {
+      const rkb_index_t *tap = depth[1 + d];
+      at[2 + d] = side ? rkb_index_make(indices, RKB_INDEX_SUM,
+                                        rkb_index_make(indices, RKB_INDEX_PRODUCT, tap, integer_of(writer, node, HEAD + 3 * d)),
+                                        rkb_product_first_tap(writer, product, group, d))
+                       : rkb_index_make(indices, RKB_INDEX_DIFFERENCE,
+                                        rkb_index_make(indices, RKB_INDEX_SUM, across[1 + d], rkb_product_phase_shift(writer, product, group, d)), tap);
+      const char *place = rkb_writer_index(writer, at[2 + d]), *size = rkb_writer_uniform(writer, size_of(writer, from, 2 + d)),
+                 *inside = rkb_arena_format(writer->arena, side ? "%s < %s" : "%s >= 0 && %s < %s", place, side ? size : place, size);
+      guard = guard ? rkb_arena_format(writer->arena, "%s && %s", guard, inside) : inside;
+   }
+   return guard;
+}
+
 void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number,
                        const rkb_index_t **at) {
    const rkb_index_t *rest = number;
@@ -253,6 +327,8 @@ const char *rkb_product_operand(rkb_writer_t *writer, const rkb_product_t *produ
                                 const rkb_index_t *const *group, const rkb_index_t *const *across,
                                 const rkb_index_t *const *depth, const rkb_index_t **at) {
    const rkb_node_t *node = node_of(writer, product), *from = input_of(writer, product, side);
+   if (product->in_phases)
+      return phase_operand(writer, product, side, group, across, depth, at);
    switch (node->kind) {
    case RKB_NODE_MATMUL:
       matmul_operand(writer, product, side, group, across[0], depth[0], at);
@@ -302,6 +378,9 @@ void rkb_product_output(rkb_writer_t *writer, const rkb_product_t *product, cons
    at[0] = node->kind == RKB_NODE_CONVOLUTION_WEIGHT ? channel : row[0];
    at[1] = node->kind == RKB_NODE_CONVOLUTION_WEIGHT ? row[0] : channel;
    memcpy(at + 2, row + 1, (node->rank - 2) * sizeof *at);
+   for (uint32_t d = 0; d + 2 < node->rank && product->in_phases; d++)
+      at[2 + d] = rkb_index_make(&writer->indices, RKB_INDEX_SUM,
+                                 rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row[1 + d], product->group.extent[1 + d]), group[1 + d]);
 }
 
 void rkb_product_place(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *at,

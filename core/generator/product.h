@@ -17,6 +17,7 @@ typedef struct rkb_product_dims {
 typedef struct rkb_product {
    uint32_t node;
    rkb_product_dims_t group, row, column, depth;
+   bool in_phases; /* of a convolution's input gradient with a stride: see rkb_product_in_phases */
 } rkb_product_t;
 
 /* The dim of a product's output along which neighbours are neighbours of a root too, however the root turns it. */
@@ -29,6 +30,17 @@ void rkb_product_unjoin(rkb_writer_t *writer, uint32_t product, uint32_t root, c
 /* Whether the product's terms are channels of taps of a window: the first of depth's dims are the channels. */
 bool rkb_product_has_taps(const rkb_node_t *node);
 void rkb_product_of(rkb_writer_t *writer, uint32_t node, rkb_product_t *product);
+/* A place of the input gradient of a convolution with a stride is seen through some taps alone, by its phase: its remainder by the stride, in
+ * each dim.  So the places of one phase are a product of their own, whose taps are a stride apart, without terms that are nothing by
+ * their place: phases become products side by side.  False, and nothing changes: the conditions do not say what the stride is, or that
+ * it divides the sizes. */
+bool rkb_product_in_phases(rkb_writer_t *writer, rkb_product_t *product);
+/* Of such a product: the first of the taps that a place of the phase at hand is seen through, along a dim, and how far the pixel that sees it
+ * through that tap is from the place's number in its phase. */
+const rkb_index_t *rkb_product_first_tap(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim);
+const rkb_index_t *rkb_product_phase_shift(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim);
+/* How many taps of the window it is seen through: at most the product's depth has. */
+const rkb_index_t *rkb_product_phase_taps(rkb_writer_t *writer, const rkb_product_t *product, const rkb_index_t *const *group, uint32_t dim);
 /* Divides a number among dims, the last the fastest. */
 void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number,
                        const rkb_index_t **at);

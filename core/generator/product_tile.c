@@ -112,6 +112,8 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
               turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]); /* the reference's rows are the fast ones */
    *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x", .listed = listed};
    rkb_product_of(writer, anchor, &tile->product);
+   if (launch->mapping == RKB_MAP_TENSOR && d[RKB_PHASES])
+      rkb_product_in_phases(writer, &tile->product);
    if (listed) { /* what were products side by side are rows or columns of one */
       *(turned ? &tile->product.column : &tile->product.row) = tile->product.group;
       tile->product.group = (rkb_product_dims_t){.total = rkb_index_constant(&writer->indices, 1)};
@@ -264,6 +266,14 @@ void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
    tile->blocks_n = rkb_tiles_along(writer, tile->n.total, tile->n.extent);
 }
 
+/* The terms of the phase at hand, numbered tap by tap. */
+static const char *phase_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   const rkb_index_t *terms = tile->product.depth.extent[0];
+   for (uint32_t d = 0; d + 1 < tile->product.depth.count; d++)
+      terms = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, terms, rkb_product_phase_taps(writer, &tile->product, tile->group, d));
+   return rkb_writer_index(writer, terms);
+}
+
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t *d = tile->launch->decisions;
@@ -290,7 +300,7 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
                              rkb_index_make(indices, RKB_INDEX_PRODUCT, rounded_up(writer, tile->total_depth, tile->depth),
                                             rkb_index_constant(indices, tile->depth)),
                              tile->taps.total);
-   const char *all = rkb_writer_uniform(writer, whole);
+   const char *all = tile->product.in_phases && tile->terms.count ? phase_terms(writer, tile) : rkb_writer_uniform(writer, whole);
    if (split) {
       const int64_t step = d[RKB_SPLIT] * tile->depth;
       const rkb_index_t *share = rkb_index_make(indices, RKB_INDEX_PRODUCT,

@@ -10,6 +10,7 @@
 #include "generator/lists.h"
 #include "generator/moments.h"
 #include "generator/online_nodes.h"
+#include "generator/pixel_map.h"
 #include "generator/pool_window.h"
 #include "generator/product.h"
 #include "generator/ranks.h"
@@ -79,13 +80,18 @@ static const struct {
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
+   [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
+   [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
+   [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
+   [RKB_OTHER_SPLIT] = {"other_split", 1u << RKB_MAP_TENSOR, {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
 };
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
                                           UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
-                                          UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER;
+                                          UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M |
+                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -165,6 +171,12 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
       return false;
+   if (decision == RKB_PHASES && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || !rkb_launch_has_phases(graph, launch)))
+      return false;
+   if (decision == RKB_OTHER_M && launch->decisions[RKB_COPY] != RKB_COPY_TENSOR)
+      return false;
+   if ((decision == RKB_OTHER_N || decision == RKB_OTHER_SPLIT) && !launch->decisions[RKB_OTHER_M])
+      return false;
    if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
       return false;
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !launch->decisions[RKB_KEEP])
@@ -202,7 +214,7 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    static const int64_t defaults[RKB_DECISIONS] = {
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1};
+      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1, [RKB_OTHER_SPLIT] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];

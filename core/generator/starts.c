@@ -89,7 +89,14 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
    const rkb_extents_t e = rkb_launch_extents(graph, launch);
    const bool floats = launch->decisions[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 && graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL,
               suits = floats ? rkb_convolution_suit(graph, target, launch) : rkb_tensor_suit_warpgroups(graph, target, &e, launch);
-   if (suits && !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+   if (!suits)
+      return;
+   if (!rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+      *launch = before;
+      return;
+   }
+   before = *launch;
+   if (!floats && rkb_tensor_suit_other(graph, target, &e, launch) && !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
       *launch = before;
 }
 

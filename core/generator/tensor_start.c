@@ -4,9 +4,11 @@
 #include <math.h>
 #include "generator/fragments.h"
 #include "generator/kernel_text.h"
+#include "generator/other_tile.h"
 #include "generator/product.h"
 #include "generator/starts.h"
 #include "generator/tensor_tile.h"
+#include "generator/warpgroup_start.h"
 
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
@@ -46,23 +48,6 @@ static double share_of(const int64_t *d) {
           tiles[t].warp_n == d[RKB_WARP_N])
          return tiles[t].share;
    return 0.8 * warp / 64;
-}
-
-/* Tiles for warpgroups, with the share of wgmma's rate that they tend to reach; and where floats are split: 128 x 256 leaves room for two
- * stages alone.  Of 128 x 256, 128 x 128 and 256 x 128 both were measured, on an H200 (docs/results/2026-11-23-tensor) and an H100
- * (docs/results/2026-11-26-table). */
-static const struct {
-   int64_t m, n, groups;
-   double share, split_share;
-} warpgroup_tiles[] = {{128, 256, 2, 0.80, 0.47}, {256, 128, 2, 0.77, 0.82}, {128, 192, 2, 0.77, 0.50}, {128, 128, 2, 0.74, 0.66}, {64, 256, 1, 0.50, 0.36},
-                       {64, 128, 1, 0.42, 0.36},  {128, 64, 2, 0.40, 0.36},  {64, 64, 1, 0.28, 0.28}};
-
-static double warpgroup_share(const int64_t *d) {
-   const bool split = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
-   for (uint32_t t = 0; t < sizeof warpgroup_tiles / sizeof warpgroup_tiles[0]; t++)
-      if (warpgroup_tiles[t].m == d[RKB_TILE_M] && warpgroup_tiles[t].n == d[RKB_TILE_N] && warpgroup_tiles[t].groups == d[RKB_GROUPS])
-         return split ? warpgroup_tiles[t].split_share : warpgroup_tiles[t].share;
-   return split ? 0.4 : 0.5;
 }
 
 bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch) {
@@ -105,7 +90,7 @@ static double estimate_in(const rkb_target_t *target, const rkb_extents_t *exten
 }
 
 double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, const int64_t *d) {
-   const double rate = d[RKB_COPY] == RKB_COPY_TENSOR ? target->warpgroup[d[RKB_TENSOR]] * warpgroup_share(d) : target->tensor[d[RKB_TENSOR]] * share_of(d);
+   const double rate = d[RKB_COPY] == RKB_COPY_TENSOR ? target->warpgroup[d[RKB_TENSOR]] * rkb_warpgroup_share(d) : target->tensor[d[RKB_TENSOR]] * share_of(d);
    double sum = 0;
    for (uint32_t i = 0; i < e->count && rate > 0; i++)
       sum += log(estimate_in(target, e, i, d, rate));
@@ -144,39 +129,68 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
       d[RKB_STAGES]--;
 }
 
-void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
-   int64_t *d = launch->decisions;
-   d[RKB_COPY] = RKB_COPY_TENSOR;
-   d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
-   d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* of the launches for other cases */
-   d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
-   d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];
-   d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;
-   if (d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes % 128 != 0)
-      d[RKB_TILE_K] = 128 / rkb_fragment_type(d[RKB_TENSOR])->bytes;
-   d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* of the launches for other strides */
-   d[RKB_WARP_N] = d[RKB_TILE_M] * d[RKB_TILE_N] > 128 * 64 ? 64 : 32;
-   for (d[RKB_STAGES] = d[RKB_STAGES] < 4 ? 4 : d[RKB_STAGES]; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
-      d[RKB_STAGES]--;
-}
-
 bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e, rkb_launch_t *launch) {
    double least = rkb_tensor_estimate(target, e, launch->decisions);
    bool found = false;
-   for (uint32_t t = 0; t < sizeof warpgroup_tiles / sizeof warpgroup_tiles[0]; t++)
+   for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = *launch;
          int64_t *d = tried.decisions;
-         d[RKB_TILE_M] = warpgroup_tiles[t].m;
-         d[RKB_TILE_N] = warpgroup_tiles[t].n;
+         d[RKB_TILE_M] = tile->m;
+         d[RKB_TILE_N] = tile->n;
          d[RKB_SPLIT] = *split;
          d[RKB_PERSISTENT] = 1;
          rkb_tensor_settle(graph, target->shared_bytes, &tried);
-         d[RKB_GROUPS] = warpgroup_tiles[t].groups;
+         d[RKB_GROUPS] = tile->groups;
          d[RKB_ORDER] = ceil(e->mean.m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
          const double time = rkb_tensor_estimate(target, e, d);
          if (time >= least * 0.97 || (*split > 1 && rkb_most_depth(e) / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes))
+            continue;
+         least = time;
+         *launch = tried;
+         found = true;
+      }
+   return found;
+}
+
+/* What other_tile.c's condition compares in a case, but for the least length of parts. */
+static double rounds_of(const rkb_target_t *target, const rkb_launch_t *launch, const rkb_extent_t *e) {
+   const int64_t *d = launch->decisions;
+   const double tiles = ceil(e->m / (double)d[RKB_TILE_M]) * ceil(e->n / (double)d[RKB_TILE_N]) * e->groups * (double)d[RKB_SPLIT];
+   return ceil(tiles / (double)target->multiprocessors) * (double)rkb_other_weight(launch) * ceil(e->depth / (double)d[RKB_SPLIT]);
+}
+
+/* The geometric mean over the bench cases, each with the tile that it takes. */
+static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, const rkb_launch_t *launch, const rkb_launch_t *other) {
+   double sum = 0;
+   for (uint32_t i = 0; i < e->count; i++) {
+      const rkb_launch_t *taken = rounds_of(target, other, &e->cases[i]) < rounds_of(target, launch, &e->cases[i]) ? other : launch;
+      const int64_t *d = taken->decisions;
+      sum += log(estimate_in(target, e, i, d, target->warpgroup[d[RKB_TENSOR]] * rkb_warpgroup_share(d)));
+   }
+   return exp(sum / e->count);
+}
+
+/* By so much a second tile must be faster: it is another kernel to build. */
+#define OTHER_GAIN 0.925
+
+bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e, rkb_launch_t *launch) {
+   double least = OTHER_GAIN * rkb_tensor_estimate(target, e, launch->decisions);
+   const rkb_launch_t first = *launch;
+   bool found = false;
+   for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m && e->count > 1; tile++)
+      for (const int64_t *split = rkb_decision_values(RKB_OTHER_SPLIT); *split > 0; split++) {
+         rkb_launch_t tried = first;
+         tried.decisions[RKB_OTHER_M] = tile->m;
+         tried.decisions[RKB_OTHER_N] = tile->n;
+         tried.decisions[RKB_OTHER_SPLIT] = *split;
+         if ((*split > 1 && rkb_most_depth(e) / (double)*split < 4 * (double)first.decisions[RKB_TILE_K]) ||
+             rkb_other_refused(graph, &tried, target->shared_bytes))
+            continue;
+         const rkb_launch_t other = rkb_other_launch(graph, &tried, target->shared_bytes);
+         const double time = estimate_with(target, e, &first, &other);
+         if (time >= least)
             continue;
          least = time;
          *launch = tried;

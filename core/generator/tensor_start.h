@@ -28,12 +28,11 @@ double rkb_most_depth(const rkb_extents_t *extents);
 
 /* Whether the target has what a launch of mapping TENSOR multiplies and copies with. */
 bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch);
-/* Gives a launch of mapping TENSOR, which copies by tensor maps from now on, the decisions that such copies ask for, near those that it
- * has. */
-void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch);
 /* Gives a launch of mapping TENSOR the products of warpgroups where they are faster by estimate.  False: left alone.  Whether tensor maps
  * describe the factors is not known here. */
 bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents, rkb_launch_t *launch);
+/* Gives a launch of warpgroups a second tile where some bench cases are faster with it by estimate.  False: left alone. */
+bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents, rkb_launch_t *launch);
 /* About how long a launch of mapping TENSOR takes, in nanoseconds: the geometric mean over the bench cases. */
 double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *extents, const int64_t *decisions);
 /* Gives the launch the mapping TENSOR and decisions that suit.  Returns their estimate; HUGE_VAL, and leaves the launch alone: no

@@ -40,7 +40,20 @@ static bool describe_taps(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
           rkb_index_divides(map->row, whole) && rkb_index_divides(map->tap, whole);
 }
 
-bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
+/* The same tile of the product of all phases, whose weight has all taps. */
+static rkb_product_tile_t of_all_phases(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   rkb_product_tile_t all = *tile;
+   if (!tile->product.in_phases)
+      return all;
+   rkb_product_of(writer, tile->product.node, &all.product);
+   rkb_tile_number_by_taps(writer, &all);
+   all.total_depth = all.product.depth.total;
+   all.number = all.group[0] = rkb_index_constant(&writer->indices, 0);
+   return all;
+}
+
+bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
+   const rkb_product_tile_t all = of_all_phases(writer, own), *const tile = &all;
    rkb_indices_t *indices = &writer->indices;
    const int64_t whole = 16 / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;
    const rkb_index_t *a = rkb_index_variable(indices, "across", side->total), *k = rkb_index_variable(indices, "depth", tile->total_depth);
@@ -108,12 +121,27 @@ static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t 
                            (long long)rows, map->group || map->tap ? ", 1" : "", RKB_MAP_ROW_BYTES);
 }
 
+/* Writes which of all taps a tap of the phase at hand is. */
+static const char *write_tap(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *number) {
+   const rkb_node_t *weight = &writer->graph->nodes[writer->graph->nodes[tile->product.node].inputs[1]];
+   const rkb_product_dims_t *depth = &tile->product.depth;
+   const char *across = rkb_writer_uniform(writer, rkb_index_size(&writer->indices, weight->shape[3])),
+              *taps = rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1));
+   rkb_write(writer, "const index %s = %s / %s * %s + %s, %s = %s %% %s * %s + %s;", depth->name[1], number, taps,
+             rkb_writer_uniform(writer, tile->product.group.extent[1]),
+             rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->group, 0)), depth->name[2], number, taps,
+             rkb_writer_uniform(writer, tile->product.group.extent[2]),
+             rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->group, 1)));
+   return rkb_arena_format(writer->arena, ", (int)(%s * %s + %s)", depth->name[1], across, depth->name[2]);
+}
+
 void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, const rkb_tile_map_t *map,
                        const char *to, const char *barrier) {
    const long long row = (long long)row_elements(tile), bytes = (long long)rkb_tile_map_box_bytes(tile, side),
                    boxes = (long long)(side->depth_fast ? tile->depth : side->extent) / row;
+   const rkb_product_tile_t all = of_all_phases(writer, tile);
    const char *name = rkb_writer_map(writer, rkb_arena_format(writer->arena, "%s_tiles", writer->storage[map->stored].name),
-                                     definition_of(writer, tile, map, box_rows(tile, side))),
+                                     definition_of(writer, &all, map, box_rows(tile, side))),
               *across = rkb_arena_format(writer->arena, "(int)%s_first", side->variable),
               *group = map->group ? rkb_arena_format(writer->arena, ", (int)%s", tile->number->name) : "",
               *fast = side->depth_fast ? "(int)first" : across, *slow = side->depth_fast ? across : "(int)first";
@@ -121,6 +149,8 @@ void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
       const char *terms = rkb_writer_uniform(writer, map->slow);
       slow = rkb_arena_format(writer->arena, "(int)(first %% %s)", terms);
       group = rkb_arena_format(writer->arena, ", (int)(first / %s)", terms);
+      if (tile->product.in_phases)
+         group = write_tap(writer, tile, rkb_arena_format(writer->arena, "first / %s", terms));
    }
    if (boxes == 1) {
       rkb_write(writer, "copy_tile(%s, &%s, %s, %s, %s%s);", to, name, barrier, fast, slow, group);

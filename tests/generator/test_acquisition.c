@@ -1,10 +1,11 @@
-/* What rkb_generator_acquire writes, on times that a formula makes up: it finds the decisions that the formula favours from a few
+/* Every decision may be changed.  What rkb_generator_acquire writes, on times that a formula makes up: it finds the decisions that the formula favours from a few
  * kernels, knows nothing from fewer, repeats itself for the same seed, and writes nothing that was tried. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
 #include "generator/generator.h"
+#include "generator/neighbours.h"
 #include "generator/schedule.h"
 
 enum { TRIED = 24, ASKED = 16 };
@@ -25,7 +26,8 @@ static double made_up_time(const landscape_t *own, const char *text) {
    rkb_error_t err = {0};
    assert_int_equal(rkb_schedule_parse(own->graph, text, own->schedule, &err), RKB_OK);
    const int64_t *d = own->schedule->launches[0].decisions;
-   return 10 * (1 + 0.4 * fabs(log2((double)d[RKB_THREADS] / 512)) + 0.3 * fabs(log2((double)d[RKB_VECTOR] / 4)));
+   return 10 *
+          (1 + 0.4 * fabs(log2((double)d[RKB_THREADS] / 512)) + 0.3 * fabs(log2((double)d[RKB_VECTOR] / 4)));
 }
 
 static void open_landscape(landscape_t *own) {
@@ -43,7 +45,9 @@ static void open_landscape(landscape_t *own) {
    assert_int_equal(rkb_generator_start(&own->generator, "together", &own->texts[0], &err), RKB_OK);
    for (uint32_t i = 1; i < TRIED; i++) {
       rkb_random_t stream = rkb_random_stream(11, "tried", i, 0);
-      assert_int_equal(rkb_generator_change(&own->generator, &stream, own->texts[i / 2], 0, &own->texts[i], note, sizeof note, &err), RKB_OK);
+      assert_int_equal(rkb_generator_change(&own->generator, &stream, own->texts[i / 2], 0, &own->texts[i],
+                                            note, sizeof note, &err),
+                       RKB_OK);
       assert_non_null(own->texts[i]);
    }
    for (uint32_t i = 0; i < TRIED; i++)
@@ -63,7 +67,9 @@ static char *ask(const landscape_t *own, uint32_t count, uint32_t slot, int64_t 
    rkb_error_t err = {0};
    char note[400], *text = NULL;
    *base = 0;
-   assert_int_equal(rkb_generator_acquire(&own->generator, &stream, own->texts[0], 0, slot, own->tried, count, &text, base, note, sizeof note, &err), RKB_OK);
+   assert_int_equal(rkb_generator_acquire(&own->generator, &stream, own->texts[0], 0, slot, own->tried, count,
+                                          &text, base, note, sizeof note, &err),
+                    RKB_OK);
    assert_true(!text || strstr(note, "guessed"));
    return text;
 }
@@ -108,7 +114,16 @@ static void test_knows_too_little(void **state) {
    close_landscape(&own);
 }
 
+static void test_changes_all(void **state) {
+   (void)state;
+   for (uint32_t focus = RKB_FOCUS_NONE; focus <= RKB_FOCUS_LATENCY; focus++)
+      for (uint32_t d = 0; d < RKB_DECISIONS; d++)
+         if (!(rkb_decision_weight(d, focus) > 0))
+            fail_msg("%s has no weight in focus %u", rkb_decision_name(d), focus);
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(test_finds), cmocka_unit_test(test_knows_too_little)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_all), cmocka_unit_test(test_finds),
+                                      cmocka_unit_test(test_knows_too_little)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,82 @@
+/* Products whose cases suit different tiles: see other_tile.h. */
+#include "generator/other_tile.h"
+
+#include "generator/convolution_extent.h"
+#include "generator/product_tile.h"
+#include "generator/warpgroup_start.h"
+
+bool rkb_launch_has_other(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_OTHER_M] > 0;
+}
+
+rkb_launch_t rkb_other_launch(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+   rkb_launch_t other = *launch;
+   int64_t *d = other.decisions;
+   d[RKB_TILE_M] = d[RKB_OTHER_M];
+   d[RKB_TILE_N] = d[RKB_OTHER_N] ? d[RKB_OTHER_N] : d[RKB_TILE_N];
+   d[RKB_SPLIT] = d[RKB_OTHER_SPLIT];
+   d[RKB_OTHER_M] = d[RKB_OTHER_N] = 0;
+   d[RKB_OTHER_SPLIT] = 1;
+   rkb_tensor_settle(graph, shared_bytes, &other);
+   return other;
+}
+
+const char *rkb_other_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+   const int64_t *d = launch->decisions;
+   if (d[RKB_COPY] != RKB_COPY_TENSOR || d[RKB_SMALL] || d[RKB_BESIDE] ||
+       rkb_convolution_is_tiled(graph, launch))
+      return "a second tile is for products of warpgroups by themselves";
+   const rkb_launch_t other = rkb_other_launch(graph, launch, shared_bytes);
+   if (other.decisions[RKB_TILE_M] == d[RKB_TILE_M] && other.decisions[RKB_TILE_N] == d[RKB_TILE_N] &&
+       other.decisions[RKB_SPLIT] == d[RKB_SPLIT])
+      return "the second tile is the first one again";
+   return rkb_launch_refused(graph, &other, shared_bytes);
+}
+
+int64_t rkb_other_weight(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return (int64_t)((double)(d[RKB_TILE_M] * d[RKB_TILE_N]) / rkb_warpgroup_share(d) / 100);
+}
+
+/* Steps that each part of a sum has at least, if the second tile has more parts: small shapes have the first tile then, so that the checking
+ * machine executes both. */
+#define LEAST_STEPS 16
+
+/* How long a case takes with a launch's tile: rounds of the multiprocessors, by what a tile takes.  depth: the terms of a sum, or NULL
+ * where both tiles have the same. */
+static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
+   rkb_product_tile_t tile;
+   rkb_launch_t own = *launch;
+   own.decisions[RKB_VECTOR] = 1;
+   own.decisions[RKB_TAPS] = 0;
+   rkb_tile_open(writer, &own, &tile);
+   rkb_tile_count_blocks(writer, &tile);
+   const char *count = rkb_index_manifest(&writer->indices, rkb_tile_count(writer, &tile)),
+              *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count,
+                                       (long long)rkb_other_weight(launch));
+   return depth ? rkb_arena_format(writer->arena, "%s * ceildiv(%s, %lld)", time, depth,
+                                   (long long)launch->decisions[RKB_SPLIT])
+                : time;
+}
+
+const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_launch_t *other) {
+   const int64_t split = other->decisions[RKB_SPLIT],
+                 terms = LEAST_STEPS * split * other->decisions[RKB_TILE_K];
+   rkb_writer_t writer;
+   const char *when = NULL;
+   if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0)) {
+      rkb_product_t product;
+      rkb_product_of(&writer, launch->anchors[0], &product);
+      const char *all = rkb_index_manifest(&writer.indices, product.depth.total),
+                 *depth = split != launch->decisions[RKB_SPLIT] ? all : NULL;
+      when = rkb_arena_format(file->arena, "%s < %s", time_text(&writer, other, depth),
+                              time_text(&writer, launch, depth));
+      if (split > launch->decisions[RKB_SPLIT])
+         when = rkb_arena_format(file->arena, "%s and %s >= %lld", when, all, (long long)terms);
+   }
+   if (writer.failed)
+      snprintf(file->why, sizeof file->why, "a second tile: %s", writer.why);
+   const bool failed = writer.failed;
+   rkb_writer_close(&writer);
+   return failed ? NULL : when;
+}
