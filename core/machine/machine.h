@@ -209,6 +209,7 @@ bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t 
 typedef struct rkb_machine_extent {
    uint64_t low, high, words;
    uint64_t bytes; /* stored, those that it stored twice twice */
+   uint64_t once;  /* stored, each byte counted once */
    uint64_t again; /* whole words of them that executed blocks of the launch had stored before it, which is no atomic operation's doing */
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,

@@ -168,6 +168,45 @@ static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
    return count;
 }
 
+static int by_place(const void *left, const void *right) {
+   const struct machine_stored_bytes *x = left, *y = right;
+   return x->region->buffer != y->region->buffer ? (x->region->buffer > y->region->buffer ? 1 : -1)
+                                                 : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static bool in_order(const struct machine_stored_bytes *stores, uint32_t count) {
+   bool ordered = true;
+   for (uint32_t n = 1; n < count && ordered; n++)
+      ordered = by_place(&stores[n - 1], &stores[n]) < 0;
+   return ordered;
+}
+
+/* Of bytes that the block stored again and again, one.  false: no memory. */
+static bool count_once(const struct machine_stored_bytes *stores, uint32_t count,
+                       rkb_machine_extent_t *extents) {
+   struct machine_stored_bytes *sorted = NULL;
+   if (!in_order(stores, count)) {
+      sorted = malloc(count * sizeof *sorted);
+      if (!sorted)
+         return false;
+      memcpy(sorted, stores, count * sizeof *sorted);
+      qsort(sorted, count, sizeof *sorted, by_place);
+      stores = sorted;
+   }
+   uint64_t end = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      if (n == 0 || stores[n].region != stores[n - 1].region)
+         end = 0;
+      const uint64_t first = stores[n].offset > end ? stores[n].offset : end,
+                     behind = stores[n].offset + stores[n].bytes;
+      if (behind > first)
+         extents[stores[n].region->buffer].once += behind - first;
+      end = behind > end ? behind : end;
+   }
+   free(sorted);
+   return true;
+}
+
 /* All that the block stored at once, when it has ended: so words of others are told from words that it stored twice itself. */
 static void take_stores(machine_run_t *run) {
    const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
@@ -176,6 +215,8 @@ static void take_stores(machine_run_t *run) {
                                       : NULL;
    for (uint32_t n = 0; n < run->block_store_count && extents; n++)
       extents[run->block_stores[n].region->buffer].again += stored_before(&run->block_stores[n]);
+   if (extents && !count_once(run->block_stores, run->block_store_count, extents))
+      run->out_of_memory = run->stop = true;
    for (uint32_t n = 0; n < run->block_store_count; n++) {
       const struct machine_stored_bytes *stores = &run->block_stores[n];
       for (uint64_t word = stores->offset / 4; word <= (stores->offset + stores->bytes - 1) / 4; word++)

@@ -9,8 +9,6 @@
 #define SUSPECT_SHARE                                                                                        \
    0.5 /* of the outputs filled, where blocks that differ in what they write are no explanation */
 
-#define LEAST_AS_FULL 2u /* executed blocks of a launch that write as much as the fullest */
-
 #define ROUNDING 1e-9 /* of a share that is a quotient of sums */
 
 /* The largest number of blocks that one executed block represents, among the launches that use a buffer. */
@@ -41,66 +39,6 @@ static double filled_share(const struct sample *s, const rkb_machine_report_t *r
                  (double)((b->elements - rkb_machine_unwritten(s->machine, n, (uint32_t)width)) * width);
    }
    return bytes > 0 ? written / bytes : 1;
-}
-
-/* What every block of the launch would write of the buffer at most, if none wrote more than the fullest of those that were executed; -1: not
- * enough is known. */
-static double most_of_launch(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
-   const uint32_t count = s->blocks.launches[c->launch].count;
-   rkb_machine_extent_t extent;
-   uint64_t most = 0;
-   uint32_t as_full = 0;
-   for (uint32_t place = 0; place < count; place++) {
-      if (!rkb_machine_extent(s->machine, c->launch, place, buffer, &extent))
-         continue;
-      as_full = extent.bytes > most ? 1 : as_full + (extent.bytes == most);
-      most = extent.bytes > most ? extent.bytes : most;
-   }
-   return as_full < LEAST_AS_FULL ? -1 : (double)most * (double)c->blocks;
-}
-
-static bool uses(const rkb_plan_launch_t *launch, uint32_t buffer) {
-   for (uint32_t a = 0; a < launch->argument_count; a++)
-      if (launch->arguments[a].buffer == buffer)
-         return true;
-   return false;
-}
-
-/* The share of the buffer that all blocks of all launches can fill at most; 1 where that is not known. */
-static double most_filled(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
-   double bytes = 0;
-   uint32_t seen = 0, launches = 0;
-   for (uint32_t n = 0; n < s->plan->launch_count; n++)
-      launches += uses(&s->plan->launches[n], buffer);
-   for (uint32_t n = 0; n < report->launch_count; n++) {
-      const rkb_launch_counters_t *c = &report->launches[n];
-      if (!uses(&s->plan->launches[c->launch], buffer))
-         continue;
-      const double most = c->executed ? most_of_launch(s, c, buffer) : -1;
-      if (most < 0)
-         return 1;
-      bytes += most;
-      seen++;
-   }
-   return seen < launches ? 1 : fmin(1, bytes / (double)s->plan->buffers[buffer].bytes);
-}
-
-/* Whether all blocks together are too few for an output, each writing as much as the fullest that was executed. */
-static bool find_too_little(const struct sample *s, const rkb_machine_report_t *report) {
-   for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
-      const rkb_plan_buffer_t *b = &s->plan->buffers[n];
-      const double share =
-         b->role == RKB_OUT && b->fill == RKB_FILL_NONE && b->bytes ? most_filled(s, report, n) : 1;
-      if (share >= 1 - ROUNDING)
-         continue;
-      outcome_note(
-         s->outcome, RKB_MACHINE_SUSPECT, "output.unwritten",
-         json_pack("{s:s, s:s, s:f}", "case", s->the_case->name, "buffer", b->name, "share", share),
-         "in case %s all blocks, each writing as much of %s as the fullest executed one, fill %.2f %% of it",
-         s->the_case->name, b->name, 100 * share);
-      return true;
-   }
-   return false;
 }
 
 double sample_whole_instructions(const rkb_machine_report_t *report) {
@@ -158,12 +96,14 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
    if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count || s->stale)
       return RKB_OK; /* decided, or stopped where a block needed another's work */
    const double share = filled_share(s, &report);
-   if (share >= 1 - ROUNDING)
-      return RKB_OK;
+   const int status = idle_blocks_judge(s, &report, err);
+   if (status != RKB_OK || s->outcome->rank ||
+       (share >= 1 - ROUNDING && !idle_blocks_seen(s, &report, false)))
+      return status;
    const double instructions = sample_whole_instructions(&report);
    if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)
       return execute_all(s, options, err);
-   if (find_too_little(s, &report))
+   if (idle_blocks_seen(s, &report, true))
       return RKB_OK;
    if (share >= SUSPECT_SHARE) {
       sample_leave_out(s, "whether all outputs are written is not known: too many blocks to execute all");

@@ -54,6 +54,12 @@ double sample_whole_instructions(const rkb_machine_report_t *report);
 /* Where the sample leaves doubt, executes all blocks; where those are too many, says what was seen. */
 int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
+/* idle_blocks.c: whether the executed blocks that chance chose wrote so little of an output that all blocks together leave words of it undefined; tell: notes
+ * it too. */
+bool idle_blocks_seen(const struct sample *s, const rkb_machine_report_t *report, bool tell);
+/* Notes it of outputs that hold values from the start, if those are wrong. */
+int idle_blocks_judge(struct sample *s, const rkb_machine_report_t *report, rkb_error_t *err);
+
 /* bench_values.c */
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
                         rkb_error_t *err);
@@ -116,6 +122,8 @@ struct word_runs {
 };
 bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffer,
                          const struct word_runs *words, uint64_t *chosen);
+/* Where the block would begin to write by what the executed blocks wrote; false where that does not tell. */
+bool sample_would_begin(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t block, double *byte);
 /* Whether an affine function of its index tells where every executed block begins to write; meeting: two blocks that would begin at one
  * byte by it, or 0 and 0 where none would. */
 bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t meeting[2]);

@@ -221,14 +221,31 @@ bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffe
    return true;
 }
 
+/* Of a function without a turn. */
+static uint32_t unknowns_of(const uint32_t grid[3]) {
+   return 1u + (grid[0] > 1) + (grid[1] > 1) + (grid[2] > 1);
+}
+
+bool sample_would_begin(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t block, double *byte) {
+   const uint32_t *grid = s->plan->launches[launch].grid;
+   struct affine affine;
+   struct known known = {.count = 0};
+   double index[3];
+   gather(s, launch, buffer, &known);
+   if (known.count <= unknowns_of(grid) || !fit(grid, &known, &affine))
+      return false;
+   index_of(grid, block, index);
+   *byte = first_byte(&affine, index);
+   return true;
+}
+
 bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t meeting[2]) {
    const uint32_t *grid = s->plan->launches[launch].grid;
    struct affine affine;
    struct known known = {.count = 0};
    gather(s, launch, buffer, &known);
    meeting[0] = meeting[1] = 0;
-   const uint32_t unknowns = 1u + (grid[0] > 1) + (grid[1] > 1) + (grid[2] > 1); /* without a turn */
-   if (known.count <= unknowns || !fit(grid, &known, &affine))
+   if (known.count <= unknowns_of(grid) || !fit(grid, &known, &affine))
       return false;
    const uint64_t apart[AXES] = {1, grid[0], (uint64_t)grid[0] * grid[1], affine.turn};
    const uint32_t extent[AXES] = {affine.turn, grid[1], grid[2], grid[0] / affine.turn};
