@@ -223,8 +223,22 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    return launch;
 }
 
+/* Elements of all parts of a split sum: more take longer than what is saved, and the checking machine has 1 GiB for all buffers of a plan. */
+#define MOST_PARTS (128 << 20)
+
+static bool has_too_many_parts(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   double elements = 0;
+   if (!rkb_decision_applies(graph, launch, RKB_SPLIT) || launch->decisions[RKB_SPLIT] == 1)
+      return false;
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      elements += rkb_bench_elements(graph, launch->anchors[a]);
+   return (double)launch->decisions[RKB_SPLIT] * elements > MOST_PARTS;
+}
+
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
+   if (has_too_many_parts(graph, launch))
+      return "the parts of its sums have more than 128 Mi elements in the bench cases";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
       return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && !has_windows(graph, launch))

@@ -232,14 +232,25 @@ static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile)
    rkb_write_close(writer);
 }
 
-static void write_pointers(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *stage,
-                           bool written) {
+static void write_pointer(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                          const char *qualifier, const char *stage) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
-   for (uint32_t s = 0; s < 2; s++) {
-      const rkb_tile_side_t *side = s ? &tile->n : &tile->m;
-      rkb_write(writer, "%s%s *const %s_stage = %s + %s * %lld;", written ? "" : "const ", type->storage,
-                side->variable, side->tile, stage, (long long)side_elements(tile->launch->decisions, side->extent));
-   }
+   rkb_write(writer, "%s%s *const %s_stage = %s + %s * %lld;", qualifier, type->storage, side->variable, side->tile,
+             stage, (long long)side_elements(tile->launch->decisions, side->extent));
+}
+
+/* Where the stage's factors are read. */
+static void write_pointers(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *stage) {
+   write_pointer(writer, tile, &tile->m, "const ", stage);
+   write_pointer(writer, tile, &tile->n, "const ", stage);
+}
+
+/* Where those factors are written that come through registers, or those that do not. */
+static void write_targets(rkb_writer_t *writer, const rkb_product_tile_t *tile, bool held) {
+   if (tile->m.held == held)
+      write_pointer(writer, tile, &tile->m, "", "stage");
+   if (tile->n.held == held)
+      write_pointer(writer, tile, &tile->n, "", "stage");
 }
 
 /* How the two factors come. */
@@ -265,7 +276,7 @@ static ways_t write_lambdas(rkb_writer_t *writer, rkb_product_tile_t *tile) {
       rkb_write_open(writer, false, "%s", lambdas[l].head);
       rkb_write(writer, "%s", lambdas[l].comment);
       if (!lambdas[l].held)
-         write_pointers(writer, tile, "stage", true);
+         write_targets(writer, tile, false);
       rkb_tile_terms(writer, tile);
       for (uint32_t s = 0; s < 2; s++) {
          const rkb_tile_side_t *side = s ? &tile->n : &tile->m;
@@ -277,7 +288,7 @@ static ways_t write_lambdas(rkb_writer_t *writer, rkb_product_tile_t *tile) {
    }
    if (ways.held) {
       rkb_write_open(writer, false, "auto put = [&](int stage)");
-      write_pointers(writer, tile, "stage", true);
+      write_targets(writer, tile, true);
       for (uint32_t s = 0; s < 2; s++) {
          const rkb_tile_side_t *side = s ? &tile->n : &tile->m;
          if (side->held)
@@ -303,7 +314,7 @@ static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, w
       rkb_write(writer, "copies_done<0>();");
    }
    rkb_write(writer, "__syncthreads();");
-   write_pointers(writer, tile, "0", false);
+   write_pointers(writer, tile, "0");
    write_multiply(writer, tile);
    rkb_write(writer, "__syncthreads();");
    rkb_write_close(writer);
@@ -345,7 +356,7 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
    rkb_tile_next_terms(writer, tile);
    if (ways.async)
       rkb_write(writer, "copies_begun();");
-   write_pointers(writer, tile, "stage", false);
+   write_pointers(writer, tile, "stage");
    write_multiply(writer, tile);
    if (ways.held) {
       rkb_write(writer, "if (more)");
