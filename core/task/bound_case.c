@@ -97,6 +97,14 @@ static void bind_recipe(rkb_bound_t *bound, const rkb_init_t *init, rkb_recipe_t
    double first = init->kind == RKB_INIT_UNIFORM ? -1 : 0, second = 1;
    *recipe = (rkb_recipe_t){init->kind, parameter(bound, init->first, first, problems),
                             parameter(bound, init->second, second, problems), RKB_STRUCTURE_NONE};
+   const bool fans = init->kind == RKB_INIT_KAIMING || init->kind == RKB_INIT_KAIMING_NORMAL ||
+                     init->kind == RKB_INIT_XAVIER;
+   if (fans && init->first && !(recipe->first > 0)) /* numbers are divided by it */
+      rkb_problem(problems, rkb_expression_place(init->first), "in case %s: fan_in must be above 0",
+                  bound->view.name);
+   if (init->kind == RKB_INIT_XAVIER && init->second && !(recipe->second > 0))
+      rkb_problem(problems, rkb_expression_place(init->second), "in case %s: fan_out must be above 0",
+                  bound->view.name);
 }
 
 /* Adds one tensor of the direction, with the layout of a task tensor. */
