@@ -42,7 +42,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # Areas with fuzz targets, and how long each target runs.  Without the optimiser the targets are built in a third of the time and run three
 # quarters as fast, so 4 s see as many inputs as 3 s would with it.  Who fuzzes for hours builds with the preset as it is.
-fuzzed_areas='base;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;library;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=4
 fuzz_flags='-g1 -O0'
 
