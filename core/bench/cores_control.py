@@ -5,7 +5,9 @@ import resource
 import subprocess
 
 # One shell a core, bound to it.  Threads of one Python would share a lock, and wait for it while all cores are busy.
-LOOP = """began=$(date +%s%N) done=0
+# The first check of each reads the program from the disk, so no time is taken of it.
+LOOP = """"$2" check "$3" --secret "$4" >"$5" 2>&1 || exit 1
+began=$(date +%s%N) done=0
 while [ $(($(date +%s%N) - began)) -lt "$1" ]; do
   rm -rf "$XDG_CACHE_HOME"
   "$2" check "$3" --secret "$4" >"$5" 2>&1 || exit 1
