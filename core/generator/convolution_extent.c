@@ -91,6 +91,10 @@ int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const in
    return parts * rkb_convolution_part_bytes(e) + d[RKB_STAGES] * 2 * rkb_convolution_plane_bytes(d);
 }
 
+int64_t rkb_convolution_room_pitch(const rkb_convolution_extent_t *e) {
+   return RKB_CONVOLUTION_GROUP_CHANNELS * e->taps + 4; /* four lanes' rows begin in different banks */
+}
+
 int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d) {
    const int64_t blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1,
                  registers =
@@ -149,6 +153,8 @@ const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t
    if (e.groups > 4 ||
        e.squares * d[RKB_TILE_M] / 2 + held + (of_weight ? 32 : 40) > rkb_convolution_registers(&e, d))
       return "a warpgroup's tile needs more registers than there are";
+   if (of_weight && RKB_CONVOLUTION_ROOM_ROWS * rkb_convolution_room_pitch(&e) * 4 > rkb_convolution_shared_bytes(&e, d))
+      return "the sums on their way out need more shared memory than the stages have";
    return rkb_convolution_shared_bytes(&e, d) > shared_bytes - RKB_CONVOLUTION_PATTERN_BYTES
              ? "the stages need more shared memory than a block has"
              : NULL;

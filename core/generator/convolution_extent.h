@@ -22,6 +22,8 @@
 #define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a whole number of so many pixels of a row: 16 bytes */
 #define RKB_CONVOLUTION_GROUP_CHANNELS 64 /* of an image, of one wgmma of the weight's gradient */
 
+#define RKB_CONVOLUTION_ROOM_ROWS 16 /* channels of the gradient whose sums lie in shared memory on their way out */
+
 enum { RKB_CONVOLUTION_DOWN, RKB_CONVOLUTION_ALONG };
 
 /* The sizes of a tile, and of the part of an image that it sees, in pixels. */
@@ -47,6 +49,8 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_plane_bytes(const int64_t *d);
 int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d);
+/* Of the room for sums of a weight's gradient: floats from one of its rows to the next. */
+int64_t rkb_convolution_room_pitch(const rkb_convolution_extent_t *e);
 /* Registers of the threads that copy, of a thread where all have equally many, and those of the threads that multiply after the one that copies gave some back. */
 int64_t rkb_convolution_producer_registers(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d);

@@ -11,8 +11,7 @@
 #define STEP_NANOSECONDS 20.0
 #define STEP_CHANNELS 32.0 /* or pixels of a weight's gradient */
 #define BYTES_A_NANOSECOND 3500.0
-#define PART_BYTES                                                                                           \
-   16.0 /* for an element of a part: it is written, and read by a thread that goes through all parts in order */
+#define PART_BYTES 8.0 /* for an element of a part: it is written and read */
 #define WEIGHT_SHARE 0.65 /* of wgmma's rate, that the gradient of a weight is taken to reach */
 
 /* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size (docs/results/2026-11-26-table:

@@ -309,12 +309,46 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
                          : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns, writer->targets[launch->roots[0]].name)};
 }
 
-/* Where few elements have many parts, the lanes of a warp share one element's: a thread would wait for each in turn. */
-static bool warps_finish(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts) {
+/* Whether elements have many parts and are themselves fewer than so many. */
+static bool few_have_many(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts, double few) {
    double logarithm = 0;
    for (uint32_t d = 0; d < node->rank; d++)
       logarithm += rkb_sizes_bench(&writer->graph->sizes, writer->graph->sizes.list[node->shape[d]].text);
-   return parts >= 32 && logarithm < log(4096);
+   return parts >= 32 && logarithm < log(few);
+}
+
+/* Where few elements have many parts, the lanes of a warp share one element's: a thread would wait for each in turn. */
+static bool warps_finish(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts) {
+   return few_have_many(writer, node, parts, 4096);
+}
+
+#define FINISHING_WARPS 8 /* of a block whose warps share the parts of 32 elements */
+#define SHARED_ELEMENTS (1 << 17)
+
+/* The second launch of a split product of few elements with many parts: with a thread an element too few loads would be on their way. */
+static void write_shared_finish(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
+   const uint32_t product = launch->anchors[0];
+   const rkb_node_t *node = &writer->graph->nodes[product];
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
+   const char *size = rkb_writer_uniform(writer, elements), *name = rkb_writer_name(writer, node->name),
+              *buffer = rkb_writer_buffer(writer, rkb_parts_name(writer, product), RKB_F32, false);
+   rkb_write(writer, "const index i = (index)blockIdx.x * 32 + threadIdx.x %% 32, own = i < %s ? i : %s - 1;", size, size);
+   rkb_write(writer, "float %s = 0.0f;", name);
+   rkb_write(writer, "#pragma unroll 16"); /* so many parts are on their way at once */
+   rkb_write(writer, "for (int part = 0; part < %lld; part += %d)", (long long)launch->decisions[RKB_SPLIT], FINISHING_WARPS);
+   rkb_write(writer, "   %s += %s[(part + (int)threadIdx.x / 32) * %s + own];", name, buffer, size);
+   rkb_write(writer, "%s = column_sum<%d>(%s);", name, FINISHING_WARPS, name);
+   rkb_write(writer, "if (threadIdx.x >= 32 || i >= %s)", size);
+   rkb_write(writer, "   return;");
+   rkb_product_unjoin(writer, product, launch->roots[0], rkb_writer_variable(writer, "i", elements), at);
+   rkb_writer_know(writer, product, at, name);
+   rkb_write_roots(writer, launch, product, at);
+   *shape = (rkb_kernel_shape_t){
+      .grid = rkb_ceildiv(writer, elements, 32),
+      .threads = 32 * FINISHING_WARPS,
+      .owns = rkb_arena_format(writer->arena, "A block adds the %lld parts of 32 elements, always in the same order: each warp has some parts.",
+                               (long long)launch->decisions[RKB_SPLIT])};
 }
 
 /* Joins the parts of a mean and of the squares around it.  first, more: texts of the element numbers of a thread's first part, and of part `part`. */
@@ -347,6 +381,10 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const rkb_node_t *node = &writer->graph->nodes[first];
    rkb_indices_t *indices = &writer->indices;
    const bool warps = warps_finish(writer, node, parts);
+   if (!warps && launch->anchor_count == 1 && rkb_node_is_product(node) && few_have_many(writer, node, parts, SHARED_ELEMENTS)) {
+      write_shared_finish(writer, launch, shape);
+      return;
+   }
    const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[RKB_MAX_RANK];
    rkb_write(writer,
              warps ? "const index i = ((index)blockIdx.x * %lld + threadIdx.x) / 32;"

@@ -211,36 +211,65 @@ static void write_sum(rkb_writer_t *writer, const rkb_convolution_t *tile, const
       rkb_writer_index(writer, rkb_product_join(writer, product, tile->launch->roots[0], at)), sum);
 }
 
+/* Lets the warps that multiply wait for each other: those that copied have ended. */
+static void write_meeting(rkb_writer_t *writer, const char *why) {
+   rkb_write(writer, "__syncwarp(); /* %s */", why);
+   rkb_write(writer, "if (lane == 0)");
+   rkb_write(writer, "   barrier_arrive(&met);");
+   rkb_write(writer, "barrier_wait(&met, meeting);");
+   rkb_write(writer, "meeting ^= 1;");
+}
+
+/* Sums go to memory by way of the stages, the taps of some channels at a time: a lane's own lie a window apart in memory, and sectors would
+ * be written in nine pieces. */
 static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_product_dims_t *rows = &tile->product.row, *columns = &tile->product.column;
    const rkb_index_t *at[RKB_MAX_RANK], *row[RKB_PRODUCT_DIMS], *column[1],
       *group[] = {rkb_index_constant(&writer->indices, 0)};
-   const char *c = rkb_writer_name(writer, rows->name[0]), *u = e->groups > 1 ? "warpgroup" : "0";
-   row[1] = rkb_writer_variable(writer, u, rows->extent[1]);
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += 8)",
-                                          (long long)tile->d[RKB_TILE_M]));
-   open_unrolled(writer, "for (int e = 0; e < 2; e++)");
-   open_unrolled(writer, "for (int half = 0; half < 2; half++)");
-   rkb_write(
-      writer,
-      "const index m = m_first + j + lane %% 4 * 2 + e, %s = c_first + warp * 16 + half * 8 + lane / 4;", c);
-   column[0] = rkb_writer_variable(writer, "m", columns->extent[0]);
+   const long long taps = (long long)e->taps, along = (long long)e->squares,
+                   length = RKB_CONVOLUTION_GROUP_CHANNELS * taps, pitch = rkb_convolution_room_pitch(e);
+   const char *c = rkb_writer_name(writer, rows->name[0]);
+   rkb_write(writer, "float *const room = (float *)tiles;");
+   rkb_write(writer, "int meeting = 0;");
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)",
+                                          (long long)tile->d[RKB_TILE_M], RKB_CONVOLUTION_ROOM_ROWS));
+   write_meeting(writer, "what the stages held has been read");
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS / 2));
+   rkb_write(writer, "const int row = i / 4 * 8 + lane %% 4 * 2 + i %% 2, channel = warp * 16 + i / 2 %% 2 * 8 + lane / 4;");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int v = 0; v < %lld; v++)", along);
+   rkb_write(writer, "   room[row * %lld + channel * %lld%s + v] = sums[v][j / 2 + i];", pitch, taps,
+             e->groups > 1 ? rkb_arena_format(writer->arena, " + warpgroup * %lld", along) : "");
+   rkb_write_close(writer);
+   write_meeting(writer, "now others read it");
+   rkb_write_open(writer, false, "for (int place = threadIdx.x; place < %lld; place += %lld)", length,
+                  (long long)e->groups * RKB_CONVOLUTION_GROUP_THREADS);
+   rkb_write(writer, "const index %s = c_first + place / %lld;", c, taps);
    row[0] = rkb_writer_variable(writer, c, rows->extent[0]);
-   rkb_write_open(writer, true, "if (m < %s && %s < %s)", rkb_writer_uniform(writer, columns->extent[0]), c,
-                  rkb_writer_uniform(writer, rows->extent[0]));
-   open_unrolled(writer,
-                 rkb_arena_format(writer->arena, "for (int v = 0; v < %lld; v++)", (long long)e->squares));
-   row[2] = rkb_writer_variable(writer, "v", rows->extent[2]);
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      const bool last = side == RKB_CONVOLUTION_ALONG;
+      const char *name = rkb_writer_name(writer, rows->name[1 + side]);
+      row[1 + side] = rkb_index_constant(&writer->indices, 0);
+      if (rkb_index_is(rows->extent[1 + side], 1))
+         continue;
+      rkb_write(writer, last ? "const index %s = place %% %lld;" : "const index %s = place %% %lld / %lld;", name, last ? along : taps, along);
+      row[1 + side] = rkb_writer_variable(writer, name, rows->extent[1 + side]);
+   }
+   rkb_write_open(writer, true, "if (%s < %s)", c, rkb_writer_uniform(writer, rows->extent[0]));
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS));
+   rkb_write(writer, "const index m = m_first + j + i;");
+   column[0] = rkb_writer_variable(writer, "m", columns->extent[0]);
+   rkb_write_open(writer, true, "if (m < %s)", rkb_writer_uniform(writer, columns->extent[0]));
    rkb_product_output(writer, &tile->product, group, row, column, at);
-   write_sum(writer, tile, at, "sums[v][j / 2 + half * 2 + e]");
+   write_sum(writer, tile, at, rkb_arena_format(writer->arena, "room[i * %lld + place]", pitch));
    for (uint32_t i = 0; i < 5; i++)
       rkb_write_close(writer);
 }
 
 static void write_barriers(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const long long stages = (long long)tile->d[RKB_STAGES];
-   rkb_write(writer, "__shared__ unsigned long long filled[%lld], freed[%lld], divided[%lld];", stages,
+   rkb_write(writer, "__shared__ unsigned long long filled[%lld], freed[%lld], divided[%lld], met;", stages,
              stages, stages);
    rkb_write_open(writer, false, "if (threadIdx.x == 0)");
    rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
@@ -249,6 +278,7 @@ static void write_barriers(rkb_writer_t *writer, const rkb_convolution_t *tile) 
              (long long)tile->extent.groups * RKB_CONVOLUTION_GROUP_THREADS / 32);
    rkb_write(writer, "barrier_start(&divided[stage], %d);", RKB_SPLITTING_WARPS);
    rkb_write_close(writer);
+   rkb_write(writer, "barrier_start(&met, %lld);", (long long)tile->extent.groups * RKB_CONVOLUTION_GROUP_THREADS / 32);
    rkb_write(writer, "barriers_started();");
    rkb_write_close(writer);
    rkb_write(writer, "__syncthreads();");
