@@ -20,6 +20,21 @@ static const rkb_size_t *window_of(const rkb_graph_t *graph, const rkb_node_t *n
    return &graph->sizes.list[weight->shape[2 + side]];
 }
 
+int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node) {
+   double stride = 0;
+   bool one = node->kind != RKB_NODE_CONVOLUTION;
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      const rkb_size_t *size = number_of(graph, node, side, 0);
+      for (uint32_t c = 0; one && rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, c); c++) {
+         const double own =
+            size->constant ? (double)size->at[0] : rkb_sizes_bench_at(&graph->sizes, size->text, c);
+         one = stride == 0 || own == stride;
+         stride = own;
+      }
+   }
+   return one && stride > 1 ? (int64_t)stride : 1;
+}
+
 bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    if (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR ||
@@ -51,6 +66,16 @@ static void fit_banks(rkb_convolution_extent_t *e, int64_t multiple) {
          }
 }
 
+/* How many neighbours along a side are seen by so many places of the tile. */
+static int64_t reach_of(const rkb_graph_t *graph, const rkb_node_t *node, const rkb_convolution_extent_t *e,
+                        uint32_t side, int64_t places) {
+   if (!e->in_phases)
+      return (places - 1) * e->stride + 1 + (e->window[side] - 1) * e->dilation[side];
+   const rkb_size_t *padding = number_of(graph, node, side, 1);
+   const bool later = !padding->constant || padding->at[0] % e->stride > 0; /* some phases lie one further */
+   return places + (e->window[side] + e->stride - 1) / e->stride - 1 + later;
+}
+
 rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
@@ -58,7 +83,9 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
    rkb_convolution_extent_t e = {.of_weight = of_weight,
                                  .row = d[RKB_STRIP] ? d[RKB_STRIP] : 32,
                                  .channels = RKB_CONVOLUTION_TERMS,
-                                 .taps = 1};
+                                 .taps = 1,
+                                 .stride = rkb_convolution_stride(graph, node)};
+   e.in_phases = node->kind == RKB_NODE_CONVOLUTION_INPUT && e.stride > 1;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
       e.window[side] = window_of(graph, node, side)->at[0];
       e.dilation[side] = number_of(graph, node, side, 2)->at[0];
@@ -70,10 +97,10 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
    e.rows = of_weight ? 1 : d[RKB_TILE_N] / e.row;
    if (of_weight)
       e.channels = RKB_CONVOLUTION_GROUP_CHANNELS;
-   e.width = (e.row + (e.window[RKB_CONVOLUTION_ALONG] - 1) * e.dilation[RKB_CONVOLUTION_ALONG] + MOST_MOVED +
-              RKB_CONVOLUTION_ALIGNED - 1) /
-             RKB_CONVOLUTION_ALIGNED * RKB_CONVOLUTION_ALIGNED;
-   e.height = e.rows + (e.window[RKB_CONVOLUTION_DOWN] - 1) * e.dilation[RKB_CONVOLUTION_DOWN];
+   e.width =
+      (reach_of(graph, node, &e, RKB_CONVOLUTION_ALONG, e.row) + MOST_MOVED + RKB_CONVOLUTION_ALIGNED - 1) /
+      RKB_CONVOLUTION_ALIGNED * RKB_CONVOLUTION_ALIGNED;
+   e.height = reach_of(graph, node, &e, RKB_CONVOLUTION_DOWN, e.rows);
    fit_banks(&e, of_weight ? 4 : 8);
    return e;
 }
@@ -147,13 +174,16 @@ const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t
    const rkb_convolution_extent_t e = rkb_convolution_extent(graph, launch);
    if (e.width * e.height % (of_weight ? 8 : 16) != (of_weight ? 4 : 8) || e.width > 256 || e.height > 256)
       return "the part of an image that a tile sees is no box of a tensor map";
+   if (e.in_phases && e.dilation[RKB_CONVOLUTION_DOWN] * e.dilation[RKB_CONVOLUTION_ALONG] > 1)
+      return "places of a phase are seen through taps that lie side by side";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
    const int64_t held = (of_weight ? 1 : e.squares) * 8 * RKB_CONVOLUTION_HELD_STEPS;
    if (e.groups > 4 ||
        e.squares * d[RKB_TILE_M] / 2 + held + (of_weight ? 32 : 40) > rkb_convolution_registers(&e, d))
       return "a warpgroup's tile needs more registers than there are";
-   if (of_weight && RKB_CONVOLUTION_ROOM_ROWS * rkb_convolution_room_pitch(&e) * 4 > rkb_convolution_shared_bytes(&e, d))
+   if (of_weight &&
+       RKB_CONVOLUTION_ROOM_ROWS * rkb_convolution_room_pitch(&e) * 4 > rkb_convolution_shared_bytes(&e, d))
       return "the sums on their way out need more shared memory than the stages have";
    return rkb_convolution_shared_bytes(&e, d) > shared_bytes - RKB_CONVOLUTION_PATTERN_BYTES
              ? "the stages need more shared memory than a block has"

@@ -22,7 +22,8 @@
 #define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a whole number of so many pixels of a row: 16 bytes */
 #define RKB_CONVOLUTION_GROUP_CHANNELS 64 /* of an image, of one wgmma of the weight's gradient */
 
-#define RKB_CONVOLUTION_ROOM_ROWS 16 /* channels of the gradient whose sums lie in shared memory on their way out */
+#define RKB_CONVOLUTION_ROOM_ROWS                                                                            \
+   16 /* channels of the gradient whose sums lie in shared memory on their way out */
 
 enum { RKB_CONVOLUTION_DOWN, RKB_CONVOLUTION_ALONG };
 
@@ -35,6 +36,9 @@ typedef struct rkb_convolution_extent {
    int64_t squares;  /* of 16 pixels of a warp; of_weight: taps of a row of the window */
    int64_t channels; /* of a part that come at a time */
    int64_t window[RKB_CONVOLUTION_SIDES], dilation[RKB_CONVOLUTION_SIDES], taps;
+   int64_t stride; /* of both sides */
+   bool
+      in_phases; /* an input's gradient with a stride: a tile owns pixels a stride apart, and those between them, a phase after the other */
    int64_t width, height; /* of the part */
 } rkb_convolution_extent_t;
 
@@ -44,6 +48,9 @@ bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *laun
 const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
                                     int64_t shared_bytes);
 rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch);
+
+/* The stride that the kernel is for: that of the bench cases, where they have one; else 1. */
+int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node);
 
 /* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all that a block has. */
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);

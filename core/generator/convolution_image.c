@@ -33,7 +33,9 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                                .extent = rkb_convolution_extent(writer->graph, launch)};
    tile->backwards = tile->node->kind == RKB_NODE_CONVOLUTION_INPUT;
    rkb_product_of(writer, launch->anchors[0], &tile->product);
-   const bool of_weight = tile->extent.of_weight;
+   const bool of_weight = tile->extent.of_weight, in_phases = tile->extent.in_phases;
+   if (in_phases && !rkb_product_in_phases(writer, &tile->product))
+      return false;
    const rkb_product_dims_t *pixels = of_weight ? &tile->product.depth : &tile->product.row;
    tile->channels = (of_weight ? &tile->product.row : &tile->product.depth)->extent[0];
    tile->images = pixels->extent[0];
@@ -45,10 +47,19 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                            rkb_index_size(indices, tile->node->integers[RKB_CONVOLUTION_HEAD + 3 * side + 1]),
                         *reach = rkb_index_constant(indices, (tile->extent.window[side] - 1) *
                                                                 tile->extent.dilation[side]);
-      tile->before[side] =
-         tile->backwards ? rkb_index_make(indices, RKB_INDEX_DIFFERENCE, reach, padding) : padding;
+      if (in_phases) { /* of the taps of one phase, and counted by strides */
+         const rkb_index_t *stride = rkb_index_constant(indices, tile->extent.stride);
+         const int64_t taps = (tile->extent.window[side] + tile->extent.stride - 1) / tile->extent.stride;
+         tile->before[side] =
+            rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rkb_index_constant(indices, taps - 1),
+                           rkb_index_make(indices, RKB_INDEX_QUOTIENT, padding, stride));
+      } else
+         tile->before[side] =
+            tile->backwards ? rkb_index_make(indices, RKB_INDEX_DIFFERENCE, reach, padding) : padding;
       for (uint32_t s = 0; s < RKB_SAMPLES; s++)
-         good = good && tile->before[side]->at[s] >= 0;
+         good = good &&
+                (tile->before[side]->at[s] >= 0 ||
+                 (in_phases && side == RKB_CONVOLUTION_DOWN)); /* rows may be copied from behind the first */
    }
    tile->blocks[0] = rkb_tiles_along(writer, tile->product.column.extent[0], tile->d[RKB_TILE_M]);
    tile->blocks[1] = rkb_tiles_along(writer, pixels->extent[2], tile->extent.row);
@@ -116,6 +127,7 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
                                 uint32_t *count) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *image = &graph->nodes[node->inputs[0]];
    *count = 0;
+   const int64_t stride = rkb_convolution_stride(graph, node);
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
    /* Channels in whole fragments: with fewer, sums would be cut more often than docs/numerics.md allows for. */
    bool good =
@@ -129,11 +141,14 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
    good = good && add(graph, (rkb_condition_t){.size = image->shape[3], .multiple = RKB_CONVOLUTION_ALIGNED},
                       conditions, count);
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++)
-      good =
-         good && add(graph,
-                     (rkb_condition_t){
-                        .size = node->integers[RKB_CONVOLUTION_HEAD + 3 * side], .multiple = 1, .equal = 1},
-                     conditions, count);
+      good = good &&
+             add(graph,
+                 (rkb_condition_t){
+                    .size = node->integers[RKB_CONVOLUTION_HEAD + 3 * side], .multiple = 1, .equal = stride},
+                 conditions, count) &&
+             (stride == 1 || node->kind != RKB_NODE_CONVOLUTION_INPUT ||
+              add(graph, (rkb_condition_t){.size = node->shape[2 + side], .multiple = stride}, conditions,
+                  count));
    if (!good || !rkb_indices_possible(graph, conditions, *count) ||
        !add_paddings(graph, arena, storage, node, conditions, count))
       return false;

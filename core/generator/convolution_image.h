@@ -18,8 +18,11 @@ typedef struct rkb_convolution {
       stored_right; /* the nodes whose buffers have the images, and of a weight's gradient the other factor */
    bool backwards;  /* of the input's gradient: the first tap lies farthest */
    const rkb_index_t
-      *before[RKB_CONVOLUTION_SIDES];     /* how far the first tap of the first pixel lies before the image */
-   const rkb_index_t *channels;           /* that are summed */
+      *before[RKB_CONVOLUTION_SIDES]; /* how far the first tap of the first pixel lies before the image */
+   const rkb_index_t *channels;       /* that are summed */
+   const rkb_index_t *phase
+      [1 +
+       RKB_CONVOLUTION_SIDES]; /* a group of channels, 0; of a product in phases, the one at hand along each side */
    const rkb_index_t *blocks[4], *images; /* tiles of channels, along a row, and down */
 } rkb_convolution_t;
 

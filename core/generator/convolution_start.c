@@ -11,7 +11,7 @@
 #define STEP_NANOSECONDS 20.0
 #define STEP_CHANNELS 32.0 /* or pixels of a weight's gradient */
 #define BYTES_A_NANOSECOND 3500.0
-#define PART_BYTES 8.0 /* for an element of a part: it is written and read */
+#define PART_BYTES 8.0    /* for an element of a part: it is written and read */
 #define WEIGHT_SHARE 0.65 /* of wgmma's rate, that the gradient of a weight is taken to reach */
 
 /* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size (docs/results/2026-11-26-table:
@@ -31,15 +31,19 @@ static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
    return s->constant ? (double)s->at[0] : rkb_sizes_bench_at(&graph->sizes, s->text, bench);
 }
 
-/* Whether the kernel runs in a bench case: strides of one, and rows and channels that tensor maps describe. */
+/* Whether the kernel runs in a bench case: the stride that it is for, and rows and channels that tensor maps describe. */
 static bool runs_in(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t bench) {
    const rkb_node_t *image = &graph->nodes[node->inputs[0]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
    bool good = (of_weight ? fmod(size_in(graph, graph->nodes[node->inputs[1]].shape[3], bench), 4)
                           : fmod(size_in(graph, image->shape[1], bench), 8)) == 0 &&
                fmod(size_in(graph, image->shape[3], bench), 4) == 0;
+   const int64_t stride = rkb_convolution_stride(graph, node);
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++)
-      good = good && size_in(graph, node->integers[RKB_CONVOLUTION_HEAD + 3 * side], bench) == 1;
+      good = good &&
+             size_in(graph, node->integers[RKB_CONVOLUTION_HEAD + 3 * side], bench) == (double)stride &&
+             (node->kind != RKB_NODE_CONVOLUTION_INPUT ||
+              fmod(size_in(graph, node->shape[2 + side], bench), (double)stride) == 0);
    return good;
 }
 
@@ -48,18 +52,20 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *image = &graph->nodes[node->inputs[0]],
                     *weight = &graph->nodes[node->inputs[1]];
    const int64_t *d = launch->decisions;
+   const double apart = node->kind == RKB_NODE_CONVOLUTION_INPUT ? (double)rkb_convolution_stride(graph, node)
+                                                                 : 1; /* the pixels of a tile */
    const double row = d[RKB_STRIP] ? (double)d[RKB_STRIP] : 32, channels = (double)d[RKB_TILE_M],
                 pixels = (double)d[RKB_TILE_N],
                 steps = ceil(size_in(graph, image->shape[1], bench) / STEP_CHANNELS) *
                         size_in(graph, weight->shape[2], bench) * size_in(graph, weight->shape[3], bench),
                 tiles_of_case = size_in(graph, node->shape[0], bench) *
                                 ceil(size_in(graph, node->shape[1], bench) / channels) *
-                                ceil(size_in(graph, node->shape[2], bench) / (pixels / row)) *
-                                ceil(size_in(graph, node->shape[3], bench) / row);
+                                ceil(size_in(graph, node->shape[2], bench) / apart / (pixels / row)) *
+                                ceil(size_in(graph, node->shape[3], bench) / apart / row);
    const double rate = target->warpgroup[RKB_TENSOR_PATH_TF32X3] * share;
-   return 2 * LAUNCH_NANOSECONDS +
-          ceil(tiles_of_case / (double)target->multiprocessors) *
-             (TILE_NANOSECONDS + steps * (STEP_NANOSECONDS + pixels * channels * STEP_CHANNELS / rate));
+   return 2 * LAUNCH_NANOSECONDS + ceil(tiles_of_case / (double)target->multiprocessors) *
+                                      (TILE_NANOSECONDS * apart * apart +
+                                       steps * (STEP_NANOSECONDS + pixels * channels * STEP_CHANNELS / rate));
 }
 
 /* The same of a weight's gradient: its blocks go over rows of pixels, and a second launch adds their parts. */

@@ -53,13 +53,57 @@ static void close_tiles(rkb_writer_t *writer, const rkb_convolution_t *tile) {
 }
 
 static void open_taps(rkb_writer_t *writer, const rkb_convolution_t *tile) {
-   if (tile->extent.taps > 1)
+   if (tile->extent.in_phases) {
+      rkb_write_open(writer, false, "for (int down = 0; down < taps_down; down++)");
+      rkb_write_open(writer, false, "for (int along = 0; along < taps_along; along++)");
+   } else if (tile->extent.taps > 1)
       rkb_write_open(writer, false, "for (int tap = 0; tap < %lld; tap++)", (long long)tile->extent.taps);
 }
 
 static void close_taps(rkb_writer_t *writer, const rkb_convolution_t *tile) {
-   if (tile->extent.taps > 1)
+   if (tile->extent.taps > 1 || tile->extent.in_phases)
       rkb_write_close(writer);
+   if (tile->extent.in_phases)
+      rkb_write_close(writer);
+}
+
+/* Opens the phases of a tile, and says through how many taps each is seen, and which the first one is. */
+static void open_phases(rkb_writer_t *writer, rkb_convolution_t *tile) {
+   static const char *const words[] = {"down", "along"};
+   const rkb_convolution_extent_t *e = &tile->extent;
+   const long long stride = (long long)e->stride;
+   tile->phase[0] = rkb_index_constant(&writer->indices, 0);
+   if (!e->in_phases)
+      return;
+   rkb_write_open(writer, false, "for (int phase = 0; phase < %lld; phase++)", stride * stride);
+   rkb_write(writer, "const int phase_down = phase / %lld, phase_along = phase %% %lld;", stride, stride);
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
+      const char *name = side == RKB_CONVOLUTION_DOWN ? "phase_down" : "phase_along";
+      tile->phase[1 + side] =
+         rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, e->stride));
+      rkb_write(writer, "const int first_%s = %s, taps_%s = (%lld - first_%s) / %lld;", words[side],
+                rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->phase, side)),
+                words[side], (long long)e->window[side] + stride - 1, words[side], stride);
+   }
+}
+
+static void close_phases(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   if (tile->extent.in_phases)
+      rkb_write_close(writer);
+}
+
+/* Whether places of some phases are seen through no tap: the window is smaller than the stride. */
+static bool leaves_unseen(const rkb_convolution_extent_t *e) {
+   return e->in_phases &&
+          (e->window[RKB_CONVOLUTION_DOWN] < e->stride || e->window[RKB_CONVOLUTION_ALONG] < e->stride);
+}
+
+/* Opens the parts of the channels that are summed. */
+static void open_channels(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+   rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s%s; k_first += %d)",
+                  rkb_writer_uniform(writer, tile->channels),
+                  leaves_unseen(&tile->extent) ? " && taps_down * taps_along > 0" : "",
+                  RKB_CONVOLUTION_TERMS);
 }
 
 static void write_next_stage(rkb_writer_t *writer, const rkb_convolution_t *tile) {
@@ -73,19 +117,20 @@ static void write_next_part(rkb_writer_t *writer) {
 }
 
 /* The thread that copies. */
-static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) {
+static void write_producer(rkb_writer_t *writer, rkb_convolution_t *tile) {
    const int64_t *d = tile->d;
    const rkb_convolution_extent_t *e = &tile->extent;
    const char *images = rkb_convolution_image_map(writer, tile),
-              *weights = rkb_convolution_weight_map(writer, tile), *tap = e->taps > 1 ? "tap" : "0";
+              *weights = rkb_convolution_weight_map(writer, tile),
+              *tap = e->taps > 1 || e->in_phases ? "tap" : "0";
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)d[RKB_GROUPS]);
    if (rkb_convolution_registers(e, d) > rkb_convolution_equal_registers(e, d))
       rkb_write(writer, "fewer_registers<%lld>();", (long long)rkb_convolution_producer_registers(e));
    rkb_write(writer, "if (threadIdx.x != %lld)", (long long)d[RKB_GROUPS] * RKB_CONVOLUTION_GROUP_THREADS);
    rkb_write(writer, "   return;");
    open_tiles(writer, tile);
-   rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s; k_first += %d)",
-                  rkb_writer_uniform(writer, tile->channels), RKB_CONVOLUTION_TERMS);
+   open_phases(writer, tile);
+   open_channels(writer, tile);
    rkb_write(writer, "barrier_wait(&part_freed[part_stage], part_turn ^ 1);");
    rkb_write(writer, "barrier_expect(&part_filled[part_stage], %lld);",
              (long long)rkb_convolution_part_bytes(e));
@@ -97,6 +142,9 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
       less(writer, "p_first", tile->before[RKB_CONVOLUTION_DOWN]));
    write_next_part(writer);
    open_taps(writer, tile);
+   if (e->in_phases)
+      rkb_write(writer, "const int tap = (first_down + down * %lld) * %lld + first_along + along * %lld;",
+                (long long)e->stride, (long long)e->window[RKB_CONVOLUTION_ALONG], (long long)e->stride);
    rkb_write(writer, "unsigned char *const high = weights + stage * %lld;",
              2 * (long long)rkb_convolution_plane_bytes(d));
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
@@ -108,6 +156,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    write_next_stage(writer, tile);
    close_taps(writer, tile);
    rkb_write_close(writer);
+   close_phases(writer, tile);
    close_tiles(writer, tile);
    rkb_write(writer, "return;");
    rkb_write_close(writer);
@@ -117,6 +166,15 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
 static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const char *sum = "";
+   for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES && e->in_phases; side++) {
+      const bool down = side == RKB_CONVOLUTION_DOWN;
+      const rkb_index_t *shift = rkb_product_phase_shift(writer, &tile->product, tile->phase, side),
+                        *at = rkb_index_make(&writer->indices, RKB_INDEX_SUM, tile->before[side], shift);
+      sum = rkb_arena_format(writer->arena, down ? "%s + (%s - %s) * %lld" : "%s + (%s - %s)", sum,
+                             rkb_writer_index(writer, at), down ? "down" : "along", (long long)e->width);
+   }
+   if (e->in_phases)
+      return sum;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
       const long long window = (long long)e->window[RKB_CONVOLUTION_ALONG],
                       step = (long long)(e->dilation[side] * (side == RKB_CONVOLUTION_DOWN ? e->width : 1));
@@ -194,8 +252,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    const char *shift = rkb_index_is(moved, 0)
                           ? ""
                           : rkb_arena_format(writer->arena, " + %s", rkb_writer_uniform(writer, moved));
-   rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s; k_first += %d)",
-                  rkb_writer_uniform(writer, tile->channels), RKB_CONVOLUTION_TERMS);
+   open_channels(writer, tile);
    rkb_write(
       writer,
       "const unsigned *const part = (const unsigned *)(tiles + part_stage * %lld) + lane %% 4 * %lld + warp_down * %lld + warp_along + lane / 4%s;",
@@ -203,12 +260,16 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
       shift);
    rkb_write(writer, "barrier_wait(&part_filled[part_stage], part_turn);");
    open_taps(writer, tile);
-   rkb_write(writer, "const unsigned *const own = part%s;", e->taps > 1 ? offset_of(writer, tile) : "");
+   rkb_write(writer, "const unsigned *const own = part%s;",
+             e->taps > 1 || e->in_phases ? offset_of(writer, tile) : "");
    rkb_write(writer, "const unsigned char *const taken = weights + stage * %lld;",
              2 * (long long)rkb_convolution_plane_bytes(tile->d));
    rkb_write(writer, "barrier_wait(&filled[stage], turn);");
    write_products(writer, tile);
-   write_free(writer, tile, e->taps > 1 ? "(k_first > 0 || tap > 0) && " : "k_first > 0 && ");
+   write_free(writer, tile,
+              e->in_phases  ? "(k_first > 0 || down > 0 || along > 0) && "
+              : e->taps > 1 ? "(k_first > 0 || tap > 0) && "
+                            : "k_first > 0 && ");
    write_next_stage(writer, tile);
    close_taps(writer, tile);
    rkb_write(writer, "if (lane == 0) /* all lanes have loaded what they multiply */");
@@ -217,15 +278,14 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold(sums);");
-   write_free(writer, tile, "");
+   write_free(writer, tile, leaves_unseen(e) ? "taps_down * taps_along > 0 && " : "");
 }
 
 /* A lane has two neighbouring channels of eight, and a warp stores eight neighbouring pixels of each of four: whole sectors. */
 static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_product_dims_t *rows = &tile->product.row;
-   const rkb_index_t *at[RKB_MAX_RANK], *row[RKB_PRODUCT_DIMS], *column[1],
-      *group[] = {rkb_index_constant(&writer->indices, 0)};
+   const rkb_index_t *at[RKB_MAX_RANK], *row[RKB_PRODUCT_DIMS], *column[1];
    const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS);
    const char *down = e->squares > beside || beside == 1
                          ? rkb_arena_format(writer->arena, beside == 1 ? " + i" : " + i / %lld", beside)
@@ -253,7 +313,7 @@ static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
                   rkb_writer_uniform(writer, rows->extent[2]));
    row[1] = rkb_writer_variable(writer, p, rows->extent[1]);
    row[2] = rkb_writer_variable(writer, q, rows->extent[2]);
-   rkb_product_output(writer, &tile->product, group, row, column, at);
+   rkb_product_output(writer, &tile->product, tile->phase, row, column, at);
    rkb_writer_know(writer, tile->product.node, at, "sums[i][j / 2 + half * 2 + e]");
    rkb_write_roots(writer, tile->launch, tile->product.node, at);
    for (uint32_t i = 0; i < 6; i++)
@@ -320,6 +380,7 @@ void rkb_write_convolution_kernel(rkb_writer_t *writer, const rkb_launch_t *laun
       rkb_write(writer, "more_registers<%lld>();", (long long)rkb_convolution_registers(e, d));
    write_warp(writer, e);
    open_tiles(writer, &tile);
+   open_phases(writer, &tile);
    rkb_write(writer, "float sums[%lld][%lld] = {};", squares, (long long)(d[RKB_TILE_M] / 2));
    rkb_write(
       writer,
@@ -327,6 +388,7 @@ void rkb_write_convolution_kernel(rkb_writer_t *writer, const rkb_launch_t *laun
       RKB_CONVOLUTION_HELD_STEPS, squares, RKB_CONVOLUTION_HELD_STEPS, squares);
    write_multiply(writer, &tile);
    write_sums(writer, &tile);
+   close_phases(writer, &tile);
    close_tiles(writer, &tile);
    const char *grid = rkb_index_manifest(&writer->indices, count_of(writer, &tile));
    *shape = (rkb_kernel_shape_t){

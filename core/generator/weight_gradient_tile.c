@@ -91,6 +91,10 @@ static const char *less(rkb_writer_t *writer, const char *from, const rkb_index_
                            rkb_writer_uniform(writer, what));
 }
 
+static const char *strided(rkb_writer_t *writer, const rkb_convolution_extent_t *e, const char *place) {
+   return e->stride == 1 ? place : rkb_arena_format(writer->arena, "%s * %lld", place, (long long)e->stride);
+}
+
 static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const int64_t *d = tile->d;
    const rkb_convolution_extent_t *e = &tile->extent;
@@ -111,8 +115,8 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write(writer, "barrier_expect(&filled[stage], %lld);", part + plane);
    rkb_write(writer, "copy_part(tiles + stage * %lld, &%s, &filled[stage], %s, %s, (int)c_first, image);",
              (long long)stage_bytes(tile), images,
-             less(writer, "q_first", rkb_convolution_copied_before(writer, tile)),
-             less(writer, "p_first", tile->before[RKB_CONVOLUTION_DOWN]));
+             less(writer, strided(writer, e, "q_first"), rkb_convolution_copied_before(writer, tile)),
+             less(writer, strided(writer, e, "p_first"), tile->before[RKB_CONVOLUTION_DOWN]));
    rkb_write(
       writer,
       "copy_part(tiles + stage * %lld + %lld, &%s, &filled[stage], q_first, p_first, (int)m_first, image);",
@@ -140,8 +144,8 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, 
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int r = 0; r < 4; r++) { /* pixels behind the row's last one have no gradient */");
    rkb_write(writer, "   const int pixel = step * %d + r / 2 * 4;", RKB_CONVOLUTION_STEP_TERMS);
-   rkb_write(writer, "   high[r] = q_first + lane %% 4 + pixel < %s ? own[r %% 2 * %lld + pixel%s] : 0;",
-             columns, 8 * pitch, tap);
+   rkb_write(writer, "   high[r] = q_first + lane %% 4 + pixel < %s ? own[r %% 2 * %lld + %s%s] : 0;",
+             columns, 8 * pitch, strided(writer, e, "pixel"), tap);
    rkb_write(writer, "   split_tf32(high[r], low[r]);");
    rkb_write(writer, "}");
    rkb_write(writer, "hold(sums);");
@@ -180,8 +184,9 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
              rkb_writer_uniform(writer, tile->blocks[1]), RKB_CONVOLUTION_TERMS);
    rkb_write(
       writer,
-      "const unsigned *const own = (const unsigned *)(tiles + stage * %lld) + (warp * 16 + lane / 4) * %lld%s + lane %% 4%s;",
+      "const unsigned *const own = (const unsigned *)(tiles + stage * %lld) + (warp * 16 + lane / 4) * %lld%s + %s%s;",
       stage, pitch, e->groups > 1 ? rkb_arena_format(writer->arena, " + warpgroup * %lld", down) : "",
+      strided(writer, e, "lane % 4"),
       rkb_index_is(moved, 0) ? ""
                              : rkb_arena_format(writer->arena, " + %s", rkb_writer_uniform(writer, moved)));
    rkb_write(writer, "const unsigned char *const taken = tiles + stage * %lld + %lld;", stage,
@@ -235,8 +240,11 @@ static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)",
                                           (long long)tile->d[RKB_TILE_M], RKB_CONVOLUTION_ROOM_ROWS));
    write_meeting(writer, "what the stages held has been read");
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS / 2));
-   rkb_write(writer, "const int row = i / 4 * 8 + lane %% 4 * 2 + i %% 2, channel = warp * 16 + i / 2 %% 2 * 8 + lane / 4;");
+   open_unrolled(
+      writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS / 2));
+   rkb_write(
+      writer,
+      "const int row = i / 4 * 8 + lane %% 4 * 2 + i %% 2, channel = warp * 16 + i / 2 %% 2 * 8 + lane / 4;");
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int v = 0; v < %lld; v++)", along);
    rkb_write(writer, "   room[row * %lld + channel * %lld%s + v] = sums[v][j / 2 + i];", pitch, taps,
@@ -253,11 +261,13 @@ static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
       row[1 + side] = rkb_index_constant(&writer->indices, 0);
       if (rkb_index_is(rows->extent[1 + side], 1))
          continue;
-      rkb_write(writer, last ? "const index %s = place %% %lld;" : "const index %s = place %% %lld / %lld;", name, last ? along : taps, along);
+      rkb_write(writer, last ? "const index %s = place %% %lld;" : "const index %s = place %% %lld / %lld;",
+                name, last ? along : taps, along);
       row[1 + side] = rkb_writer_variable(writer, name, rows->extent[1 + side]);
    }
    rkb_write_open(writer, true, "if (%s < %s)", c, rkb_writer_uniform(writer, rows->extent[0]));
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS));
+   open_unrolled(writer,
+                 rkb_arena_format(writer->arena, "for (int i = 0; i < %d; i++)", RKB_CONVOLUTION_ROOM_ROWS));
    rkb_write(writer, "const index m = m_first + j + i;");
    column[0] = rkb_writer_variable(writer, "m", columns->extent[0]);
    rkb_write_open(writer, true, "if (m < %s)", rkb_writer_uniform(writer, columns->extent[0]));
@@ -278,7 +288,8 @@ static void write_barriers(rkb_writer_t *writer, const rkb_convolution_t *tile) 
              (long long)tile->extent.groups * RKB_CONVOLUTION_GROUP_THREADS / 32);
    rkb_write(writer, "barrier_start(&divided[stage], %d);", RKB_SPLITTING_WARPS);
    rkb_write_close(writer);
-   rkb_write(writer, "barrier_start(&met, %lld);", (long long)tile->extent.groups * RKB_CONVOLUTION_GROUP_THREADS / 32);
+   rkb_write(writer, "barrier_start(&met, %lld);",
+             (long long)tile->extent.groups * RKB_CONVOLUTION_GROUP_THREADS / 32);
    rkb_write(writer, "barriers_started();");
    rkb_write_close(writer);
    rkb_write(writer, "__syncthreads();");
@@ -310,6 +321,8 @@ void rkb_write_weight_gradient_kernel(rkb_writer_t *writer, const rkb_launch_t *
       writer,
       "unsigned highs[%d][4], lows[%d][4]; /* what the products of two taps read of the own channels */",
       RKB_CONVOLUTION_HELD_STEPS, RKB_CONVOLUTION_HELD_STEPS);
+   /* Else ptxas puts the zeros among the first products, and then each product waits for the one before (its message C7515). */
+   rkb_write(writer, "hold(sums); /* they are zero before the first product begins */");
    write_multiply(writer, &tile);
    write_sums(writer, &tile);
    const char *grid = rkb_index_manifest(
