@@ -22,7 +22,9 @@ static const rkb_size_t *window_of(const rkb_graph_t *graph, const rkb_node_t *n
 
 int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node) {
    double stride = 0;
-   bool one = node->kind != RKB_NODE_CONVOLUTION;
+   /* A window of one place has too few products to hide that whole rows are copied. */
+   bool one = node->kind != RKB_NODE_CONVOLUTION || window_of(graph, node, RKB_CONVOLUTION_DOWN)->at[0] > 1 ||
+              window_of(graph, node, RKB_CONVOLUTION_ALONG)->at[0] > 1;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
       const rkb_size_t *size = number_of(graph, node, side, 0);
       for (uint32_t c = 0; one && rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, c); c++) {
@@ -103,6 +105,10 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
    e.height = reach_of(graph, node, &e, RKB_CONVOLUTION_DOWN, e.rows);
    fit_banks(&e, of_weight ? 4 : 8);
    return e;
+}
+
+int64_t rkb_convolution_apart(const rkb_convolution_extent_t *e) {
+   return e->in_phases ? 1 : e->stride;
 }
 
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e) {

@@ -52,6 +52,9 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
 /* The stride that the kernel is for: that of the bench cases, where they have one; else 1. */
 int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node);
 
+/* How far neighbours of a tile lie apart in the part: the stride, but places of one phase are neighbours. */
+int64_t rkb_convolution_apart(const rkb_convolution_extent_t *e);
+
 /* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all that a block has. */
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_plane_bytes(const int64_t *d);

@@ -172,6 +172,11 @@ const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb
       aligned);
 }
 
+const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *place) {
+   const int64_t apart = rkb_convolution_apart(&tile->extent);
+   return apart == 1 ? place : rkb_arena_format(writer->arena, "%s * %lld", place, (long long)apart);
+}
+
 /* "{buffer: x, dims: ..., box: ...}" of a factor that is images. */
 static const char *map_of(rkb_writer_t *writer, uint32_t factor, uint32_t stored, const char *name,
                           const char *box) {

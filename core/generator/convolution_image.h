@@ -34,6 +34,8 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
 bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_convolution_t *tile);
 /* Where copies of a row begin: so far before its first pixel, a multiple of what a copy needs. */
 const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb_convolution_t *tile);
+/* Where a place of the tile lies in the images, but for what lies before: "q_first * 2". */
+const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *place);
 /* The names of parameters for the maps. */
 const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
 /* Rows of pixels of a weight's gradient's other factor. */

@@ -138,8 +138,9 @@ static void write_producer(rkb_writer_t *writer, rkb_convolution_t *tile) {
       writer,
       "copy_part(tiles + part_stage * %lld, &%s, &part_filled[part_stage], (int)(%s), (int)(%s), (int)k_first, (int)image);",
       (long long)rkb_convolution_part_bytes(e), images,
-      less(writer, "q_first", rkb_convolution_copied_before(writer, tile)),
-      less(writer, "p_first", tile->before[RKB_CONVOLUTION_DOWN]));
+      less(writer, rkb_convolution_strided(writer, tile, "q_first"),
+           rkb_convolution_copied_before(writer, tile)),
+      less(writer, rkb_convolution_strided(writer, tile, "p_first"), tile->before[RKB_CONVOLUTION_DOWN]));
    write_next_part(writer);
    open_taps(writer, tile);
    if (e->in_phases)
@@ -191,13 +192,15 @@ static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile
 
 /* Where the i-th 16 pixels of a warp lie from its first ones, as so many pixels of a row are apart. */
 static const char *square_of(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
-   const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS), width = (long long)e->width;
+   const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS),
+                   apart = (long long)rkb_convolution_apart(e), width = (long long)e->width * apart,
+                   square = RKB_CONVOLUTION_WARP_PIXELS * apart;
    if (e->squares == 1)
       return "";
    return beside == 1            ? rkb_arena_format(writer->arena, "i * %lld + ", width)
-          : e->squares <= beside ? rkb_arena_format(writer->arena, "i * %d + ", RKB_CONVOLUTION_WARP_PIXELS)
-                                 : rkb_arena_format(writer->arena, "i / %lld * %lld + i %% %lld * %d + ",
-                                                    beside, width, beside, RKB_CONVOLUTION_WARP_PIXELS);
+          : e->squares <= beside ? rkb_arena_format(writer->arena, "i * %lld + ", square)
+                                 : rkb_arena_format(writer->arena, "i / %lld * %lld + i %% %lld * %lld + ",
+                                                    beside, width, beside, square);
 }
 
 static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) {
@@ -212,8 +215,9 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write(writer, "for (int i = 0; i < %lld; i++)", squares);
    rkb_write(writer, "   #pragma unroll");
    rkb_write(writer, "   for (int r = 0; r < 4; r++) {");
-   rkb_write(writer, "      high[i][r] = own[(step * %d + r / 2 * 4) * %lld + %sr %% 2 * 8];",
-             RKB_CONVOLUTION_STEP_TERMS, pitch, square_of(writer, e));
+   rkb_write(writer, "      high[i][r] = own[(step * %d + r / 2 * 4) * %lld + %sr %% 2 * %lld];",
+             RKB_CONVOLUTION_STEP_TERMS, pitch, square_of(writer, e),
+             8 * (long long)rkb_convolution_apart(e));
    rkb_write(writer, "      split_tf32(high[i][r], low[i][r]);");
    rkb_write(writer, "   }");
    rkb_write(writer, "hold(sums);");
@@ -255,8 +259,11 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    open_channels(writer, tile);
    rkb_write(
       writer,
-      "const unsigned *const part = (const unsigned *)(tiles + part_stage * %lld) + lane %% 4 * %lld + warp_down * %lld + warp_along + lane / 4%s;",
-      (long long)rkb_convolution_part_bytes(e), (long long)(e->width * e->height), (long long)e->width,
+      "const unsigned *const part = (const unsigned *)(tiles + part_stage * %lld) + lane %% 4 * %lld + warp_down * %lld + %s%s;",
+      (long long)rkb_convolution_part_bytes(e), (long long)(e->width * e->height),
+      (long long)(e->width * rkb_convolution_apart(e)),
+      rkb_convolution_apart(e) == 1 ? "warp_along + lane / 4"
+                                    : rkb_convolution_strided(writer, tile, "(warp_along + lane / 4)"),
       shift);
    rkb_write(writer, "barrier_wait(&part_filled[part_stage], part_turn);");
    open_taps(writer, tile);

@@ -91,10 +91,6 @@ static const char *less(rkb_writer_t *writer, const char *from, const rkb_index_
                            rkb_writer_uniform(writer, what));
 }
 
-static const char *strided(rkb_writer_t *writer, const rkb_convolution_extent_t *e, const char *place) {
-   return e->stride == 1 ? place : rkb_arena_format(writer->arena, "%s * %lld", place, (long long)e->stride);
-}
-
 static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const int64_t *d = tile->d;
    const rkb_convolution_extent_t *e = &tile->extent;
@@ -113,10 +109,12 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    write_pixel(writer, tile);
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
    rkb_write(writer, "barrier_expect(&filled[stage], %lld);", part + plane);
-   rkb_write(writer, "copy_part(tiles + stage * %lld, &%s, &filled[stage], %s, %s, (int)c_first, image);",
-             (long long)stage_bytes(tile), images,
-             less(writer, strided(writer, e, "q_first"), rkb_convolution_copied_before(writer, tile)),
-             less(writer, strided(writer, e, "p_first"), tile->before[RKB_CONVOLUTION_DOWN]));
+   rkb_write(
+      writer, "copy_part(tiles + stage * %lld, &%s, &filled[stage], %s, %s, (int)c_first, image);",
+      (long long)stage_bytes(tile), images,
+      less(writer, rkb_convolution_strided(writer, tile, "q_first"),
+           rkb_convolution_copied_before(writer, tile)),
+      less(writer, rkb_convolution_strided(writer, tile, "p_first"), tile->before[RKB_CONVOLUTION_DOWN]));
    rkb_write(
       writer,
       "copy_part(tiles + stage * %lld + %lld, &%s, &filled[stage], q_first, p_first, (int)m_first, image);",
@@ -145,7 +143,7 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, 
    rkb_write(writer, "for (int r = 0; r < 4; r++) { /* pixels behind the row's last one have no gradient */");
    rkb_write(writer, "   const int pixel = step * %d + r / 2 * 4;", RKB_CONVOLUTION_STEP_TERMS);
    rkb_write(writer, "   high[r] = q_first + lane %% 4 + pixel < %s ? own[r %% 2 * %lld + %s%s] : 0;",
-             columns, 8 * pitch, strided(writer, e, "pixel"), tap);
+             columns, 8 * pitch, rkb_convolution_strided(writer, tile, "pixel"), tap);
    rkb_write(writer, "   split_tf32(high[r], low[r]);");
    rkb_write(writer, "}");
    rkb_write(writer, "hold(sums);");
@@ -186,7 +184,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
       writer,
       "const unsigned *const own = (const unsigned *)(tiles + stage * %lld) + (warp * 16 + lane / 4) * %lld%s + %s%s;",
       stage, pitch, e->groups > 1 ? rkb_arena_format(writer->arena, " + warpgroup * %lld", down) : "",
-      strided(writer, e, "lane % 4"),
+      rkb_convolution_strided(writer, tile, "lane % 4"),
       rkb_index_is(moved, 0) ? ""
                              : rkb_arena_format(writer->arena, " + %s", rkb_writer_uniform(writer, moved)));
    rkb_write(writer, "const unsigned char *const taken = tiles + stage * %lld + %lld;", stage,
