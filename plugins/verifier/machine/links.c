@@ -18,6 +18,7 @@ void links_free(struct links *links) {
       return;
    free(links->names);
    free(links->after);
+   free(links->twins);
    free(links->tried);
    if (links->reduced)
       links->case_free(links->reduced);
@@ -106,21 +107,48 @@ static int compare_all(const struct comparison *c, const struct link *link, cons
    return status;
 }
 
-/* The first intermediate that the buffer holds: those that are equal come from it. */
-static int find_link(const struct comparison *c, struct link *link, rkb_error_t *err) {
+/* The intermediates that the buffer fits, each in the first order that does.  The link is the first of them, from which equal ones come. */
+static int find_link(const struct comparison *c, struct link *link, struct link_twins *twins, rkb_error_t *err) {
    const rkb_intermediates_api_t *api = c->trial.verifier->intermediates;
    rkb_intermediate_t intermediate;
    struct orders orders;
    int status = RKB_OK;
-   for (uint32_t number = 0; !link->known && status == RKB_OK && api->at(c->trial.the_case, number, &intermediate); number++) {
+   for (uint32_t number = 0; status == RKB_OK && twins->count < MOST_TWINS && api->at(c->trial.the_case, number, &intermediate); number++) {
+      struct link fits = {.number = number};
       if (intermediate.elements != c->buffer->elements)
          continue;
       list_orders(&intermediate, &orders);
-      for (uint32_t n = 0; n < orders.count && !link->known && status == RKB_OK; n++) {
-         link->number = number;
-         memcpy(link->order, orders.list[n], sizeof link->order);
-         status = compare_all(c, link, &intermediate, &link->known, err);
+      for (uint32_t n = 0; n < orders.count && !fits.known && status == RKB_OK; n++) {
+         memcpy(fits.order, orders.list[n], sizeof fits.order);
+         status = compare_all(c, &fits, &intermediate, &fits.known, err);
       }
+      if (fits.known)
+         *(link->known ? &twins->list[twins->count++] : link) = fits;
+   }
+   return status;
+}
+
+static int compare_again(const struct comparison *c, struct link *link, rkb_error_t *err) {
+   rkb_intermediate_t intermediate;
+   bool equal = false;
+   int status = RKB_OK;
+   if (c->trial.verifier->intermediates->at(c->trial.the_case, link->number, &intermediate) &&
+       intermediate.elements == c->buffer->elements)
+      status = compare_all(c, link, &intermediate, &equal, err);
+   link->known = equal;
+   return status;
+}
+
+/* Keeps of a link and its twins what fits at this case too. */
+static int keep_fitting(const struct comparison *c, struct link *link, struct link_twins *twins, rkb_error_t *err) {
+   const uint32_t had = twins->count;
+   int status = compare_again(c, link, err);
+   twins->count = 0;
+   for (uint32_t n = 0; n < had && status == RKB_OK; n++) {
+      struct link twin = twins->list[n];
+      status = compare_again(c, &twin, err);
+      if (twin.known)
+         *(link->known ? &twins->list[twins->count++] : link) = twin;
    }
    return status;
 }
@@ -145,16 +173,11 @@ static int compare_launch(struct links *links, struct comparison *c, const uint6
          continue;
       c->buffer = &plan->buffers[b];
       c->data = c->trial.buffers[b].data;
-      if (first) {
-         status = find_link(c, link, err);
-      } else if (link->known) {
-         rkb_intermediate_t intermediate;
-         bool equal = false;
-         if (c->trial.verifier->intermediates->at(c->trial.the_case, link->number, &intermediate) &&
-             intermediate.elements == c->buffer->elements)
-            status = compare_all(c, link, &intermediate, &equal, err);
-         link->known = equal;
-      }
+      struct link_twins *twins = &links->twins[launch * links->buffer_count + b];
+      if (first)
+         status = find_link(c, link, twins, err);
+      else if (link->known)
+         status = keep_fitting(c, link, twins, err);
    }
    return status;
 }
@@ -190,6 +213,12 @@ static int execute(struct comparison *c, uint32_t launches, bool *complete, rkb_
    return status;
 }
 
+static void forget(struct links *links) {
+   const size_t count = (size_t)links->launch_count * links->buffer_count;
+   memset(links->after, 0, count * sizeof *links->after);
+   memset(links->twins, 0, count * sizeof *links->twins);
+}
+
 static int compare_case(struct links *links, struct comparison *c, const uint64_t *stores, bool first, rkb_error_t *err) {
    const uint32_t count = c->trial.plan->launch_count;
    bool complete;
@@ -203,7 +232,7 @@ static int compare_case(struct links *links, struct comparison *c, const uint64_
             status = compare_launch(links, c, stores, n, first, false, err);
       }
    if (status == RKB_OK && !complete)
-      memset(links->after, 0, (size_t)links->launch_count * links->buffer_count * sizeof *links->after);
+      forget(links);
    return status;
 }
 
@@ -248,8 +277,9 @@ static struct links *make(const rkb_plan_t *plan) {
    links->buffer_count = plan->buffer_count;
    links->names = calloc(plan->launch_count + 1, sizeof *links->names);
    links->after = calloc((size_t)plan->launch_count * plan->buffer_count + 1, sizeof *links->after);
+   links->twins = calloc((size_t)plan->launch_count * plan->buffer_count + 1, sizeof *links->twins);
    links->tried = calloc(plan->launch_count + 1, sizeof *links->tried);
-   if (!links->names || !links->after || !links->tried) {
+   if (!links->names || !links->after || !links->twins || !links->tried) {
       links_free(links);
       return NULL;
    }
@@ -270,14 +300,14 @@ static int try_check_cases(const struct verifier *me, struct candidate *candidat
    return status;
 }
 
-/* Looks again where the check cases leave open in which order dims lie, at first at a shape that has several elements of them. */
+/* Looks again where the check cases leave open which intermediate a buffer holds, or in which order its dims lie, at first at a shape that has several elements of them. */
 static int try_reduced(const struct verifier *me, struct candidate *candidate, struct links *links,
                        const uint64_t *stores, rkb_error_t *err) {
    int status = link_case_reduced(me, candidate, links->bench, &links->reduced, err);
    if (status != RKB_OK || !links->reduced)
       return status;
    links->case_free = me->task->case_free;
-   memset(links->after, 0, (size_t)links->launch_count * links->buffer_count * sizeof *links->after);
+   forget(links);
    links->case_count = 0;
    status = try_case(me, candidate, links, links->reduced, stores, err);
    return status == RKB_OK ? try_check_cases(me, candidate, links, stores, err) : status;
@@ -296,8 +326,15 @@ int links_find(const struct verifier *me, struct candidate *candidate, const rkb
    links->bench = the_case;
    if (plan->buffer_count > MOST_LINKED || plan->launch_count > MOST_LINKED)
       return RKB_OK;
+   bool doubt = false;
    int status = try_check_cases(me, candidate, links, stores, err);
-   if (status == RKB_OK && links->case_count && !link_cases_tell(me, links, the_case))
+   if (status == RKB_OK)
+      status = links_doubt(me, candidate, links, &doubt, err);
+   if (status == RKB_OK && links->case_count && (doubt || !link_cases_tell(me, links, the_case))) {
       status = try_reduced(me, candidate, links, stores, err);
+      if (status == RKB_OK)
+         status = links_doubt(me, candidate, links, &doubt, err);
+   }
+   links_drop_doubtful(links);
    return status;
 }

@@ -1,6 +1,6 @@
 /* Which intermediates of the reference a candidate's buffers hold between its launches, so that each launch can be judged by itself: links.c finds
- * them at small shapes, where every launch is executed whole; link_cases.c says which, and whether they tell orders of dims apart; link_target.c
- * says what judging a launch by itself takes.
+ * them at small shapes, where every launch is executed whole; link_cases.c says which, and whether they tell orders of dims apart; link_twins.c
+ * whether they tell intermediates apart; link_target.c says what judging a launch by itself takes.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #ifndef MACHINE_LINKS_H
 #define MACHINE_LINKS_H
@@ -18,12 +18,22 @@ struct link {
    uint32_t order[RKB_MAX_RANK];  /* dim d of the buffer is dim order[d] of the intermediate */
 };
 
+#define MOST_TWINS 6u
+
+/* Further intermediates that a buffer fits as well as the one of its link. */
+struct link_twins {
+   uint32_t count;
+   bool differ; /* some of them from the link's at the bench shape: links_doubt */
+   struct link list[MOST_TWINS];
+};
+
 enum { LINK_UNTRIED, LINK_HOLDS, LINK_FAILS };
 
 struct links {
    uint64_t *names; /* shapes_launch_name, by launch: for which plans they were found */
    uint32_t launch_count, buffer_count;
    struct link *after;                                /* by launch and buffer: what it holds when the launch has ended */
+   struct link_twins *twins;                          /* of each of these */
    uint8_t *tried;                                    /* by launch: what came of judging it by itself at the check cases */
    const rkb_case_t *cases[MOST_LINK_CASES];          /* where they were found; none: there are no links */
    uint32_t case_count;
@@ -46,6 +56,12 @@ struct link_target {
 int links_find(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
 void links_free(struct links *links);
+
+/* link_twins.c: compares what fits a buffer equally well at the bench shape.  doubt: some differ there. */
+int links_doubt(const struct verifier *verifier, const struct candidate *candidate, struct links *links, bool *doubt,
+                rkb_error_t *err);
+/* Forgets the links whose twins differ. */
+void links_drop_doubtful(struct links *links);
 
 static inline const struct link *link_after(const struct links *links, uint32_t launch, uint32_t buffer) {
    return &links->after[launch * links->buffer_count + buffer];

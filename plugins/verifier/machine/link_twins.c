@@ -1,0 +1,68 @@
+/* Intermediates that look alike at the cases where links were found, as two products of one input do where both weights are ones.  A buffer
+ * that fits several of them may hold any.  Where those differ at the bench shape, a link to the first of them would be a guess.  One worker
+ * thread a candidate. */
+#include "links.h"
+
+#include <math.h>
+
+#define COMPARED 32u /* elements, evenly spread */
+
+/* Whether two intermediates hold the same at the bench shape, as far as some elements show; what costs too much is not known to be the same. */
+static int compare_expected(const struct verifier *verifier, const rkb_case_t *bench, const rkb_inputs_t *inputs, const struct link *one,
+                            const struct link *other, bool *same, rkb_error_t *err) {
+   const struct link *const both[] = {one, other};
+   double value[2][COMPARED], hard[2][COMPARED], stat[COMPARED];
+   uint8_t flags[COMPARED];
+   rkb_intermediate_t there[2];
+   *same = false;
+   for (uint32_t i = 0; i < 2; i++)
+      if (!verifier->intermediates->at(bench, both[i]->number, &there[i]))
+         return RKB_OK;
+   if (there[0].elements != there[1].elements)
+      return RKB_OK;
+   const uint64_t total = there[0].elements, count = total < COMPARED ? total : COMPARED;
+   uint64_t in_buffer[COMPARED], elements[COMPARED];
+   for (uint64_t n = 0; n < count; n++)
+      in_buffer[n] = n * total / count;
+   for (uint32_t i = 0; i < 2; i++) {
+      link_elements(both[i], &there[i], in_buffer, count, elements);
+      const int status =
+         verifier->intermediates->expect_points(inputs, both[i]->number, elements, count, value[i], hard[i], stat, flags, err);
+      if (status != RKB_OK)
+         return status == RKB_ERR_LIMIT ? RKB_OK : status;
+   }
+   *same = true;
+   for (uint64_t n = 0; n < count; n++)
+      *same &= fabs(value[0][n] - value[1][n]) <= hard[0][n] + hard[1][n];
+   return RKB_OK;
+}
+
+int links_doubt(const struct verifier *verifier, const struct candidate *candidate, struct links *links, bool *doubt, rkb_error_t *err) {
+   const uint32_t count = links->launch_count * links->buffer_count;
+   rkb_inputs_t *inputs = NULL;
+   int status = RKB_OK;
+   *doubt = false;
+   for (uint32_t n = 0; n < count && status == RKB_OK; n++) {
+      struct link_twins *twins = &links->twins[n];
+      twins->differ = false;
+      if (!links->after[n].known || twins->count == 0)
+         continue;
+      if (!inputs)
+         status = verifier->task->inputs_open(verifier->host, links->bench, verifier->task->family_at(verifier->host, links->bench, 0),
+                                              verifier_seed(verifier, candidate, 0), &inputs, err);
+      for (uint32_t t = 0; t < twins->count && status == RKB_OK && !twins->differ; t++) {
+         bool same;
+         status = compare_expected(verifier, links->bench, inputs, &links->after[n], &twins->list[t], &same, err);
+         twins->differ = !same;
+      }
+      *doubt |= twins->differ;
+   }
+   if (inputs)
+      verifier->task->inputs_free(inputs);
+   return status;
+}
+
+void links_drop_doubtful(struct links *links) {
+   for (uint32_t n = 0; n < links->launch_count * links->buffer_count; n++)
+      links->after[n].known &= !links->twins[n].differ;
+}
