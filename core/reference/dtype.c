@@ -177,8 +177,9 @@ static inline __attribute__((always_inline)) void store_narrow(uint32_t dtype, u
       int drop;
       const uint64_t bits = rounded_bits(&type, from[i], &drop), sign = bits >> 63 << sign_place,
                      rest = ((bits >> drop) - rebias) & ((UINT64_C(1) << sign_place) - 1);
-      const uint32_t number =
-         in_range(&type, from[i]) ? (uint32_t)(sign | rest) : narrow_bits(dtype, from[i]);
+      const uint32_t number = in_range(&type, from[i]) ? (uint32_t)(sign | rest)
+                              : from[i] == 0           ? (uint32_t)sign
+                                                       : narrow_bits(dtype, from[i]);
       if (bytes == 2)
          ((uint16_t *)to)[i] = (uint16_t)number;
       else

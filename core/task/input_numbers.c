@@ -2,6 +2,7 @@
 #include "task/input_numbers.h"
 
 #include <math.h>
+#include <string.h>
 #include "reference/dtype.h"
 #include "task/inputs.h"
 
@@ -19,8 +20,16 @@ static bool uniform_of(const rkb_recipe_t *recipe, double *scale) {
    }
 }
 
-static double uniform_from(uint64_t bits) { /* as rkb_random_real */
-   return (double)(bits >> 11) * 0x1p-53;
+/* As rkb_random_real: 53 bits over 2^53.  Each half of them becomes the fraction of a double; every step is exact.  There is no instruction
+ * for such a conversion side by side before AVX-512, and these are shifts and sums. */
+static inline double uniform_from(uint64_t bits) {
+   const uint64_t high_bits =
+                     bits >> 43 | UINT64_C(0x4530000000000000), /* 2^84 + 2^32 times the upper 21 bits */
+      low_bits = (bits >> 11 & UINT32_MAX) | UINT64_C(0x4330000000000000); /* 2^52 + the lower 32 */
+   double high, low;
+   memcpy(&high, &high_bits, sizeof high);
+   memcpy(&low, &low_bits, sizeof low);
+   return ((high - 0x1p84) + (low - 0x1p52)) * 0x1p-53;
 }
 
 /* Turns the stream's draw for an element into a number by the recipe. */
@@ -179,10 +188,11 @@ static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, c
 /* Rounds to the tensor's type.  A number beyond a narrow type's range becomes its largest: inputs are finite. */
 static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   const double largest = narrow ? narrow->largest : 0; /* read once: it might be one of the numbers */
    for (uint64_t i = 0; narrow && i < count; i++)
-      numbers[i] = numbers[i] > narrow->largest    ? narrow->largest
-                   : numbers[i] < -narrow->largest ? -narrow->largest
-                                                   : numbers[i]; /* NaN stays */
+      numbers[i] = numbers[i] > largest    ? largest
+                   : numbers[i] < -largest ? -largest
+                                           : numbers[i]; /* NaN stays */
    rkb_dtype_round_each(dtype, count, numbers);
 }
 
