@@ -5,6 +5,7 @@
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SECTOR_SLOTS (1u << 18)
 #define FIRST_SLOTS                                                                                          \
@@ -22,7 +23,17 @@ struct slot {
    uint32_t block, at;
 };
 
+/* Requests of shared memory that were counted, by instruction: how many wavefronts they take depends on how far their lanes are from each
+ * other and not on where the first one is, and that is the same in every turn of most loops. */
+#define KEPT_REQUESTS 64u
+
+struct kept_request {
+   uint32_t mask, bytes, wavefronts; /* mask 0: none is kept */
+   uint32_t distance[LANES];         /* from the first lane of the mask; outside it 0 */
+};
+
 struct machine_sectors {
+   struct kept_request requests[KEPT_REQUESTS];
    struct slot *slots[2]; /* loads, stores */
    uint32_t room[2];      /* slots: a power of two */
    uint32_t used[2];      /* SECTOR_SLOTS where there was no memory for more */
@@ -271,6 +282,23 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
    return most ? most : 1;
 }
 
+static uint32_t kept_wavefronts(struct machine_sectors *all, uint32_t pc, const uint64_t *address,
+                                uint32_t mask, uint32_t bytes) {
+   struct kept_request *kept = &all->requests[pc % KEPT_REQUESTS];
+   const uint64_t first = address[__builtin_ctz(mask)];
+   uint32_t distance[LANES];
+   if (first % 4 != 0)
+      return count_wavefronts(address, mask, bytes);
+   for (uint32_t l = 0; l < LANES; l++)
+      distance[l] = mask >> l & 1 ? (uint32_t)(address[l] - first) : 0;
+   if (kept->mask != mask || kept->bytes != bytes || memcmp(kept->distance, distance, sizeof distance) != 0) {
+      *kept = (struct kept_request){
+         .mask = mask, .bytes = bytes, .wavefronts = count_wavefronts(address, mask, bytes)};
+      memcpy(kept->distance, distance, sizeof distance);
+   }
+   return kept->wavefronts;
+}
+
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store) {
    rkb_launch_counters_t *c = &warp->run->measured;
@@ -279,7 +307,7 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    if (window == WINDOW_SHARED) {
       c->shared_requests++;
-      c->shared_wavefronts += count_wavefronts(address, mask, bytes);
+      c->shared_wavefronts += kept_wavefronts(warp->run->sectors, warp->pc, address, mask, bytes);
       return;
    }
    if (window != 0)

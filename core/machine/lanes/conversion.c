@@ -199,7 +199,9 @@ OP(cvt) {
 /* f32 to a half and back.  A half register may carry a shadow, which nothing but these two gives or takes, so that a number that
  * was only rounded on its way through a half is known to be right otherwise. */
 OP(cvt_narrow) {
-   if (i->type == PTX_BF16 && !i->flags && i->rounding == ROUND_NEAREST)
+   const uint32_t changes = FLAG_FTZ | FLAG_SAT | FLAG_ABS |
+                            FLAG_FROM_DOUBLE; /* others, of inline assembly, leave the number as it is */
+   if (i->type == PTX_BF16 && !(i->flags & changes) && i->rounding == ROUND_NEAREST)
       OP_NAME(cvt_bf16_f32)(warp, i, mask);
    else
       OP_NAME(cvt)(warp, i, mask);

@@ -198,14 +198,28 @@ static inline bool record_shared_write(machine_warp_t *warp, const words_t *to, 
    return true;
 }
 
-/* A lane after another, in granules of any size; false at a conflict.  What the lanes before it noted stays noted: to note it again changes
- * nothing. */
-static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset, uint32_t mask,
-                                   uint32_t bytes, bool store) {
-   const machine_block_t *block = warp->block;
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT, count = ((bytes - 1) >> block->shared_shift) + 1;
+/* Whether all granules of the lanes, one or two each, have been read by several threads since the last barrier and written by none: as after
+ * every reading but the first ones. */
+static inline bool were_all_read(const uint32_t *races, uint32_t shift, const uint32_t *offset, uint32_t mask,
+                                 uint32_t count, uint32_t read) {
+   const uint64_t both = (uint64_t)read << 32 | read;
+   uint64_t different = 0;
    for (uint32_t left = mask; left; left &= left - 1) {
-      const uint32_t l = (uint32_t)__builtin_ctz(left), me = warp->first_thread + l + 1;
+      const uint32_t *record = &races[offset[__builtin_ctz(left)] >> shift];
+      uint64_t two = both;
+      memcpy(&two, record, count * sizeof *record);
+      different |= two ^ both;
+   }
+   return different == 0;
+}
+
+/* A lane after another, so many granules each; false at a conflict. */
+static inline __attribute__((always_inline)) bool record_each(const machine_block_t *block,
+                                                              uint32_t first_thread, const uint32_t *offset,
+                                                              uint32_t mask, uint32_t count, bool store) {
+   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t l = (uint32_t)__builtin_ctz(left), me = first_thread + l + 1;
       uint32_t *record = &block->shared_races[offset[l] >> block->shared_shift];
       for (uint32_t g = 0; g < count; g++) {
          const uint32_t before = fresh_record(record[g], epoch), writer = before >> 11 & SEVERAL,
@@ -217,6 +231,21 @@ static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset,
       }
    }
    return true;
+}
+
+/* In granules of any size; false at a conflict.  What the lanes before it noted stays noted: to note it again changes nothing. */
+static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset, uint32_t mask,
+                                   uint32_t bytes, bool store) {
+   const machine_block_t *block = warp->block;
+   const uint32_t count = ((bytes - 1) >> block->shared_shift) + 1,
+                  read = block->epoch << EPOCH_SHIFT | SEVERAL;
+   if (count == 1)
+      return (!store && were_all_read(block->shared_races, block->shared_shift, offset, mask, 1, read)) ||
+             record_each(block, warp->first_thread, offset, mask, 1, store);
+   if (count == 2)
+      return (!store && were_all_read(block->shared_races, block->shared_shift, offset, mask, 2, read)) ||
+             record_each(block, warp->first_thread, offset, mask, 2, store);
+   return record_each(block, warp->first_thread, offset, mask, count, store);
 }
 
 /* Records that the lanes read or write their words; false at a conflict. */
@@ -305,27 +334,33 @@ static inline uint32_t take_narrow_part(uint32_t *value, uint32_t mask, uint32_t
       const uint32_t l = (uint32_t)__builtin_ctz(left), offset = from->offset[l] + at,
                      loaded = (uint32_t)read_element(from->data + offset, bytes);
       value[l] = is_signed ? (uint32_t)((int32_t)(loaded << shift) >> shift) : loaded;
-      defined |= (uint32_t)(read_element(from->defined + offset, bytes) == all) << l;
+      defined |= (uint32_t)(!from->defined || read_element(from->defined + offset, bytes) == all) << l;
    }
    return defined;
 }
 
-static inline bool load_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+/* Loads that may be made: what the registers then hold. */
+static inline void take_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               const words_t *from) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes;
-   words_t from;
-   if (!find_narrow(warp, i, mask, false, &from))
-      return false;
-   const uint64_t taint = warp->taint ? *from.taint | warp->taint[i->ai] : 0;
+   const uint64_t taint = warp->taint ? *from->taint | warp->taint[i->ai] : 0;
    for (uint32_t e = 0; e < i->elements; e++) {
       uint32_t *value = LANES_OF(uint32_t, parts[e].offset);
       const uint32_t defined =
-         take_narrow_part(value, mask, bytes, ptx_type_is_signed(i->type), e * bytes, &from);
+         take_narrow_part(value, mask, bytes, ptx_type_is_signed(i->type), e * bytes, from);
       if (warp->shadow && parts[e].bytes == 4)
          warp->valid[parts[e].number] &= ~mask;
       set_defined(warp, parts[e].number, defined, mask);
       set_taint(warp, parts[e].number, taint, mask);
    }
+}
+
+static inline bool load_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   words_t from;
+   if (!find_narrow(warp, i, mask, false, &from))
+      return false;
+   take_narrow(warp, i, mask, &from);
    return true;
 }
 

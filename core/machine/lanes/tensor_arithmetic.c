@@ -292,6 +292,18 @@ static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_r
    return true;
 }
 
+/* Whether a row of zeros meets eight sums of zero, as beyond the edge of a matrix: the results are +0, whatever finite numbers b has. */
+static inline __attribute__((always_inline)) bool adds_nothing(const int32_t *row, uint32_t terms,
+                                                               const uint32_t *sum) {
+   const ints_t sums = *(const ints_t *)sum << 1;
+   ints_t bits = sums;
+   if (terms == 16)
+      bits |= *(const ints_t *)row | *(const ints_t *)(row + 8);
+   for (uint32_t k = 0; terms != 16 && k < terms; k++)
+      bits |= all(row[k]);
+   return !any_bit(bits);
+}
+
 static inline __attribute__((always_inline)) void sum_rows(const machine_tensor_rule_t *rule, uint32_t rows,
                                                            uint32_t terms, const machine_tensor_factors_t *a,
                                                            const machine_tensor_factors_t *b, bool halves,
@@ -300,6 +312,10 @@ static inline __attribute__((always_inline)) void sum_rows(const machine_tensor_
    make_ready(rule, rows, terms, a, b, halves ? HALF_FRACTION : FLOAT_FRACTION, &factors);
    for (uint32_t row = 0; row < rows; row++) {
       uint32_t *at = &sum[row * TENSOR_COLUMNS], before[TENSOR_COLUMNS];
+      if (adds_nothing(factors.a + row * terms, terms, at)) {
+         memset(at, 0, sizeof before);
+         continue;
+      }
       memcpy(before, at, sizeof before);
       if (sum_row(rule, terms, &factors, row, halves, at))
          continue;
