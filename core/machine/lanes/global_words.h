@@ -218,8 +218,30 @@ static inline bool find_offsets(words_t *to, const uint64_t *address, uint32_t m
       const uint32_t one = to->offset[__builtin_ctz(mask)];
       EACH_LANE to->offset[l] = KEEP(to->offset[l], one);
    }
+   return true;
+}
+
+/* The same for words, whose shape is found too. */
+static inline bool find_word_offsets(words_t *to, const uint64_t *address, uint32_t mask, uint64_t base,
+                                     uint64_t size, uint32_t bytes, uint64_t apart, uint32_t first_thread) {
+   if (!find_offsets(to, address, mask, base, size, bytes, apart, first_thread))
+      return false;
    find_shape(to, bytes);
    return true;
+}
+
+/* Has made what the lanes read or write (machine_meet).  A load of a piece that is there changes nothing, unless it is noted who asks. */
+static inline void meet_lanes(machine_run_t *run, machine_region_t *region, const words_t *to, uint32_t mask,
+                              uint32_t bytes, bool store) {
+   if (!region->met)
+      return;
+   const bool every = store || region->wanted;
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t offset = to->offset[__builtin_ctz(left)];
+      const uint64_t piece = offset >> PIECE_SHIFT;
+      if (every || !machine_is_met(region, piece) || (offset + bytes - 1) >> PIECE_SHIFT != piece)
+         machine_meet(run, region, offset, bytes, store);
+   }
 }
 
 static inline bool find_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
@@ -233,12 +255,10 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
         (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
          (store && machine_copy_sources_kept(warp->block)) || warp->block->launch->global_shift != 2 ||
          !machine_grid_all_known(warp, mask) || !machine_global_records(run, region))) ||
-       !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
+       !find_word_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
    region->written |= store;
-   for (uint32_t l = 0; region->met && l < LANES; l++)
-      if (mask >> l & 1)
-         machine_meet(run, region, to->offset[l], bytes, store);
+   meet_lanes(run, region, to, mask, bytes, store);
    to->data = region->data;
    to->defined = region->defined;
    to->shadow = region->shadow;
@@ -251,8 +271,8 @@ static inline bool find_local(machine_warp_t *warp, const machine_instruction_t 
    machine_run_t *run = warp->run;
    const uint64_t apart = warp->program->frame_bytes;
    if ((apart & 3) || apart > UINT32_MAX / 1024 /* threads of a block */ ||
-       !find_offsets(to, address, mask, WINDOW_LOCAL << WINDOW_SHIFT, apart, 4u * i->elements, apart,
-                     warp->first_thread))
+       !find_word_offsets(to, address, mask, WINDOW_LOCAL << WINDOW_SHIFT, apart, 4u * i->elements, apart,
+                          warp->first_thread))
       return false;
    to->data = run->local;
    to->defined = run->local_defined;
@@ -266,8 +286,8 @@ static inline bool find_generic_shared(machine_warp_t *warp, const machine_instr
    const machine_block_t *block = warp->block;
    if ((i->space != PTX_SHARED && i->space != PTX_GENERIC) || block->races == RACES_CLOCKS ||
        block->cluster.blocks > 1 ||
-       !find_offsets(to, address, mask, WINDOW_SHARED << WINDOW_SHIFT, block->shared_bytes, 4u * i->elements,
-                     0, 0))
+       !find_word_offsets(to, address, mask, WINDOW_SHARED << WINDOW_SHIFT, block->shared_bytes,
+                          4u * i->elements, 0, 0))
       return false;
    use_shared(warp, to);
    return record_shared(warp, i, to, mask, store);
@@ -292,6 +312,26 @@ static inline bool load_words(machine_warp_t *warp, const machine_instruction_t 
    if (!find_words(warp, i, mask, address, false, &from))
       return false;
    take_words(warp, i, mask, &from);
+   return true;
+}
+
+/* Unsigned numbers of one or two bytes of global memory of which no readers are recorded: of an input, or in a run that looks for no races. */
+static inline bool load_narrow_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                      const uint64_t *address) {
+   machine_run_t *run = warp->run;
+   const uint64_t one = address[__builtin_ctz(mask)];
+   machine_region_t *region = one >> WINDOW_SHIFT == 0 ? machine_region_at(run, one) : NULL;
+   const uint32_t bytes = (uint32_t)i->element_bytes * i->elements;
+   words_t from;
+   if (!region || region->renewed || ptx_type_is_signed(i->type) || !moves_narrow(warp, i) ||
+       (run->races && (!region->read_only || (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))) ||
+       !find_offsets(&from, address, mask, region->base, region->bytes, bytes, 0, 0))
+      return false;
+   meet_lanes(run, region, &from, mask, bytes, false);
+   from.data = region->data;
+   from.defined = region->defined;
+   from.taint = &region->taint;
+   take_narrow(warp, i, mask, &from);
    return true;
 }
 

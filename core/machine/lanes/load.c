@@ -84,7 +84,8 @@ OP(load) {
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
    if (!mask)
       return;
-   if (mask & (mask - 1) && load_words(warp, i, mask, address)) /* one lane is as quick alone */
+   if (mask & (mask - 1) && /* one lane is as quick alone */
+       (load_words(warp, i, mask, address) || load_narrow_global(warp, i, mask, address)))
       return;
    load_lanes(warp, i, mask, address);
 }
