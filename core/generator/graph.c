@@ -305,6 +305,18 @@ static uint64_t dim_mask(reader_t *reader, uint32_t number) {
    return UINT64_C(1) << dim;
 }
 
+/* What a sum over the places adds to which one element comes: that element, or RKB_NO_NODE if a value is no such places. */
+static uint32_t only_term(const rkb_graph_t *graph, uint32_t x, uint64_t mask) {
+   const rkb_node_t *put = &graph->nodes[x];
+   if (put->kind != RKB_NODE_PUT || put->input_count != 2 || mask != UINT64_C(1) << graph->sizes.list[put->integers[0]].at[0])
+      return RKB_NO_NODE;
+   const rkb_node_t *term = &graph->nodes[put->inputs[0]];
+   bool same = term->rank == put->rank;
+   for (uint32_t d = 0; same && d < put->rank; d++)
+      same = mask >> d & 1 ? is_one(graph, term->shape[d]) : term->shape[d] == put->shape[d];
+   return same ? put->inputs[0] : RKB_NO_NODE;
+}
+
 /* A reduction, or a node computed from several; its result has the program's shape. */
 static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *name) {
    const rkb_program_node_t *from = &reader->programs[0]->nodes[number];
@@ -312,7 +324,9 @@ static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *na
    const uint32_t x = reader->made[from->inputs[0]];
    const uint64_t mask = strstr(operation, "softmax") ? dim_mask(reader, number) : mask_of(reader, number);
    rkb_arena_t *arena = reader->graph->arena;
-   uint32_t result;
+   uint32_t result = strcmp(operation, "sum") == 0 ? only_term(reader->graph, x, mask) : RKB_NO_NODE;
+   if (result != RKB_NO_NODE)
+      return reshaped(reader, rkb_arena_format(arena, "%s_flat", name), result, from->output);
    if (strcmp(operation, "mean") == 0)
       result = mean_of(reader, name, x, mask, 0);
    else if (strcmp(operation, "variance") == 0)

@@ -9,6 +9,7 @@
 #include "generator/kernel_file.h"
 #include "generator/launch_online.h"
 #include "generator/lists.h"
+#include "generator/longer_rows.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
@@ -203,7 +204,40 @@ static const char *write_other(rkb_kernel_file_t *file, const rkb_launch_t *laun
    return taken;
 }
 
+/* Parts of longer rows, what adds them, their elements, and the rows of clusters; each for its own cases. */
+static bool write_longer(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   const bool none[RKB_MAX_TENSORS] = {0};
+   const rkb_launch_t parts = rkb_longer_parts(launch), elements = rkb_longer_elements(launch), clusters = rkb_longer_clusters(launch);
+   const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
+   if (refused) {
+      snprintf(file->why, sizeof file->why, "%s: %s", file->graph->nodes[launch->anchors[0]].name, refused);
+      return false;
+   }
+   const char *when = rkb_longer_when(file, launch), *name = file->targets[launch->roots[0]].name;
+   set_targets(file, &parts, none);
+   const char *parts_name = when ? prepare(file, &parts) : NULL;
+   rkb_launch_t plain;
+   rkb_kernel_part_t finish;
+   if (!parts_name)
+      return false;
+   file->also = when;
+   bool good = rkb_kernel_variants(file, &parts, rkb_write_row_kernel, parts_name) && finish_of(file, &parts, parts_name, &plain, &finish) &&
+               rkb_kernel_variants(file, &plain, finish.write, finish.name);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      file->storage[launch->anchors[a]] = file->targets[launch->anchors[a]];
+   good = good && rkb_kernel_variants(file, &elements, rkb_write_element_kernel, rkb_arena_format(file->arena, "%s_elements", name));
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      file->storage[launch->anchors[a]] = (rkb_storage_t){0};
+   file->also = rkb_arena_format(file->arena, "not (%s)", when);
+   file->parts = 1;
+   good = good && rkb_kernel_variants(file, &clusters, rkb_write_row_kernel, rkb_arena_format(file->arena, "%s_rows", name));
+   file->also = NULL;
+   return good;
+}
+
 static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   if (rkb_launch_has_longer(launch))
+      return write_longer(file, launch);
    const char *name = prepare(file, launch);
    rkb_launch_t plain = *launch;
    rkb_kernel_part_t finish;

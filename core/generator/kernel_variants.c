@@ -408,24 +408,6 @@ const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_
    return good && beside ? file->taken : NULL;
 }
 
-/* A kernel for each size of the window, whose loops are unrolled.  other: whether there is one. */
-static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, bool *other) {
-   uint32_t size;
-   int64_t windows[RKB_CHANNELWISE_WINDOWS];
-   const uint32_t count = rkb_channelwise_windows(file->graph, launch, &size, windows);
-   for (uint32_t w = 0; w < count; w++) {
-      rkb_variant_t variant = {.vector = 1, .suffix = rkb_arena_format(file->arena, "_%lld", (long long)windows[w])};
-      if (!file->graph->sizes.list[size].constant)
-         variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = windows[w]};
-      if (windows[w] > MOST_UNROLLED || !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
-         continue;
-      if (!write_variant(file, launch, &variant, rkb_write_strip_kernel, base, *other, false))
-         return false;
-      *other = true;
-   }
-   return true;
-}
-
 /* The way of most elements an access.  False: the launch has no vectors. */
 static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *vector) {
    uint32_t sizes[RKB_VECTOR_SIZES];
@@ -439,6 +421,35 @@ static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *la
          vector->conditions[vector->condition_count++] =
             (rkb_condition_t){.size = sizes[i], .multiple = vector->vector};
    return count > 0 && rkb_indices_possible(file->graph, vector->conditions, vector->condition_count);
+}
+
+/* A kernel for each size of the window, whose loops are unrolled, of vectors or of single channels.  other: whether there is one. */
+static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *vector, const char *base, bool *other) {
+   uint32_t size;
+   int64_t windows[RKB_CHANNELWISE_WINDOWS];
+   const uint32_t count = rkb_channelwise_windows(file->graph, launch, &size, windows);
+   for (uint32_t w = 0; w < count; w++) {
+      rkb_variant_t variant = *vector;
+      variant.suffix = rkb_arena_format(file->arena, "_%lld%s", (long long)windows[w], vector->suffix);
+      if (!file->graph->sizes.list[size].constant)
+         variant.conditions[variant.condition_count++] = (rkb_condition_t){.size = size, .multiple = 1, .equal = windows[w]};
+      if (windows[w] > MOST_UNROLLED || !rkb_indices_possible(file->graph, variant.conditions, variant.condition_count))
+         continue;
+      if (!write_variant(file, launch, &variant, rkb_write_strip_kernel, base, *other, false))
+         return false;
+      *other = true;
+   }
+   return true;
+}
+
+/* Strips, and a thread for each element where the window is none of their numbers. */
+static bool write_channelwise(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+   rkb_variant_t vector;
+   const rkb_variant_t plain = {.vector = 1, .suffix = ""};
+   const bool wide = vector_variant(file, launch, &vector);
+   bool other = false;
+   return (!wide || write_strips(file, launch, &vector, base, &other)) && write_strips(file, launch, &plain, base, &other) &&
+          write_variant(file, launch, &plain, write, base, other, true);
 }
 
 bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest) {
@@ -461,13 +472,12 @@ bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_
 }
 
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+   if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP])
+      return write_channelwise(file, launch, write, base);
    rkb_variant_t vector;
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
-   bool strips = false;
-   if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP] && !write_strips(file, launch, base, &strips))
-      return false;
    if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads, or less memory of a cluster's */
       rkb_launch_t shorter = *launch;
       rkb_variant_t fewer = vector;
@@ -491,7 +501,7 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rk
    const rkb_variant_t kept = {.vector = 1, .keep = keep, .suffix = "_kept"}, plain = {.vector = 1, .suffix = ""};
    if (!count && keep && !write_variant(file, launch, &kept, write, base, false, false))
       return false;
-   return always || write_variant(file, launch, &plain, write, base, count || keep || strips, true);
+   return always || write_variant(file, launch, &plain, write, base, count || keep, true);
 }
 
 /* Ranks of which threads keep the first: short rows may have a warp each, and long ones have a block. */

@@ -7,6 +7,7 @@
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
 #include "generator/lists.h"
+#include "generator/longer_rows.h"
 #include "generator/product.h"
 #include "generator/tensor_start.h"
 
@@ -311,6 +312,9 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    suit_cluster(graph, target, launch, rows, longest, shortest);
    /* What is not kept is read again by each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
+   /* Longer rows are read twice in any case: more blocks than a cluster's read them, if they are few. */
+   while (d[RKB_CLUSTER] > 1 && rkb_longer_suits(graph, launch, longest, target->shared_bytes) && rows * (double)d[RKB_SPLIT] < busy)
+      d[RKB_SPLIT] *= 2;
 }
 
 static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {

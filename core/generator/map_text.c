@@ -78,6 +78,9 @@ static const struct {
    const char *name, *text;
 } narrow_maps[] = {
    {"gelu", "fmaf(0.5f * $a, erff(0.70710678118f * $a), 0.5f * $a)"},
+   {"exp", "__expf($a)"}, /* an error of 2^-17 at most, where float has a finite result */
+   {"sigmoid", "narrow_sigmoid($a)"},
+   {"silu", "$a * narrow_sigmoid($a)"},
 };
 
 static const rkb_helper_t helpers[] = {
@@ -89,6 +92,8 @@ static const rkb_helper_t helpers[] = {
                   "   return 1.0f - y * y;\n}\n"},
    {"sigmoid", "__device__ __forceinline__ float sigmoid(float x) {\n"
                "   return 1.0f / (1.0f + expf(-x));\n}\n"},
+   {"narrow_sigmoid", "__device__ __forceinline__ float narrow_sigmoid(float x) {\n"
+                      "   return __fdividef(1.0f, 1.0f + __expf(-x));\n}\n"},
    {"sigmoid_slope", "__device__ __forceinline__ float sigmoid_slope(float x) {\n"
                      "   const float y = 1.0f / (1.0f + expf(-x));\n"
                      "   return y * (1.0f - y);\n}\n"},

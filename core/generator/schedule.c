@@ -235,12 +235,26 @@ static bool has_too_many_parts(const rkb_graph_t *graph, const rkb_launch_t *lau
    return (double)launch->decisions[RKB_SPLIT] * elements > MOST_PARTS;
 }
 
+/* Rows of which a cluster has the shorter ones (longer_rows.h). */
+static const char *longer_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
+   if (anchor->kind != RKB_NODE_REDUCE || !rkb_decision_applies(graph, launch, RKB_SPLIT) || launch->decisions[RKB_KEEP])
+      return "rows that are split are reductions in one pass, and are not kept";
+   for (uint32_t r = 0; r < launch->root_count; r++) {
+      const rkb_node_t *root = &graph->nodes[launch->roots[r]], *first = &graph->nodes[launch->roots[0]];
+      if (rkb_bench_elements(graph, launch->roots[r]) < 1.5 * rkb_bench_elements(graph, launch->anchors[0]) || root->rank != first->rank ||
+          memcmp(root->shape, first->shape, root->rank * sizeof *root->shape) != 0)
+         return "longer rows are written by a launch of elements, each place of a row";
+   }
+   return NULL;
+}
+
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
    if (has_too_many_parts(graph, launch))
       return "the parts of its sums have more than 128 Mi elements in the bench cases";
-   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 1 || !rkb_launch_is_channelwise(graph, launch)))
-      return "a thread owns a strip of pixels of a convolution of channels by themselves, without vectors";
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_STRIP] && (d[RKB_VECTOR] > 4 || !rkb_launch_is_channelwise(graph, launch)))
+      return "a thread owns a strip of pixels of a convolution of channels by themselves, at most four channels";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_WINDOW] && !has_windows(graph, launch))
       return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
    if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
@@ -296,10 +310,10 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] == 1 && d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT)
       return "the kept row needs more registers than there are";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] > 1 &&
-       (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_STRETCHES] || d[RKB_SEGMENTS] || d[RKB_BESIDE] || d[RKB_CLUSTER] * d[RKB_THREADS] > RKB_MOST_CLUSTER_THREADS ||
+       (d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || d[RKB_SEGMENTS] || d[RKB_BESIDE] || d[RKB_CLUSTER] * d[RKB_THREADS] > RKB_MOST_CLUSTER_THREADS ||
         graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return "the blocks of a cluster share one whole row, with 1,024 threads in all";
-   return NULL;
+   return launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] > 1 && d[RKB_SPLIT] > 1 ? longer_refused(graph, launch) : NULL;
 }
 
 int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch) {

@@ -215,15 +215,18 @@ static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    free(tried);
 }
 
-/* A strip of pixels for each thread where channels are convolved by themselves. */
+/* A strip of pixels for each thread, of as many channels as a vector has, where channels are convolved by themselves. */
 static void suit_strip(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    if (!rkb_decision_applies(graph, launch, RKB_STRIP))
       return;
    launch->decisions[RKB_STRIP] = 8;
-   launch->decisions[RKB_VECTOR] = 1;
-   if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
-      *launch = before;
+   for (int64_t vector = 4; vector > 0; vector /= 2) {
+      launch->decisions[RKB_VECTOR] = vector;
+      if (!rkb_launch_refused(graph, launch, target->shared_bytes) && rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+         return;
+   }
+   *launch = before;
 }
 
 /* The same place of each part that a row is joined of, where there are equal parts: they need no guards then, and share what they load. */

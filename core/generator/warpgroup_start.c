@@ -4,24 +4,26 @@
 #include "generator/fragments.h"
 #include "generator/pixel_map.h"
 
-/* Tiles for warpgroups, with the share of wgmma's rate that they tend to reach; and where floats are split: 128 x 256 leaves room for two
- * stages alone.  Of 128 x 256, 128 x 128 and 256 x 128 both were measured, on an H200 (docs/results/2026-11-23-tensor) and an H100
- * (docs/results/2026-11-26-table). */
-static const rkb_warpgroup_tile_t tiles[] = {{128, 256, 2, 0.80, 0.47}, {256, 128, 2, 0.77, 0.82},
-                                             {128, 192, 2, 0.77, 0.50}, {128, 128, 2, 0.74, 0.66},
-                                             {64, 256, 1, 0.50, 0.36},  {64, 128, 1, 0.42, 0.36},
-                                             {256, 64, 2, 0.64, 0.36},  {128, 64, 2, 0.40, 0.36},
-                                             {64, 64, 1, 0.28, 0.28},   {0}};
+/* Tiles for warpgroups, with the share of wgmma's rate that they tend to reach; where floats are split: 128 x 256 leaves room for two
+ * stages alone; and of elements of one byte.  Of 128 x 256, 128 x 128 and 256 x 128 both were measured, on an H200
+ * (docs/results/2026-11-23-tensor) and an H100 (docs/results/2026-11-26-table): w8a8_gemm took 190 and 67 us with 128 x 128, 157 and 57
+ * with 128 x 256. */
+static const rkb_warpgroup_tile_t tiles[] = {{128, 256, 2, 0.80, 0.47, 0.80}, {256, 128, 2, 0.77, 0.82, 0.77},
+                                             {128, 192, 2, 0.77, 0.50, 0.77}, {128, 128, 2, 0.74, 0.66, 0.66},
+                                             {64, 256, 1, 0.50, 0.36, 0.50},  {64, 128, 1, 0.42, 0.36, 0.42},
+                                             {256, 64, 2, 0.64, 0.36, 0.64},  {128, 64, 2, 0.40, 0.36, 0.40},
+                                             {64, 64, 1, 0.28, 0.28, 0.28},   {0}};
 
 const rkb_warpgroup_tile_t *rkb_warpgroup_tiles(void) {
    return tiles;
 }
 
 double rkb_warpgroup_share(const int64_t *d) {
-   const bool split = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
+   const bool split = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3,
+              bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes == 1;
    for (const rkb_warpgroup_tile_t *tile = tiles; tile->m; tile++)
       if (tile->m == d[RKB_TILE_M] && tile->n == d[RKB_TILE_N] && tile->groups == d[RKB_GROUPS])
-         return split ? tile->split_share : tile->share;
+         return split ? tile->split_share : bytes ? tile->byte_share : tile->share;
    return split ? 0.4 : 0.5;
 }
 

@@ -6,7 +6,8 @@
 
 typedef struct rkb_warpgroup_tile {
    int64_t m, n, groups;
-   double share, split_share; /* of wgmma's rate; where floats are split */
+   double share, split_share,
+      byte_share; /* of wgmma's rate; where floats are split; of elements of one byte */
 } rkb_warpgroup_tile_t;
 
 /* All of them; after the last, m is 0. */

@@ -365,11 +365,14 @@ static rkb_term_t write_put(rkb_writer_t *writer, uint32_t number, const rkb_ind
    memcpy(inner, at, sizeof inner);
    inner[dim] = rkb_index_constant(&writer->indices, 0);
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], inner), put = rkb_write_float(writer, node->inputs[0], inner);
+   const char *picked = pick.text;
+   if (writer->lane && pick.depth < writer->lane_depth) /* one for all lanes: they compare indices, not 64 bits each */
+      picked = rkb_writer_index(writer, rkb_writer_picked(writer, pick, rkb_index_size(&writer->indices, node->shape[dim]), "picked"));
    const char *place = rkb_writer_index(writer, at[dim]), *name = rkb_writer_name(writer, node->name);
    if (node->input_count > 2)
-      rkb_write(writer, "const float %s = %s == %s ? %s + %s : %s;", name, pick.text, place, below.text, put.text, below.text);
+      rkb_write(writer, "const float %s = %s == %s ? %s + %s : %s;", name, picked, place, below.text, put.text, below.text);
    else
-      rkb_write(writer, "const float %s = %s == %s ? %s : 0.0f;", name, pick.text, place, put.text);
+      rkb_write(writer, "const float %s = %s == %s ? %s : 0.0f;", name, picked, place, put.text);
    return (rkb_term_t){name, writer->depth, 0};
 }
 
