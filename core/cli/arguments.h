@@ -11,6 +11,7 @@ enum rkb_exit {
    /* wrong command line, or a file that cannot be read or does not hold what it should */
    RKB_EXIT_USAGE = 2,
    RKB_EXIT_BROKEN = 3,       /* a tool failed; nothing is known */
+   RKB_EXIT_SUSPECT = 4,      /* not accepted, and not shown to be wrong */
    RKB_EXIT_INTERRUPTED = 130 /* ended by ^C; a run is resumable */
 };
 

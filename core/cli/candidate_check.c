@@ -19,7 +19,7 @@ static int exit_of(const rkb_check_result_t *result, bool strict) {
    if (strcmp(result->standing, RKB_REJECT) == 0)
       return RKB_EXIT_NOTHING;
    if (strcmp(result->standing, RKB_SUSPECT) == 0)
-      return strict ? RKB_EXIT_NOTHING : RKB_EXIT_OK;
+      return strict ? RKB_EXIT_NOTHING : RKB_EXIT_SUSPECT;
    return strcmp(result->standing, RKB_ACCEPT) == 0 ? RKB_EXIT_OK : RKB_EXIT_BROKEN;
 }
 

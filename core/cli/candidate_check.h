@@ -12,7 +12,7 @@
       {"pipeline", "FILE", "Use this pipeline's screen (default: the shipped stock.yaml).", false},          \
       {"profile", NULL, "Use the shipped profile.yaml: time it, count what limits it, and measure its energy, on a GPU.", false},          \
       {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},                   \
-      RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate too.", false}, {              \
+      RKB_SECRET_OPTION, {"strict", NULL, "Exit with 1 for a suspect candidate, not with 4.", false}, {              \
       "json", NULL, "Print one JSON object.", false                                                          \
    }
 

@@ -14,8 +14,8 @@ const rkb_command_t rkb_command_check = {
    .details =
       "Without --task, rkb takes the task directory that the file lies in; else it looks for tasks/<manifest's task> from\n"
       "the file upwards; else it takes the shipped task of that name.\n"
-      "Exit: 0 accept (or suspect), 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a\n"
-      "broken tool.\n",
+      "Exit: 0 accept, 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a broken tool,\n"
+      "4 suspect.\n",
    .options = options,
    .least = 1,
    .most = 1,
