@@ -240,14 +240,17 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
 
-/* The same of what blocks decide by their places in the grid too.  NULL: there is none.  Free it as the other. */
+/* The same of what blocks decide by their places in the grid too, and by the indices of their threads.  NULL: there is none.  Free it as the other. */
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module, const char *entry);
-/* Call it before the outcomes of a launch's blocks.  How many instructions a block's outcomes take. */
-uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch);
-/* Equal for blocks that decide all of them alike. */
-uint64_t rkb_machine_block_outcomes(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint32_t block[3]);
+/* Call it before the outcomes of a launch's blocks, with the same of_threads: false for what all threads of a block decide alike, true for the rest.  How many instructions
+ * a block's outcomes take; 0: there are no such conditions. */
+uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, bool of_threads);
+/* Equal for blocks that decide all of them alike: as true, false, and true in some threads. */
+uint64_t rkb_machine_block_outcomes(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint32_t block[3], bool of_threads);
 /* The n-th number that these instructions name; false: there are not so many. */
 bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *conditions, uint32_t n, uint64_t *number);
+/* The block near which the sides of the n-th comparison meet, were they linear in its place; false: there are not so many. */
+bool rkb_machine_block_conditions_meet(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, uint32_t n, uint32_t block[3]);
 
 /* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
  * the opcode or feature; a function that several kernels call is visited for each. */

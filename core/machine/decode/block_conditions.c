@@ -1,27 +1,41 @@
-/* The conditions in a kernel that all threads of a block decide alike, by the block's place in the grid, the launch's parameters and its sizes: blockIdx.x % 16384 ==
- * 77.  What blocks do that hardly any other does is behind one of them.  A list belongs to one thread. */
+/* The conditions in a kernel that depend on the block's place in the grid: blockIdx.x % 16384 == 77, which all threads of a block decide alike, and blockIdx.x * 256 +
+ * threadIdx.x == 1000001, which holds in all of its threads, in none, or in some.  Followed from the place, the threads' indices, the launch's parameters and its sizes.  What blocks do
+ * that hardly any other does is behind one of them.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
 
 #include <stdlib.h>
 
-/* Marks what the block's place decides, and drops what decides no condition of that kind.  Registers have one writer each, which comes before its readers. */
-static bool keep_what_decides(rkb_machine_conditions_t *c) {
-   bool *of_block = calloc(c->function->register_count + 1, 2 * sizeof *of_block),
-        *needed = of_block + c->function->register_count + 1;
-   uint32_t kept = c->count;
-   if (!of_block)
-      return false;
+#define FARTHEST (INT64_C(1) << 58) /* numbers that are added up */
+
+/* What the place of a block and the index of a thread decide. */
+static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) {
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-      for (uint32_t k = 1; k < step->statement->operand_count; k++)
-         step->of_block |=
-            operands[k].kind == PTX_OPERAND_REGISTER ? of_block[operands[k].index]
-            : operands[k].kind == PTX_OPERAND_SPECIAL
-               ? operands[k].value >= PTX_SPECIAL_CTAID_X && operands[k].value <= PTX_SPECIAL_CTAID_Z
-               : false;
+      for (uint32_t k = 1; k < step->statement->operand_count; k++) {
+         const uint64_t special = operands[k].value;
+         if (operands[k].kind == PTX_OPERAND_REGISTER) {
+            step->of_block |= of_block[operands[k].index];
+            step->of_threads |= of_threads[operands[k].index];
+         } else if (operands[k].kind == PTX_OPERAND_SPECIAL) {
+            step->of_block |= machine_is_place(special);
+            step->of_threads |= machine_is_thread(special);
+         }
+      }
       of_block[operands[0].index] = step->of_block;
+      of_threads[operands[0].index] = step->of_threads;
    }
+}
+
+/* Drops what decides no condition that depends on the block's place.  Registers have one writer each, which comes before its readers. */
+static bool keep_what_decides(rkb_machine_conditions_t *c) {
+   const size_t registers = c->function->register_count + 1;
+   bool *of_block = calloc(registers, 3 * sizeof *of_block);
+   uint32_t kept = c->count;
+   if (!of_block)
+      return false;
+   bool *needed = of_block + registers;
+   mark(c, of_block, of_block + 2 * registers);
    for (uint32_t n = c->count; n-- > 0;) {
       const struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
@@ -48,29 +62,40 @@ rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_mod
    return NULL;
 }
 
-uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch) {
+static bool is_asked(const struct step *step, bool of_threads) {
+   return step->of_block && (of_threads || !step->of_threads);
+}
+
+uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                                             bool of_threads) {
    uint32_t count = 0;
-   uint64_t result;
+   bool any = false;
+   struct range result;
    for (uint32_t n = 0; n < c->count; n++) {
-      if (!c->steps[n].of_block)
-         (void)machine_condition_step(c, &c->steps[n], launch, &result);
-      count += c->steps[n].of_block;
+      const struct step *step = &c->steps[n];
+      if (!step->of_block)
+         (void)machine_condition_step(c, step, launch, &result);
+      count += is_asked(step, of_threads);
+      any |= is_asked(step, of_threads) && step->condition && step->of_threads == of_threads;
    }
-   return count;
+   return any ? count : 0;
 }
 
 uint64_t rkb_machine_block_outcomes(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
-                                    const uint32_t block[3]) {
-   uint64_t outcomes = 0, result;
+                                    const uint32_t block[3], bool of_threads) {
+   uint64_t outcomes = 0;
+   struct range result;
    for (uint32_t d = 0; d < 3; d++)
       c->block[d] = block[d];
    for (uint32_t n = 0; n < c->count; n++) {
       const struct step *step = &c->steps[n];
-      if (!step->of_block)
+      if (!is_asked(step, of_threads))
          continue;
       const bool known = machine_condition_step(c, step, launch, &result);
-      if (step->condition)
-         outcomes = (outcomes ^ (known ? 1 + (result & 1) : 0)) * 0x9e3779b97f4a7c15u + 1;
+      if (step->condition && step->of_threads == of_threads)
+         outcomes = (outcomes ^ (uint64_t)(known ? 1 + (result.low & 1) + 2 * (result.high & 1) : 0)) *
+                       0x9e3779b97f4a7c15u +
+                    1;
    }
    return outcomes ^ outcomes >> 32;
 }
@@ -84,5 +109,53 @@ bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *c, uint
             return true;
          }
    }
+   return false;
+}
+
+/* Where the comparison's sides meet: each is followed at the first block and at the next one along each axis, and taken to grow by as much from block to block. */
+static bool meets_at(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                     const struct step *comparison, uint32_t block[3]) {
+   int64_t gap[4] = {0};
+   for (uint32_t axis = 0; axis < 4; axis++) {
+      struct range result;
+      const ptx_operand_t *sides = &c->function->operands[comparison->statement->operand + 1];
+      if (axis < 3 && launch->grid[axis] < 2)
+         continue;
+      for (uint32_t d = 0; d < 3; d++)
+         c->block[d] = d == axis;
+      for (const struct step *step = c->steps; step < comparison; step++)
+         if (step->of_block)
+            (void)machine_condition_step(c, step, launch, &result);
+      for (uint32_t k = 0; k < 2; k++) {
+         if (sides[k].kind != PTX_OPERAND_INTEGER &&
+             (sides[k].kind != PTX_OPERAND_REGISTER || !c->known[sides[k].index]))
+            return false;
+         const uint64_t value =
+            sides[k].kind == PTX_OPERAND_INTEGER ? sides[k].value : (uint64_t)c->values[sides[k].index].low;
+         const int64_t side = (int64_t)machine_condition_as(
+            value, ptx_type_bytes(comparison->from) == 4 ? PTX_S32 : comparison->from);
+         if (side > FARTHEST || side < -FARTHEST)
+            return false;
+         gap[axis] += k ? -side : side;
+      }
+   }
+   int64_t left = -gap[3];
+   for (uint32_t axis = 3; axis-- > 0;) {
+      const int64_t step = gap[axis] - gap[3];
+      const int64_t at = launch->grid[axis] < 2 || step == 0 ? 0 : left / step;
+      block[axis] = at < 0 ? 0 : at < launch->grid[axis] ? (uint32_t)at : launch->grid[axis] - 1;
+      left -= launch->grid[axis] < 2 ? 0 : step * block[axis];
+   }
+   return true;
+}
+
+bool rkb_machine_block_conditions_meet(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                                       uint32_t n, uint32_t block[3]) {
+   for (uint32_t s = 0; s < c->count; s++)
+      if (c->steps[s].operation == COMPARE && c->steps[s].of_block && n-- == 0) {
+         if (!meets_at(c, launch, &c->steps[s], block))
+            block[0] = block[1] = block[2] = 0;
+         return true;
+      }
    return false;
 }

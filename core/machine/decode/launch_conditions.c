@@ -1,6 +1,6 @@
 /* The conditions in a kernel that all threads of a launch decide alike, from its parameters and the sizes of its grid and blocks alone: D % 8 == 4, rows > 300.  What a
  * kernel does at some shapes only is behind one of them.  Followed through registers that one instruction without a guard gives a value, in integers; what
- * comes from memory, from pointers or from a thread's index is not followed.  A list belongs to one thread. */
+ * comes from memory or from pointers is not followed, nor here what comes from a thread's index.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
 
 #include <stdlib.h>
@@ -74,10 +74,6 @@ static bool is_size(uint64_t special) {
           (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
 }
 
-static bool is_place(uint64_t special) {
-   return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
-}
-
 /* How many statements give each register a value. */
 static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    for (uint32_t n = 0; n < function->statement_count; n++) {
@@ -111,7 +107,8 @@ static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *st
       if (operands[k].paired ||
           !(operands[k].kind == PTX_OPERAND_INTEGER ||
             (operands[k].kind == PTX_OPERAND_SPECIAL &&
-             (is_size(operands[k].value) || (c->of_blocks && is_place(operands[k].value)))) ||
+             (is_size(operands[k].value) || (c->of_blocks && (machine_is_place(operands[k].value) ||
+                                                              machine_is_thread(operands[k].value))))) ||
             (operands[k].kind == PTX_OPERAND_REGISTER && c->known[operands[k].index])))
          return false;
    return true;
@@ -165,17 +162,6 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
 
 /* Deciding ------------------------------------------------------------------------------------------------------------- */
 
-/* As the type has it: cut off, and the sign carried on. */
-static uint64_t as_type(uint64_t value, uint32_t type) {
-   const uint32_t bits = 8 * ptx_type_bytes(type);
-   if (type == PTX_PRED)
-      return value & 1;
-   if (bits >= 64)
-      return value;
-   value &= (UINT64_C(1) << bits) - 1;
-   return ptx_type_is_signed(type) && value >> (bits - 1) ? value | ~UINT64_C(0) << bits : value;
-}
-
 static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
    const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b, equal = a == b;
    return strcmp(how, "eq") == 0                             ? equal
@@ -186,8 +172,8 @@ static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
                                                              : !less;
 }
 
-/* false: it has none, as where it divides by zero. */
-static bool apply(const struct step *step, uint64_t a, uint64_t b, uint64_t c, uint64_t *result) {
+bool machine_condition_apply(const struct step *step, const uint64_t operands[3], uint64_t *result) {
+   const uint64_t a = operands[0], b = operands[1], c = operands[2];
    const bool is_signed = ptx_type_is_signed(step->from);
    const uint32_t bits = 8 * ptx_type_bytes(step->type);
    switch (step->operation) {
@@ -274,41 +260,72 @@ static bool parameter_of(const rkb_machine_conditions_t *c, const struct step *s
    return false;
 }
 
-static bool value_of(const rkb_machine_conditions_t *c, const struct step *step, const ptx_operand_t *operand,
-                     const rkb_plan_launch_t *launch, uint64_t *value) {
-   const uint64_t special = operand->value;
+static struct range single(uint64_t value) {
+   return (struct range){(int64_t)value, (int64_t)value};
+}
+
+/* What a special register holds in the threads of the block. */
+static struct range special_of(const rkb_machine_conditions_t *c, uint64_t special,
+                               const rkb_plan_launch_t *launch) {
+   if (machine_is_thread(special))
+      return (struct range){0, (int64_t)launch->block[special - PTX_SPECIAL_TID_X] - 1};
+   return single(machine_is_place(special)         ? c->block[special - PTX_SPECIAL_CTAID_X]
+                 : special >= PTX_SPECIAL_NCTAID_X ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
+                                                   : launch->block[special - PTX_SPECIAL_NTID_X]);
+}
+
+static bool range_of(const rkb_machine_conditions_t *c, const struct step *step, const ptx_operand_t *operand,
+                     const rkb_plan_launch_t *launch, struct range *value) {
    if (operand->kind == PTX_OPERAND_REGISTER && !c->known[operand->index])
       return false;
-   *value = operand->kind == PTX_OPERAND_REGISTER  ? c->values[operand->index] ^ operand->negated
-            : operand->kind == PTX_OPERAND_INTEGER ? operand->value
-            : is_place(special)                    ? c->block[special - PTX_SPECIAL_CTAID_X]
-            : special >= PTX_SPECIAL_NCTAID_X      ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
-                                                   : launch->block[special - PTX_SPECIAL_NTID_X];
-   return step->operation == CHOOSE || (*value = as_type(*value, step->from), true);
+   *value = operand->kind == PTX_OPERAND_REGISTER  ? c->values[operand->index]
+            : operand->kind == PTX_OPERAND_INTEGER ? single(operand->value)
+                                                   : special_of(c, operand->value, launch);
+   if (operand->kind == PTX_OPERAND_REGISTER && operand->negated)
+      *value = (struct range){value->high ^ 1, value->low ^ 1};
+   return step->operation == CHOOSE || machine_condition_range_as(value, step->from);
+}
+
+static bool take_step(const rkb_machine_conditions_t *c, const struct step *step,
+                      const rkb_plan_launch_t *launch, struct range *result) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   struct range ranges[3] = {{0}};
+   uint64_t values[3], value = 0;
+   bool apart = false;
+   if (step->operation == PARAMETER) {
+      const bool known = parameter_of(c, step, launch, &value);
+      *result = single(value);
+      return known;
+   }
+   for (uint32_t k = 1; k < step->statement->operand_count; k++) {
+      if (!range_of(c, step, &operands[k], launch, &ranges[k - 1]))
+         return false;
+      apart |= ranges[k - 1].low != ranges[k - 1].high;
+   }
+   if (apart)
+      return machine_condition_range(step, ranges, result);
+   for (uint32_t k = 0; k < 3; k++)
+      values[k] = (uint64_t)ranges[k].low;
+   const bool known = machine_condition_apply(step, values, &value);
+   *result = single(value);
+   return known;
 }
 
 bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step,
-                            const rkb_plan_launch_t *launch, uint64_t *result) {
-   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-   uint64_t values[3] = {0};
-   bool known = true;
-   *result = 0;
-   if (step->operation == PARAMETER)
-      known = parameter_of(c, step, launch, result);
-   for (uint32_t k = 1; k < step->statement->operand_count && known && step->operation != PARAMETER; k++)
-      known = value_of(c, step, &operands[k], launch, &values[k - 1]);
-   if (known && step->operation != PARAMETER)
-      known = apply(step, values[0], values[1], values[2], result);
-   c->known[operands[0].index] = known;
-   c->values[operands[0].index] = step->operation == COMPARE ? *result : as_type(*result, step->type);
-   return known;
+                            const rkb_plan_launch_t *launch, struct range *result) {
+   const uint32_t to = c->function->operands[step->statement->operand].index;
+   *result = single(0);
+   c->known[to] = take_step(c, step, launch, result) &&
+                  (step->operation == COMPARE || machine_condition_range_as(result, step->type));
+   c->values[to] = *result;
+   return c->known[to];
 }
 
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome),
                                    void *argument) {
-   uint64_t result;
+   struct range result;
    for (uint32_t n = 0; n < c->count; n++)
       if (machine_condition_step(c, &c->steps[n], launch, &result) && c->steps[n].condition)
-         visit(argument, c->steps[n].number, result & 1);
+         visit(argument, c->steps[n].number, result.low & 1);
 }

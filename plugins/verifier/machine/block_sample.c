@@ -120,9 +120,12 @@ static void add_classes(const struct verifier *me, struct sampled_launch *list, 
 static void add_telling(const struct verifier *me, const struct candidate *candidate,
                         const rkb_plan_launch_t *launch, struct sampled_launch *list, rkb_random_t *stream) {
    uint64_t blocks[MOST_TELLING];
-   const uint32_t count = telling_blocks(me, candidate, launch, list, stream, blocks);
-   for (uint32_t n = 0; n < count; n++)
+   uint32_t of_threads;
+   const uint32_t count = telling_blocks(me, candidate, launch, list, stream, blocks, &of_threads);
+   for (uint32_t n = 0; n < count; n++) {
       add(list, launch->grid, blocks[n], false);
+      list->told[list->count - 1] = n >= of_threads && list->numbers[list->count - 1] == blocks[n];
+   }
 }
 
 /* Any block that is not in the list, each as likely. */
@@ -151,7 +154,8 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
    list->numbers = calloc(MOST_SAMPLED, sizeof *list->numbers);
    list->classes = calloc(MOST_SAMPLED, sizeof *list->classes);
    list->drawn = calloc(MOST_SAMPLED, sizeof *list->drawn);
-   if (!list->numbers || !list->classes || !list->drawn)
+   list->told = calloc(MOST_SAMPLED, sizeof *list->told);
+   if (!list->numbers || !list->classes || !list->drawn || !list->told)
       return false;
    if (list->total == 0)
       return true;
@@ -195,6 +199,8 @@ void block_sample_keep(struct block_sample *sample, const rkb_machine_report_t *
               (list->count - list->counted) * sizeof *list->classes);
       memmove(list->drawn + kept, list->drawn + list->counted,
               (list->count - list->counted) * sizeof *list->drawn);
+      memmove(list->told + kept, list->told + list->counted,
+              (list->count - list->counted) * sizeof *list->told);
       list->counted = kept;
       list->count -= left_out;
       sample->judged[c->launch] =
@@ -207,6 +213,7 @@ void block_sample_free(struct block_sample *sample) {
       free(sample->launches[n].numbers);
       free(sample->launches[n].classes);
       free(sample->launches[n].drawn);
+      free(sample->launches[n].told);
    }
    free(sample->launches);
    free(sample->counted);

@@ -12,6 +12,7 @@ struct sampled_launch {
    uint64_t total;    /* blocks of its grid */
    uint64_t *numbers; /* counted ones first, then the others */
    bool *drawn;       /* any block of the grid was as likely there: bounds what the sample leaves out */
+   bool *told;        /* there for what some of its threads alone decide: more of what it wrote is judged */
    uint32_t *classes; /* of its position: sample_class */
    uint32_t counted, count;
 };

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MANY 32u          /* elements of a block that is there for some of its threads */
 #define MOST_WRITERS 256u /* blocks told apart; those beyond are not judged */
 
 /* A block, and what of the output it met first. */
 struct writer {
    uint32_t launch, place;
    bool drawn;
+   bool told;  /* for some of its threads */
    bool leads; /* the first that was met of its control path */
    uint64_t path;
    uint64_t count, seen; /* elements */
@@ -41,6 +43,11 @@ static bool is_drawn(const struct sample *s, uint32_t launch, uint32_t place) {
           s->blocks.launches[launch].drawn[place];
 }
 
+static bool is_told(const struct sample *s, uint32_t launch, uint32_t place) {
+   return launch < s->blocks.launch_count && place < s->blocks.launches[launch].count &&
+          s->blocks.launches[launch].told && s->blocks.launches[launch].told[place];
+}
+
 static struct writer *writer_of(const struct sample *s, struct writers *all, uint64_t element) {
    uint32_t launch, place;
    if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
@@ -51,6 +58,7 @@ static struct writer *writer_of(const struct sample *s, struct writers *all, uin
    all->list[all->count] = (struct writer){.launch = launch,
                                            .place = place,
                                            .drawn = is_drawn(s, launch, place),
+                                           .told = is_told(s, launch, place),
                                            .path = rkb_machine_path(s->machine, launch, place),
                                            .leads = true};
    for (uint32_t n = 0; n < all->count; n++)
@@ -79,14 +87,30 @@ static void take(struct writer *w, uint64_t element) {
    w->seen++;
 }
 
-/* In any order: the first ones may be all that is judged. */
-static void shuffle(struct sample *s, struct writer *w) {
-   for (uint32_t n = w->had; n > 1; n--) {
-      const uint32_t other = (uint32_t)s->verifier->random->below(&s->points, n);
-      const uint64_t element = w->elements[n - 1];
-      w->elements[n - 1] = w->elements[other];
-      w->elements[other] = element;
+static uint32_t common_divisor(uint32_t a, uint32_t b) {
+   while (b) {
+      const uint32_t rest = a % b;
+      a = b;
+      b = rest;
    }
+   return a;
+}
+
+/* Spread out: the first ones may be all that is judged, and a block may be wrong in one of its warps alone.  From a drawn place on in steps of the golden ratio, so
+ * however many are judged, the largest part without one is little larger than the others. */
+static bool spread(struct sample *s, struct writer *w) {
+   uint64_t *in_order = calloc(w->had + 1, sizeof *in_order);
+   if (!in_order)
+      return false;
+   memcpy(in_order, w->elements, w->had * sizeof *in_order);
+   uint32_t step = (uint32_t)(0.6180339887 * w->had),
+            at = w->had ? (uint32_t)s->verifier->random->below(&s->points, w->had) : 0;
+   while (w->had && common_divisor(step, w->had) != 1)
+      step++;
+   for (uint32_t n = 0; n < w->had; n++, at = (at + step) % w->had)
+      w->elements[n] = in_order[at];
+   free(in_order);
+   return true;
 }
 
 /* One of each control path, then drawn blocks before the others, else as they were executed. */
@@ -96,6 +120,20 @@ static int compare_writers(const void *a, const void *b) {
           : x->drawn != y->drawn   ? (int)y->drawn - (int)x->drawn
           : x->launch != y->launch ? (x->launch > y->launch ? 1 : -1)
                                    : (x->place > y->place) - (x->place < y->place);
+}
+
+/* One of every block, then many of those that are there for some of their threads, then the others in turn.  How many. */
+static uint64_t line_up(struct sample *s, const struct writers *all, uint32_t each, uint64_t room) {
+   uint64_t count = 0;
+   for (uint32_t turn = 0; turn <= each; turn++)
+      for (uint32_t n = 0; n < all->count; n++) {
+         const struct writer *w = &all->list[n];
+         const uint32_t first = turn < 2 ? turn : w->told ? turn + MANY - 2 : turn - 1,
+                        end = turn != 1 ? first + 1 : w->told ? MANY : first;
+         for (uint32_t k = first; k < end && k < w->had && count < room; k++)
+            s->written[count++] = w->elements[k];
+      }
+   return count;
 }
 
 int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
@@ -110,20 +148,18 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
    }
    const uint32_t each = made && all->count ? s->most_judged / all->count : 0;
    for (uint32_t n = 0; made && n < all->count; n++)
-      made = draw_ordinals(s, &all->list[n], each);
+      made = draw_ordinals(s, &all->list[n], all->list[n].told && each < MANY ? MANY : each);
    for (uint64_t n = 0; made && n < before; n++) {
       struct writer *w = writer_of(s, all, s->written[n]);
       if (w)
          take(w, s->written[n]);
    }
    for (uint32_t n = 0; made && n < all->count; n++)
-      shuffle(s, &all->list[n]);
+      made = spread(s, &all->list[n]);
    if (made)
       qsort(all->list, all->count, sizeof *all->list, compare_writers);
-   for (uint32_t k = 0; made && k < each; k++)
-      for (uint32_t n = 0; n < all->count && *count < before; n++)
-         if (k < all->list[n].had)
-            s->written[(*count)++] = all->list[n].elements[k];
+   if (made)
+      *count = line_up(s, all, each, before);
    for (uint32_t n = 0; all && n < all->count; n++) {
       free(all->list[n].ordinals);
       free(all->list[n].elements);
@@ -212,7 +248,8 @@ static json_t *given_names(const struct sample *s) {
    json_t *names = json_object();
    rkb_intermediate_t intermediate;
    for (uint32_t b = 0; b < s->plan->buffer_count && b < MOST_LINKED; b++)
-      if (sample_is_given(s, b) && s->verifier->intermediates->at(s->the_case, s->target->link[b]->number, &intermediate))
+      if (sample_is_given(s, b) &&
+          s->verifier->intermediates->at(s->the_case, s->target->link[b]->number, &intermediate))
          json_object_set_new(names, s->plan->buffers[b].name,
                              json_string(intermediate.name[0] ? intermediate.name : intermediate.operation));
    return names;
@@ -223,21 +260,25 @@ void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
    for (uint32_t n = 0; n < report->launch_count; n++)
       if (report->launches[n].blocks && report->launches[n].executed)
          json_array_append_new(launches, describe_launch(s, &report->launches[n]));
-   json_t *scope = json_pack("{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}", "shapes", s->the_case->name, "inputs", "the tested values",
-                             "family", s->family->name, "launches", launches, "elements", (json_int_t)s->judged, "of_elements",
-                             (json_int_t)s->final_elements, "share_missed_with_5_percent",
+   json_t *scope = json_pack("{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}", "shapes", s->the_case->name, "inputs",
+                             "the tested values", "family", s->family->name, "launches", launches, "elements",
+                             (json_int_t)s->judged, "of_elements", (json_int_t)s->final_elements,
+                             "share_missed_with_5_percent",
                              s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0);
-   json_t *assumptions =
-      json_pack("[s, s, s]", "bounds, alignment and values of the blocks named; races between blocks were not looked for",
-                "blocks that were not executed change nothing that these read or wrote",
-                "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
-                "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %");
+   json_t *assumptions = json_pack(
+      "[s, s, s]",
+      "bounds, alignment and values of the blocks named; races between blocks were not looked for",
+      "blocks that were not executed change nothing that these read or wrote",
+      "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
+      "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %");
    if (s->target && s->target->given) {
       json_object_set_new(scope, "given", given_names(s));
       json_array_append_new(
          assumptions,
-         json_string("the launch was executed by itself: the buffers in given held drawn elements of the intermediates named, in "
-                     "another order than the launches before would leave; it is right for what they do leave if it is right for these"));
+         json_string(
+            "the launch was executed by itself: the buffers in given held drawn elements of the intermediates named, in "
+            "another order than the launches before would leave; it is right for what they do leave if it is right for these"));
    }
-   json_array_append_new(s->outcome->sampled, json_pack("{s:s, s:o, s:o}", "facet", "sampled", "scope", scope, "assumptions", assumptions));
+   json_array_append_new(s->outcome->sampled, json_pack("{s:s, s:o, s:o}", "facet", "sampled", "scope", scope,
+                                                        "assumptions", assumptions));
 }
