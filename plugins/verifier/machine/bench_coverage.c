@@ -96,7 +96,9 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
    if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count || s->stale)
       return RKB_OK; /* decided, or stopped where a block needed another's work */
    const double share = filled_share(s, &report);
-   const int status = idle_blocks_judge(s, &report, err);
+   int status = glanced_blocks_look(s, options, &report, err);
+   if (status == RKB_OK)
+      status = idle_blocks_judge(s, &report, err);
    if (status != RKB_OK || s->outcome->rank ||
        (share >= 1 - ROUNDING && !idle_blocks_seen(s, &report, false)))
       return status;

@@ -339,6 +339,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    list_unjudged(s);
    free(s->judged_buffers);
    free(s->stores);
+   free(s->glanced);
+   s->glanced = NULL;
    s->judged_buffers = NULL;
    s->stores = NULL;
    return status;

@@ -11,6 +11,11 @@
 
 #define MOST_JUDGED 65536u /* elements of an output at a bench shape */
 
+/* Drawn blocks of a launch of which the beginning was executed, and those of them that ended there and stored nothing. */
+struct glanced {
+   uint32_t count, idle;
+};
+
 struct sample {
    const struct verifier *verifier;
    struct candidate *candidate;
@@ -43,6 +48,7 @@ struct sample {
    bool lone;             /* values are not followed back to other launches, and outputs that no launch writes are not searched */
    double needed;         /* thread-instructions that a slice would have taken, where they were too many; 0 otherwise */
    double instructions;   /* of the whole plan, as the executed blocks tell */
+   struct glanced *glanced; /* by launch; NULL: none was looked at */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
@@ -59,6 +65,9 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
 bool idle_blocks_seen(const struct sample *s, const rkb_machine_report_t *report, bool tell);
 /* Notes it of outputs that hold values from the start, if those are wrong. */
 int idle_blocks_judge(struct sample *s, const rkb_machine_report_t *report, rkb_error_t *err);
+
+/* glanced_blocks.c: makes s->glanced, for launches of which few blocks were executed. */
+int glanced_blocks_look(struct sample *s, const rkb_machine_options_t *options, const rkb_machine_report_t *report, rkb_error_t *err);
 
 /* bench_values.c */
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,

@@ -33,6 +33,15 @@ static bool is_chance(const struct sampled_launch *list, uint32_t place) {
    return place < list->counted || list->drawn[place];
 }
 
+/* Blocks that ended soon and stored nothing count as that; others that were begun may write as much as any that chance chose. */
+static void add_glanced(const struct sample *s, const rkb_launch_counters_t *c, struct told *told) {
+   if (!s->glanced || !s->glanced[c->launch].idle)
+      return;
+   const struct glanced *glanced = &s->glanced[c->launch];
+   told->sum += (double)told->most * (glanced->count - glanced->idle);
+   told->chosen += glanced->count;
+}
+
 static struct told told_of(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
    struct told told = {.most = 0};
@@ -50,6 +59,7 @@ static struct told told_of(const struct sample *s, const rkb_launch_counters_t *
          told.settled++;
       }
    }
+   add_glanced(s, c, &told);
    return told;
 }
 

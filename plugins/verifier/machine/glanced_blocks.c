@@ -1,0 +1,93 @@
+/* Blocks of which only the beginning is executed.  Where blocks are dear, two or three of a launch are executed, which says little of how many write nothing at all.  But a
+ * block that leaves its work undone ends soon: so of the drawn blocks that were too many to execute, each is followed for a small part of what the executed ones
+ * took, and those that ended by then without storing anything are counted (docs/decisions/idle-blocks.md).  One worker thread a sample. */
+#include "bench_values.h"
+
+#include <stdlib.h>
+
+#define ENOUGH 8u             /* chosen blocks that were executed to their ends */
+#define PART 256u             /* of what an executed block took */
+#define LEAST UINT64_C(16384) /* thread-instructions, of which a block's beginning takes some */
+
+static bool writes_an_output(const struct sample *s, uint32_t launch) {
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (sample_is_output(&s->plan->buffers[n]) && (s->stores[launch] >> (n < 63 ? n : 63) & 1))
+         return true;
+   return false;
+}
+
+static uint64_t instructions_of_a_block(const rkb_launch_counters_t *c) {
+   uint64_t all = 0;
+   for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++)
+      all += c->thread_instructions[n];
+   return all / c->executed;
+}
+
+static bool stored_nothing(const struct sample *s, const rkb_machine_t *machine, uint32_t launch) {
+   rkb_machine_extent_t extent;
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (rkb_machine_extent(machine, launch, 0, n, &extent))
+         return false;
+   return true;
+}
+
+/* *idle: the block ended within so many thread-instructions, and stored nothing. */
+static int glance(struct sample *s, const rkb_machine_options_t *options, rkb_machine_blocks_t *blocks,
+                  uint32_t launch, uint64_t block, bool *idle, rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report;
+   own.sample = blocks;
+   blocks[launch] = (rkb_machine_blocks_t){.numbers = &block, .count = 1, .least = 1};
+   int status = rkb_machine_open(s->candidate->module, s->plan, &own, &machine, err);
+   if (status == RKB_OK)
+      status = rkb_machine_run(machine, s->buffers, err);
+   if (status == RKB_OK) {
+      rkb_machine_report(machine, &report);
+      sample_spend(s, report.work);
+      *idle = report.finding_count == 0 && stored_nothing(s, machine, launch);
+   }
+   rkb_machine_close(machine);
+   blocks[launch] = (rkb_machine_blocks_t){.none = true};
+   return status;
+}
+
+static int glance_at_launch(struct sample *s, const rkb_machine_options_t *options,
+                            const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, rkb_error_t *err) {
+   const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   struct glanced *glanced = &s->glanced[c->launch];
+   rkb_machine_options_t own = *options;
+   int status = RKB_OK;
+   own.thread_instructions = instructions_of_a_block(c) / PART;
+   if (own.thread_instructions < LEAST)
+      own.thread_instructions = LEAST;
+   for (uint32_t place = (uint32_t)c->executed; place < list->count && status == RKB_OK; place++) {
+      bool idle = false;
+      if (!list->drawn[place])
+         continue;
+      if (s->candidate->budget < own.thread_instructions)
+         break;
+      status = glance(s, &own, blocks, c->launch, list->numbers[place], &idle, err);
+      glanced->count++;
+      glanced->idle += idle;
+   }
+   return status;
+}
+
+int glanced_blocks_look(struct sample *s, const rkb_machine_options_t *options,
+                        const rkb_machine_report_t *report, rkb_error_t *err) {
+   rkb_machine_blocks_t *blocks = calloc(s->plan->launch_count + 1, sizeof *blocks);
+   s->glanced = calloc(s->plan->launch_count + 1, sizeof *s->glanced);
+   int status = blocks && s->glanced
+                   ? RKB_OK
+                   : rkb_fail(err, RKB_ERR_NOMEM, "no memory for blocks that are glanced at");
+   for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
+      blocks[n].none = true;
+   for (uint32_t n = 0; status == RKB_OK && n < report->launch_count; n++) {
+      const rkb_launch_counters_t *c = &report->launches[n];
+      if (c->executed && c->executed < c->blocks && c->executed < ENOUGH && writes_an_output(s, c->launch))
+         status = glance_at_launch(s, options, c, blocks, err);
+   }
+   free(blocks);
+   return status;
+}
