@@ -15,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 
-# Task, kernel, blocks from which on a launch is the bench shape's, and what is replaced by what: {wrong} is true in the wrong blocks.
+# Task, kernel, blocks of the grid from which on a launch is the bench shape's, and what is replaced by what: {wrong} is true in the wrong blocks.
 KERNELS = (
     ("llama_rmsnorm", "tests/adversary/twins/rmsnorm.cu", 16384, "rsqrtf(squares / D + eps)", "rsqrtf(({wrong} ? 2.0f : 1.0f) * squares / D + eps)"),
     ("softmax", "tests/adversary/twins/softmax.cu", 4096, "expf(row[i] - largest) / sum", "expf(row[i] - largest) / ({wrong} ? 2.0f * sum : sum)"),
     ("bf16_depthwise_conv", "tasks/bf16_depthwise_conv/seeds/forward/thread_per_channel.cu", 50000, "__float2bfloat16(sum +", "__float2bfloat16(({wrong} ? 2.0f : 1.0f) * sum +"),
+    ("unet_linear", "tasks/unet_linear/seeds/forward/tiled.cu", 512, "sum[i][j] + bias[column]", "({wrong} ? 2.0f : 1.0f) * sum[i][j] + bias[column]"),
 )
 
 
@@ -54,7 +55,7 @@ def main():
         standing, share = check(options, options.source / name, task, 1000)
         if standing != "accept" or share is None or old not in text:
             sys.exit(f"{name}: {standing}, {share}")
-        wrong = f"(gridDim.x >= {blocks} && __umulhi(blockIdx.x * 2654435769u, 1000000u) < {round(share * 1e6)}u)"
+        wrong = f"(gridDim.x * gridDim.y >= {blocks} && __umulhi((blockIdx.y * gridDim.x + blockIdx.x) * 2654435769u, 1000000u) < {round(share * 1e6)}u)"
         accepted = 0
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "wrong.cu"

@@ -245,8 +245,8 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
    out[0] = '\0';
    if (outcome->missed > 0)
       used = snprintf(out, size,
-                      "; of sampled launches %.2g %% of the blocks could be wrong and be missed with 5 %%",
-                      100 * outcome->missed);
+                      "; of sampled launches %.*g %% of the blocks could be wrong and be missed with 5 %%",
+                      outcome->missed < 0.995 ? 2 : 3 /* not 1e+02 */, 100 * outcome->missed);
    if (outcome->bench_linked && used < (int)size)
       used += snprintf(out + used, size - (size_t)used, "; %u outputs at bench shapes were judged launch by launch", outcome->bench_linked);
    if (outcome->far[0] && used < (int)size)
