@@ -34,7 +34,7 @@ FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh")
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
-YOUNG_OBJECTS = 200_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
+YOUNG_OBJECTS = 400_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
 MOST_TELLING = 10  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
@@ -122,12 +122,23 @@ def without_doubts(probe):
     """(nodes, shapes): merged, with more traces where several expressions fit those there are."""
     merged = probe.merged()
     for _ in range(MOST_TELLING):
-        told = [probe.attempt(dict(probe.subject.base, **{name: value})) is None for name, value in sorted(probe.sizes.doubts)
-                if dict(probe.subject.base, **{name: value}) not in probe.assignments]  # fmt: skip
-        if not any(told):
+        if not any([probe.attempt(assignment) is None for assignment in telling(probe)]):
             break
         merged = probe.merged()
     return merged
+
+
+def telling(probe):
+    """Sizes at which the expressions in doubt differ.  Dims move together, one trace for all of them; one by one where that told nothing."""
+    alone = [{name: value} for name, value in sorted(probe.sizes.doubts)]
+    values = {name: sorted(value for other, value in probe.sizes.doubts if other == name) for name, _ in probe.sizes.doubts}
+    together = [{name: own[i] for name, own in values.items() if i < len(own)} for i in range(max(map(len, values.values()), default=0))]
+    for moved in (together, alone):
+        found = [dict(probe.subject.base, **sizes) for sizes in moved]
+        found = [assignment for assignment in found if assignment not in probe.assignments and tuple(assignment.items()) not in probe.failures]
+        if found:
+            return found
+    return []
 
 
 def with_dims_found(file):
@@ -178,6 +189,7 @@ def build(path, name, dims, directions, examples=(), entry=None):
     """An Imported: the two files' texts, notes for the user, and the subject that was traced."""
     file = UserFile(path, function_file.parse_examples(examples), entry)
     thresholds = gc.get_threshold()
+    gc.freeze()  # what PyTorch brought along is never looked through
     gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
     try:
         return build_from(file, path, name, dims, directions)
@@ -185,6 +197,7 @@ def build(path, name, dims, directions, examples=(), entry=None):
         raise Refused(*[file.explained(sentence) for sentence in refusal.sentences])
     finally:
         gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 def precision_of(nodes, tensors):
