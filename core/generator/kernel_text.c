@@ -13,7 +13,17 @@
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
+#define MOST_BYTES 0x1p38 /* of a buffer: 256 GiB, more than devices of today have */
 #define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
+
+/* A value that a launch hands on to others. */
+static void hand_on(rkb_kernel_file_t *file, const rkb_node_t *node, uint32_t dtype, const char *elements) {
+   const double bytes = rkb_sizes_bench_most(&file->graph->sizes, elements) * (double)rkb_dtype_bytes(dtype);
+   rkb_kernel_scratch(file, node->name, dtype, elements);
+   if (bytes > MOST_BYTES)
+      snprintf(file->why, sizeof file->why, "%s would take %.3g bytes of memory at a bench case", node->name,
+               bytes);
+}
 
 static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, const bool *through_scratch) {
    rkb_graph_t *graph = file->graph;
@@ -30,7 +40,7 @@ static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
                                                      output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
       if (!output)
-         rkb_kernel_scratch(file, graph->nodes[node].name, dtype, rkb_kernel_elements_text(file, node));
+         hand_on(file, &graph->nodes[node], dtype, rkb_kernel_elements_text(file, node));
    }
 }
 

@@ -27,7 +27,7 @@ static void write_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile
    const char *across_name = rkb_writer_name(writer, side->variable),
               *depth_name = rkb_writer_name(writer, "k");
    rkb_write(writer, "const index %s = %s + %s, %s = %s + %s;", across_name, origin,
-             rkb_writer_index(writer, in_across), depth_name, first->name,
+             rkb_writer_index(writer, in_across), depth_name, first->name ? first->name : "0", /* of one term */
              rkb_writer_index(writer, in_depth));
    const rkb_index_t *total = side->total;
    const bool vector = side->width > 1; /* the fast one is a multiple of the width: an access is aligned */

@@ -52,6 +52,12 @@ void rkb_reader_block_free(rkb_reader_t *reader, rkb_block_t *block) {
    *block = (rkb_block_t){0};
 }
 
+static void free_table(rkb_page_table_t *table) {
+   for (uint64_t i = 0; i < table->leaf_count; i++)
+      free(table->leaves[i]);
+   free(table->leaves);
+}
+
 void rkb_memory_free(rkb_memory_t *memory) {
    if (!memory)
       return;
@@ -62,7 +68,7 @@ void rkb_memory_free(rkb_memory_t *memory) {
       if (memory->single)
          free(memory->single[i]);
       if (memory->tables)
-         free(memory->tables[i]);
+         free_table(&memory->tables[i]);
    }
    for (uint64_t i = 0; i < memory->slab_count; i++)
       free(memory->slabs[i]);
@@ -110,11 +116,19 @@ static int add_page(rkb_memory_t *memory, rkb_page_t **home) {
    return RKB_OK;
 }
 
-static int place_all(rkb_memory_t *memory, rkb_page_t **table, uint64_t count, const int64_t *index,
+/* The entry of a page in a value's table; NULL without memory. */
+static rkb_page_t **home_of(rkb_page_table_t *table, uint64_t number) {
+   rkb_page_t ***leaf = &table->leaves[number / RKB_LEAF_PAGES];
+   if (!*leaf)
+      *leaf = rkb_try_allocate(table->leaf_pages, sizeof **leaf, NULL);
+   return *leaf ? &(*leaf)[number % RKB_LEAF_PAGES] : NULL;
+}
+
+static int place_all(rkb_memory_t *memory, rkb_page_table_t *table, uint64_t count, const int64_t *index,
                      const rkb_block_t *block) {
    for (uint64_t i = 0; i < count; i++) {
-      rkb_page_t **home = &table[(uint64_t)index[i] / RKB_PAGE_POINTS];
-      int status = *home ? RKB_OK : add_page(memory, home);
+      rkb_page_t **home = home_of(table, (uint64_t)index[i] / RKB_PAGE_POINTS);
+      int status = !home ? RKB_ERR_NOMEM : *home ? RKB_OK : add_page(memory, home);
       if (status != RKB_OK)
          return status;
       uint64_t at = (uint64_t)index[i] % RKB_PAGE_POINTS;
@@ -127,16 +141,25 @@ static int place_all(rkb_memory_t *memory, rkb_page_t **table, uint64_t count, c
    return RKB_OK;
 }
 
+static int table_new(rkb_page_table_t *table, uint64_t elements) {
+   const uint64_t pages = elements / RKB_PAGE_POINTS + 1,
+                  leaves = (pages + RKB_LEAF_PAGES - 1) / RKB_LEAF_PAGES;
+   rkb_page_t ***made = rkb_try_allocate(leaves, sizeof *made, NULL);
+   if (!made)
+      return RKB_ERR_NOMEM;
+   *table = (rkb_page_table_t){made, leaves, pages < RKB_LEAF_PAGES ? pages : RKB_LEAF_PAGES};
+   return RKB_OK;
+}
+
 int rkb_memory_place(rkb_memory_t *memory, uint32_t value, uint64_t elements, uint64_t count,
                      const int64_t *index, const rkb_block_t *block) {
-   rkb_page_t ***table = &memory->tables[value];
-   if (!*table)
-      *table = rkb_try_allocate(elements / RKB_PAGE_POINTS + 1, sizeof **table, NULL);
-   if (!*table)
-      return RKB_ERR_NOMEM;
-   int status = place_all(memory, *table, count, index, block);
+   rkb_page_table_t *table = &memory->tables[value];
+   int status = table->leaves ? RKB_OK : table_new(table, elements);
+   if (status != RKB_OK)
+      return status;
+   status = place_all(memory, table, count, index, block);
    if (status != RKB_ERR_LIMIT)
       return status;
    forget(memory);
-   return place_all(memory, *table, count, index, block);
+   return place_all(memory, table, count, index, block);
 }

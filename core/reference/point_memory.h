@@ -5,6 +5,7 @@
 #include "reference/evaluate.h"
 
 #define RKB_PAGE_POINTS 64u
+#define RKB_LEAF_PAGES 4096u
 #define RKB_SPARE_BLOCKS 32u
 
 /* Neighbouring elements of one value. */
@@ -15,9 +16,16 @@ typedef struct rkb_page {
    uint8_t flags[RKB_PAGE_POINTS];
 } rkb_page_t;
 
+/* For each 64 elements of a value a page, or NULL; in leaves, each made when first needed: a value may have more elements than memory has
+ * room for pointers to their pages. */
+typedef struct rkb_page_table {
+   rkb_page_t ***leaves;
+   uint64_t leaf_count, leaf_pages; /* at most RKB_LEAF_PAGES */
+} rkb_page_table_t;
+
 struct rkb_memory {
-   rkb_page_t ***tables; /* by value, made when first needed: for each 64 elements a page, or NULL */
-   rkb_page_t **slabs;   /* pages side by side, filled in order */
+   rkb_page_table_t *tables; /* by value */
+   rkb_page_t **slabs;       /* pages side by side, filled in order */
    uint64_t slab_count, slab_room, page_count, most_pages;
    rkb_block_t *stored; /* by value: whole inputs, as doubles ... */
    float **single;      /* ... or as floats, if a float holds them exactly */
@@ -30,8 +38,10 @@ struct rkb_memory {
 
 /* The page that holds an element, if the element is known; otherwise NULL. */
 static inline const rkb_page_t *rkb_memory_find(const rkb_memory_t *memory, uint32_t value, int64_t element) {
-   rkb_page_t **table = memory->tables[value];
-   const rkb_page_t *page = table ? table[(uint64_t)element / RKB_PAGE_POINTS] : NULL;
+   const rkb_page_table_t *table = &memory->tables[value];
+   const uint64_t number = (uint64_t)element / RKB_PAGE_POINTS;
+   rkb_page_t **leaf = table->leaves ? table->leaves[number / RKB_LEAF_PAGES] : NULL;
+   const rkb_page_t *page = leaf ? leaf[number % RKB_LEAF_PAGES] : NULL;
    return page && page->known >> ((uint64_t)element % RKB_PAGE_POINTS) & 1 ? page : NULL;
 }
 

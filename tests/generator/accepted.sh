@@ -15,7 +15,7 @@ one() { # run pipeline refusals work task direction
    status=$?
    if [ -z "$refusal" ]; then
       [ $status -eq 0 ] && exit 0
-   elif [ $status -ne 0 ] && grep -qF "gave nothing: tool.invalid: $refusal\"" "$out/log.jsonl"; then
+   elif [ $status -ne 0 ] && grep -qE "gave nothing: tool.(invalid|limit): " "$out/log.jsonl" && grep -qF ": $refusal\"" "$out/log.jsonl"; then
       exit 0
    fi
    echo "$5 $6${refusal:+, which must be refused: $refusal}:"

@@ -45,9 +45,15 @@ static bool open_graph(const rkb_task_t *task, rkb_graph_t **graph) {
          fail_msg("%s %s: %s", name, direction, err.message);
       return false;
    }
-   if (is_listed(name, direction, NULL))
+   if (!is_listed(name, direction, NULL))
+      return true;
+   char *text = NULL;
+   rkb_graph_close(*graph);
+   if (rkb_generator_start(&(rkb_generator_t){task, target}, "suited", &text, &err) == RKB_OK)
       fail_msg("%s %s is written: not_written.txt says that it is not", name, direction);
-   return true;
+   if (!is_listed(name, direction, err.message))
+      fail_msg("%s %s: %s", name, direction, err.message);
+   return false;
 }
 
 /* Calls check for each shipped task, each task of this area, and each of their directions. */
@@ -96,7 +102,10 @@ static void check_starts(const rkb_task_t *task) {
    for (uint32_t start = 0; start < RKB_STARTS; start++) {
       const rkb_generator_t generator = {task, target};
       char *text = NULL, *again = NULL;
-      if (rkb_generator_start(&generator, rkb_start_name(start), &text, &err) != RKB_OK)
+      const int status = rkb_generator_start(&generator, rkb_start_name(start), &text, &err);
+      if (status == RKB_ERR_LIMIT && start == RKB_START_APART && strstr(err.message, "bytes of memory"))
+         continue; /* a value that is never written otherwise */
+      if (status != RKB_OK)
          fail_msg("%s %s, %s: %s", graph->task, graph->direction, rkb_start_name(start), err.message);
       assert_int_equal(rkb_generator_start(&generator, rkb_start_name(start), &again, &err), RKB_OK);
       if (start == RKB_START_FUSED && !text) { /* as suited */

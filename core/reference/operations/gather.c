@@ -75,51 +75,78 @@ static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *a
    return point;
 }
 
+/* The elements of one row of the index: what they pick, and which of them pick one place. */
+typedef struct row {
+   rkb_rows_t of;
+   rkb_block_t picks, sources;
+   int64_t *elements, *here; /* of the whole row; of those that pick the place */
+   uint64_t number, here_count;
+   bool doubt; /* whether another one may pick the place too */
+} row_t;
+
+static bool row_new(row_t *row, const rkb_shape_t *shape, uint64_t mask) {
+   *row = (row_t){.of = rkb_rows_of(shape, mask), .number = UINT64_MAX};
+   row->elements = rkb_try_uncleared(row->of.length + 1, sizeof *row->elements, NULL);
+   row->here = rkb_try_uncleared(row->of.length + 1, sizeof *row->here, NULL);
+   return row->elements && row->here && rkb_block_new(&row->picks, row->of.length) &&
+          rkb_block_new(&row->sources, row->of.length);
+}
+
+static void row_free(row_t *row) {
+   free(row->elements);
+   free(row->here);
+   rkb_block_free(&row->picks);
+   rkb_block_free(&row->sources);
+}
+
+/* Reads the sources that go to a place of a row, and no others: each may be a product that nobody else needs. */
+static int row_read(rkb_reader_t *reader, const rkb_program_node_t *node, row_t *row, uint64_t number,
+                    uint64_t place) {
+   if (number != row->number) {
+      rkb_rows_index(&row->of, number, 0, row->of.length, row->elements);
+      const int status = rkb_read(reader, node->inputs[1], row->of.length, row->elements, &row->picks);
+      if (status != RKB_OK)
+         return status;
+      row->number = number;
+   }
+   row->here_count = 0;
+   row->doubt = false;
+   for (uint64_t j = 0; j < row->of.length; j++) {
+      const double gap = fabs(row->picks.value[j] - (double)place);
+      row->doubt |= row->picks.hard[j] > 0 && gap <= row->picks.hard[j];
+      if (gap == 0)
+         row->here[row->here_count++] = row->elements[j];
+   }
+   return row->here_count > 0 ? rkb_read(reader, node->inputs[0], row->here_count, row->here, &row->sources)
+                              : RKB_OK;
+}
+
 /* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of these
  * elements.  Operands: source, index and, optionally, the tensor to which elements are added or in which they
  * are overwritten. */
 static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, bool add, uint64_t count,
                           const int64_t *index, rkb_block_t *out) {
    const rkb_program_t *program = rkb_reader_program(reader);
-   const rkb_shape_t *shape = rkb_program_shape(program, node->output),
-                     *from = rkb_program_shape(program, node->inputs[1]);
-   uint64_t mask = UINT64_C(1) << node->integers[0];
-   rkb_rows_t rows = rkb_rows_of(from, mask);
-   rkb_block_t picks = {0}, grads = {0};
-   int64_t *places = rkb_try_uncleared(rows.length + 1, sizeof *places, NULL);
-   int status = places && rkb_block_new(&picks, rows.length) && rkb_block_new(&grads, rows.length)
-                   ? RKB_OK
-                   : RKB_ERR_NOMEM;
-   uint64_t last = UINT64_MAX;
+   const rkb_shape_t *shape = rkb_program_shape(program, node->output);
+   const uint64_t mask = UINT64_C(1) << node->integers[0];
+   row_t row;
+   int status = row_new(&row, rkb_program_shape(program, node->inputs[1]), mask) ? RKB_OK : RKB_ERR_NOMEM;
    if (status == RKB_OK && node->input_count > 2)
       status = rkb_read(reader, node->inputs[2], count, index, out);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      uint64_t row, place;
-      rkb_rows_split(shape, mask, (uint64_t)index[i], &row, &place);
-      if (row != last) {
-         rkb_rows_index(&rows, row, 0, rows.length, places);
-         status = rkb_read(reader, node->inputs[1], rows.length, places, &picks);
-         if (status == RKB_OK)
-            status = rkb_read(reader, node->inputs[0], rows.length, places, &grads);
-         last = row;
-      }
+      uint64_t number, place;
+      rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
+      status = row_read(reader, node, &row, number, place);
       arrivals_t all = {0};
-      bool doubt = false;
       if (node->input_count > 2 && add)
          arrive(&all, rkb_block_get(out, i), true);
-      for (uint64_t j = 0; status == RKB_OK && j < rows.length; j++) {
-         double gap = fabs(picks.value[j] - (double)place);
-         doubt |= picks.hard[j] > 0 && gap <= picks.hard[j];
-         if (gap == 0)
-            arrive(&all, rkb_block_get(&grads, j), add);
-      }
+      for (uint64_t j = 0; status == RKB_OK && j < row.here_count; j++)
+         arrive(&all, rkb_block_get(&row.sources, j), add);
       if (node->input_count > 2 && all.terms == 0)
          all.point = rkb_block_get(out, i);
-      rkb_block_put(out, i, doubt ? outside : arrived(rkb_reader_precision(reader), &all, add));
+      rkb_block_put(out, i, row.doubt ? outside : arrived(rkb_reader_precision(reader), &all, add));
    }
-   free(places);
-   rkb_block_free(&picks);
-   rkb_block_free(&grads);
+   row_free(&row);
    return status;
 }
 
@@ -143,11 +170,8 @@ static uint32_t gradient_scatter(rkb_program_t *program, const rkb_program_node_
 static uint32_t gradient_overwrite(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                    uint32_t grad);
 
-static const rkb_operation_t scatter = {.name = "scatter",
-                                        .costly = true,
-                                        .compute = compute_scatter,
-                                        .work = work,
-                                        .gradient = gradient_scatter};
+static const rkb_operation_t scatter = {
+   .name = "scatter", .costly = true, .compute = compute_scatter, .work = work, .gradient = gradient_scatter};
 static const rkb_operation_t overwrite = {.name = "overwrite",
                                           .costly = true,
                                           .compute = compute_overwrite,
@@ -203,10 +227,11 @@ uint32_t rkb_make_scatter(rkb_program_t *program, uint32_t x, uint32_t index, ui
    for (uint32_t d = 0; fits && d < shape.rank; d++)
       fits = d == dim || shape.size[d] == picks.size[d];
    if (!fits)
-      return rkb_program_fail(program, "scatter: index and source have one shape, that of x except in dim %u", dim);
+      return rkb_program_fail(program, "scatter: index and source have one shape, that of x except in dim %u",
+                              dim);
    int64_t along = dim;
-   return rkb_program_add(program, add ? &scatter : &overwrite, (uint32_t[]){source, index, x}, 3, &along, 1, NULL,
-                          0, rkb_program_dtype(program, x), &shape);
+   return rkb_program_add(program, add ? &scatter : &overwrite, (uint32_t[]){source, index, x}, 3, &along, 1,
+                          NULL, 0, rkb_program_dtype(program, x), &shape);
 }
 
 uint32_t rkb_make_embedding(rkb_program_t *program, uint32_t table, uint32_t index) {
