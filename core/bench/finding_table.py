@@ -95,6 +95,12 @@ class Direction:
         """Random choice beside the search at equal builds, of runs of any length that both made of this seed."""
         return at_equal_builds(self.reached["random"].get(seed), self.reached["best"].get(seed))
 
+    def so_far(self):
+        """The best known of the search, of runs that were cut off too and of the first kernel, which every search has, and the most candidates of a run."""
+        rows = [row for row in self.reached["best"].values() if row]
+        values = [value for value in [self.single["first"], *(row["us"] for row in rows)] if value]
+        return min(values, default=None), max((row["candidates"] for row in rows), default=0)
+
     def after(self, count):
         values = [best_after(row, count) for row in self.reached["best"].values()]
         values = [value for value in values if value]
@@ -106,13 +112,15 @@ def ratio(a, b):
 
 
 def print_table(table):
-    print("task\tdirection\tfirst us\ts\tapart us\trandom us\tbest us\tseeds\tby hand us\thand / first\thand / best\tapart / best\trandom / best")
+    print("task\tdirection\tfirst us\ts\tapart us\trandom us\tbest us\tseeds\tby hand us\thand / first\thand / best\tapart / best\trandom / best\t"
+          "so far us\tcandidates\thand / so far")
     for row in table:
         first = row.rows["first"]
         print("\t".join([row.name, row.direction, number(row.single["first"]), f"{first['seconds']:.1f}" if first else "-", number(row.single["apart"]),
                          number(row.mean("random")), number(row.mean("best")), str(row.seeds()), number(row.single["hand"]),
                          number(ratio(row.single["hand"], row.single["first"])), number(ratio(row.single["hand"], row.mean("best"))),
-                         number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired("random")))]))
+                         number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired("random"))), number(row.so_far()[0]), str(row.so_far()[1]),
+                         number(ratio(row.single["hand"], row.so_far()[0]))]))
 
 
 def print_mean(what, values, over="directions"):
@@ -121,6 +129,16 @@ def print_mean(what, values, over="directions"):
         width = interval(values)
         print(f"{what}: {mean(values):.3f} over {len(values)} {over}" + (f", 95 % {mean(values) / width:.3f} to {mean(values) * width:.3f}" if width else "") +
               f", least {min(values):.3f}")
+
+
+def print_so_far(table, goal):
+    """By hand over the best known, whatever its candidates.  The best of a search never gets worse, so this is the least that more candidates can give."""
+    ratios = {f"{row.name} {row.direction}": ratio(row.single["hand"], row.so_far()[0]) for row in table if row.single["hand"]}
+    print_mean("by hand / best so far", ratios.values())
+    for what, wanted in (("without an accepted kernel so far", lambda value: value is None), (f"below {goal} so far", lambda value: value and value < goal)):
+        found = [name for name, value in ratios.items() if wanted(value)]
+        if found:
+            print(f"{what}: {', '.join(found)}")
 
 
 def print_equal(table, seeds):
@@ -172,6 +190,7 @@ def show(known, pairs, count, seeds):
     for mark in (20, 50, 100, 200, 500, 1000, 2000):
         if mark <= count:
             print_mean(f"by hand / best after {mark}", [ratio(row.single["hand"], row.after(mark)) for row in table])
+    print_so_far(table, 0.8)
     print_mean(f"apart / best after {count}", [ratio(row.single["apart"], row.mean("best")) for row in table])
     print_mean(f"random / best after {count}, both", [mean(row.paired("random")) for row in table])
     print_mean(f"niches / best after {count}, both", [mean(row.paired("niches")) for row in table])

@@ -36,7 +36,12 @@ grep -q '^4 runs, ' "$out/table" || fail "two lines of one run count twice"
 # Of runs of unequal length the shorter one's builds decide: after one build chance has 30 and the search 20; that 20 more builds give chance 10 does not count.
 cat > "$out/finding.jsonl" << END
 {"task": "adamw_step", "direction": "forward", "what": "random", "count": 2, "seed": 1, "ended": false, "us": 10, "candidates": 21, "cpu": 1, "built": 21, "course": [[1, 30], [21, 10]]}
-{"task": "adamw_step", "direction": "forward", "what": "best", "count": 2, "seed": 1, "ended": true, "us": 20, "candidates": 1, "cpu": 1, "built": 1, "course": [[1, 20]]}
+{"task": "adamw_step", "direction": "forward", "what": "best", "count": 2, "seed": 1, "ended": false, "us": 20, "candidates": 1, "cpu": 1, "built": 1, "course": [[1, 20]]}
+{"task": "adamw_step", "direction": "forward", "what": "hand", "count": 0, "seed": 1, "ended": true, "us": 15, "candidates": 1, "cpu": 1}
 END
 finding --for 0
 grep -q '^adamw_step forward: random / search 1.500 at equal builds, seeds 1: 1.500 at 1$' "$out/table" || fail "the arms are not compared at equal builds"
+# A search that was cut off has a least figure all the same: more candidates never make its best worse.
+grep -q '^by hand / best after' "$out/table" && fail "a search that was cut off counts as one that ended"
+grep -q '^by hand / best so far: 0.750 over 1 directions, least 0.750$' "$out/table" || fail "what is known of a search that was cut off is left out"
+grep -q '^below 0.8 so far: adamw_step forward$' "$out/table" || fail "a slow direction is not named"
