@@ -128,9 +128,9 @@ static void write_largest(rkb_writer_t *writer, const rkb_launch_t *launch, cons
       close_along(writer, 1, false);
 }
 
-/* The number of each window's first largest place, or of its last NaN, as in PyTorch; -1 where it has no output; and the gradient of its
- * output. */
-static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
+/* The gradient of each window's output, zero where it has none.  It is asked for before the values under the windows, so that all loads
+ * are on their way together. */
+static void write_gradients(rkb_writer_t *writer, const rkb_windows_t *windows) {
    const char *guard = NULL;
    const rkb_index_t *at[RKB_MAX_RANK];
    for (uint32_t d = 0; d < windows->dims - (windows->each > 1); d++)
@@ -138,22 +138,7 @@ static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
          writer->arena, "%s%s%s < %s", guard ? guard : "", guard ? " && " : "",
          rkb_writer_index(writer, windows->at[2 + d]),
          rkb_writer_uniform(writer, rkb_index_size(&writer->indices, windows->counted->shape[2 + d])));
-   rkb_write(writer, "int winner[%u];", windows->each);
-   rkb_write(writer, "float gradient[%u];", windows->each);
-   rkb_write(writer, "#pragma unroll");
-   rkb_write_open(writer, false, "for (int own = 0; own < %u; own++)", windows->each);
-   rkb_write(writer, "winner[own] = -1;");
-   rkb_write(writer, "gradient[own] = 0.0f;");
-   rkb_write(writer, "float largest = -INFINITY;");
-   for (uint32_t place = 0; place < windows->outer * windows->side; place++) {
-      const char *value = rkb_arena_format(writer->arena, "values[%u][own * %u + %u]", place / windows->side,
-                                           windows->side, place % windows->side);
-      rkb_write_open(writer, true, "if (%s > largest || %s != %s)", value, value, value);
-      rkb_write(writer, "largest = %s;", value);
-      rkb_write(writer, "winner[own] = %u;", place);
-      rkb_write_close(writer);
-   }
-   rkb_write_close(writer);
+   rkb_write(writer, "float gradient[%u] = {};", windows->each);
    if (guard)
       rkb_write_open(writer, true, "if (%s)", guard);
    const rkb_index_t *along = open_along(writer, windows->each, windows->each > 1);
@@ -165,6 +150,24 @@ static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    close_along(writer, windows->each, windows->each > 1);
    if (guard)
       rkb_write_close(writer);
+}
+
+/* The number of each window's first largest place, or of its last NaN, as in PyTorch. */
+static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
+   rkb_write(writer, "int winner[%u];", windows->each);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int own = 0; own < %u; own++)", windows->each);
+   rkb_write(writer, "winner[own] = -1;");
+   rkb_write(writer, "float largest = -INFINITY;");
+   for (uint32_t place = 0; place < windows->outer * windows->side; place++) {
+      const char *value = rkb_arena_format(writer->arena, "values[%u][own * %u + %u]", place / windows->side,
+                                           windows->side, place % windows->side);
+      rkb_write_open(writer, true, "if (%s > largest || %s != %s)", value, value, value);
+      rkb_write(writer, "largest = %s;", value);
+      rkb_write(writer, "winner[own] = %u;", place);
+      rkb_write_close(writer);
+   }
+   rkb_write_close(writer);
 }
 
 /* Every place gets its window's gradient, or zero. */
@@ -261,6 +264,8 @@ void rkb_write_window_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_write_open(writer, true, "if (%s < %s)", rkb_writer_index(writer, windows.channel),
                      rkb_writer_uniform(writer, rkb_index_size(&writer->indices, windows.pool->shape[1])));
    }
+   if (windows.gradient)
+      write_gradients(writer, &windows);
    /* A window of a pool that does not round up lies whole in the tensor. */
    write_values(writer, &windows, windows.gradient || rkb_window_rounds_up(writer->graph, windows.pool));
    if (windows.gradient) {
