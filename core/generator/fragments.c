@@ -128,6 +128,29 @@ static const struct {
                      "      *(Pack<4, unsigned> *)(high + at) = rounded;\n"
                      "      *(Pack<4, unsigned> *)(low + at) = rest;\n"
                      "   }\n}\n"},
+   {"split_turned_apart(", "/* A warp splits 32 x 32 floats and turns them over where they lie: rows become columns, of each eight the even ones before the odd\n"
+                           " * ones.  A row's pieces of 16 bytes are exchanged by the row, before and after.  No eight lanes meet in a bank. */\n"
+                           "__device__ __forceinline__ void split_turned_apart(unsigned *high, unsigned *low) {\n"
+                           "   const int lane = threadIdx.x % 32, across = lane % 8, down = (across * 2 % 8 + across / 4) ^ lane / 8;\n"
+                           "   Pack<4, unsigned> squares[2][4]; /* of 4 x 4 */\n"
+                           "   #pragma unroll\n"
+                           "   for (int i = 0; i < 8; i++) {\n"
+                           "      const int square = down ^ i / 4 * 4, row = square / 2 * 8 + i % 4 * 2 + square % 2;\n"
+                           "      squares[i / 4][i % 4] = *(const Pack<4, unsigned> *)(high + row * 32 + (across ^ row % 8) * 4);\n"
+                           "   }\n"
+                           "   __syncwarp();\n"
+                           "   #pragma unroll\n"
+                           "   for (int i = 0; i < 8; i++) {\n"
+                           "      const int row = across * 4 + i % 4, at = row * 32 + (down ^ i / 4 * 4 ^ row % 8) * 4;\n"
+                           "      Pack<4, unsigned> rounded, rest;\n"
+                           "      for (int e = 0; e < 4; e++) {\n"
+                           "         rounded.at[e] = squares[i / 4][e].at[i % 4];\n"
+                           "         rest.at[e] = 0;\n"
+                           "         split_tf32(rounded.at[e], rest.at[e]);\n"
+                           "      }\n"
+                           "      *(Pack<4, unsigned> *)(high + at) = rounded;\n"
+                           "      *(Pack<4, unsigned> *)(low + at) = rest;\n"
+                           "   }\n}\n"},
    {"pack_bf16", "/* Two neighbours of a fragment. */\n"
                  "__device__ __forceinline__ unsigned pack_bf16(float low, float high) {\n   unsigned pair;\n"
                  "   asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(pair) : \"f\"(high), \"f\"(low));\n   return pair;\n}\n"},
@@ -149,7 +172,7 @@ void rkb_fragment_helpers(const char *code, rkb_text_t *out) {
       const char *found = strstr(code, call);
       while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
          found = strstr(found + 1, call);
-      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned("); /* by a function of this list */
+      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned"); /* by a function of this list */
       if (found || called)
          rkb_text_format(out, "%s\n", helpers[h].text);
    }

@@ -194,7 +194,7 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
                                                                                             "smaller"};
    add_extremum(code, "larger", "largest", "max", out);
    add_extremum(code, "smaller", "smallest", "min", out);
-   if (strstr(code, "Pack<") || strstr(code, "split_turned("))
+   if (strstr(code, "Pack<") || strstr(code, "split_turned"))
       rkb_text_add(
          out,
          "/* Neighbouring elements, moved by one access. */\ntemplate <int count, typename type = float> struct alignas(sizeof(type) * count) Pack {\n   type at[count];\n};\n\n");

@@ -51,6 +51,7 @@ typedef struct rkb_online {
    bool keeps; /* fragments of the own rows stay in registers */
    uint32_t scaled; /* by warpgroups: the scores times a positive number, which the exponents have instead; RKB_NO_NODE: they are as they are */
    int64_t groups, rooms_at; /* warpgroups that multiply (0: warps do), and where in shared memory their warps' rooms begin */
+   int64_t stages;           /* by warpgroups: of the streamed tiles */
 } rkb_online_t;
 
 /* online_places.c: the coordinates at which the launch's values need each other, and the tiles that it brings. */

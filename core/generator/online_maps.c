@@ -74,11 +74,11 @@ bool rkb_online_map_of(rkb_writer_t *writer, const rkb_online_t *o, const rkb_br
    return map->matrices && rkb_index_divides(map->distance, whole);
 }
 
-void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map,
+void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map, int64_t rows,
                          const char *to, const char *barrier) {
    const rkb_indices_t *indices = &writer->indices;
    const rkb_storage_t *storage = &writer->storage[map->stored];
-   const long long boxes = (long long)(tile->width / box_elements(o)), bytes = (long long)tile->rows * ROW_BYTES;
+   const long long boxes = (long long)(tile->width / box_elements(o)), bytes = (long long)rows * ROW_BYTES;
    const char *first = tile->own ? "m_first" : "n_first", *dims = rkb_index_manifest(indices, map->rows),
               *strides = rkb_index_manifest(indices, map->row), *matrix = "";
    if (map->matrix) {
@@ -88,13 +88,18 @@ void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_
    }
    const char *definition = rkb_arena_format(writer->arena, "{buffer: %s, dims: \"%lld, %s\", strides: \"%s\", box: \"%lld, %lld%s\", swizzle: %d}",
                                              storage->argument ? storage->argument : storage->name, (long long)tile->width, dims, strides,
-                                             (long long)box_elements(o), (long long)tile->rows, map->matrix ? ", 1" : "", ROW_BYTES),
+                                             (long long)box_elements(o), (long long)rows, map->matrix ? ", 1" : "", ROW_BYTES),
               *name = rkb_writer_map(writer, rkb_arena_format(writer->arena, "%s_tiles", storage->name), definition);
    if (boxes == 1) {
       rkb_write(writer, "copy_tile(%s, &%s, %s, 0, (int)%s%s);", to, name, barrier, first, matrix);
       return;
    }
-   rkb_write(writer, "for (int box = 0; box < %lld; box++)", boxes);
-   rkb_write(writer, "   copy_tile(%s + box * %lld, &%s, %s, box * %lld, (int)%s%s);", to, bytes, name, barrier, (long long)box_elements(o),
-             first, matrix);
+   const char *at = "box", *row = "";
+   if (rows < tile->rows) {
+      at = rkb_arena_format(writer->arena, "box %% %lld", boxes);
+      row = rkb_arena_format(writer->arena, " + box / %lld * %lld", boxes, (long long)rows);
+   }
+   rkb_write(writer, "for (int box = 0; box < %lld; box++)", boxes * (long long)(tile->rows / rows));
+   rkb_write(writer, "   copy_tile(%s + box * %lld, &%s, %s, %s * %lld, (int)%s%s%s);", to, bytes, name, barrier, at, (long long)box_elements(o),
+             first, row, matrix);
 }

@@ -13,9 +13,9 @@ typedef struct rkb_online_map {
 
 /* Describes a tile's factor.  False: its elements are computed, or do not lie at equal distances, or not at whole multiples of 16 bytes. */
 bool rkb_online_map_of(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, rkb_online_map_t *map);
-/* Writes the copies of a tile's rows, from m_first or n_first on, to the address that the text `to` gives: boxes of all rows and 128 bytes
- * of each, one behind the other. */
-void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map,
+/* Writes the copies of a tile's rows, from m_first or n_first on, to the address that the text `to` gives: boxes of so many rows and 128
+ * bytes of each, one behind the other, all of some rows before those of the next. */
+void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map, int64_t rows,
                          const char *to, const char *barrier);
 
 #endif

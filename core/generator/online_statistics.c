@@ -22,9 +22,14 @@ void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_i
    rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));
 }
 
+/* What makes an exponent of two of a score. */
+static const char *exponent_text(const rkb_online_t *o) {
+   return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
+}
+
 /* 2^x log2(e) is e^x. */
 static const char *power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x) {
-   return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * 1.44269504f)", x) : rkb_arena_format(writer->arena, "expf(%s)", x);
+   return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * %s)", x, exponent_text(o)) : rkb_arena_format(writer->arena, "expf(%s)", x);
 }
 
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce) {
@@ -99,11 +104,6 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
       memcpy(local->at, o->from[r], sizeof local->at);
       local->placed = true;
    }
-}
-
-/* What makes an exponent of two of a score. */
-static const char *exponent_text(const rkb_online_t *o) {
-   return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
 }
 
 /* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of

@@ -7,6 +7,8 @@
 #include "generator/online_warpgroups.h"
 
 #include "generator/online_maps.h"
+#include "generator/online_split.h"
+#include "generator/warpgroup_tile.h"
 
 #define GROUP_THREADS 128
 #define GROUP_ROWS 64 /* of one wgmma */
@@ -15,6 +17,7 @@
 #define ROW_BYTES 128    /* of a tile: as wide as the widest swizzle */
 #define PATTERN_BYTES 1024
 #define PRODUCER_REGISTERS 24
+#define SPLITTING_REGISTERS 88 /* of its threads where they split floats */
 #define MOST_REGISTERS 240
 #define FILE_REGISTERS 65536
 #define OTHER_REGISTERS 40 /* of a thread, besides scores, what becomes of them, and sums */
@@ -23,45 +26,70 @@ static int64_t groups_of(const int64_t *d) {
    return d[RKB_TILE_M] / GROUP_ROWS;
 }
 
+static bool splits(const int64_t *d) {
+   return d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
+}
+
+static int64_t producer_registers(const int64_t *d) {
+   return splits(d) ? SPLITTING_REGISTERS : PRODUCER_REGISTERS;
+}
+
 static int64_t equal_registers(int64_t groups) {
    const int64_t registers = FILE_REGISTERS / ((groups + 1) * GROUP_THREADS) / 8 * 8;
    return registers > 255 ? 255 : registers;
 }
 
 /* Of a thread that multiplies, after the others gave some back. */
-static int64_t multiplying_registers(int64_t groups) {
-   const int64_t equal = equal_registers(groups), all = (equal * (groups + 1) - PRODUCER_REGISTERS) / groups / 8 * 8;
+static int64_t multiplying_registers(const int64_t *d) {
+   const int64_t groups = groups_of(d), equal = equal_registers(groups), all = (equal * (groups + 1) - producer_registers(d)) / groups / 8 * 8;
    return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
 }
 
-static bool gives_registers(int64_t groups) {
-   return multiplying_registers(groups) > equal_registers(groups);
+static bool gives_registers(const int64_t *d) {
+   return multiplying_registers(d) > equal_registers(groups_of(d));
 }
 
 /* A thread's scores, what became of the tile before, and its part of an out. */
-static int64_t registers_of(int64_t stream_tile, int64_t head) {
-   return stream_tile / 2 + stream_tile / 4 + head / 2 + OTHER_REGISTERS;
+static int64_t registers_of(const int64_t *d, int64_t stream_tile, int64_t head) {
+   const int64_t made = splits(d) ? rkb_online_split_registers(stream_tile) : stream_tile / 4;
+   return stream_tile / 2 + made + head / 2 + OTHER_REGISTERS;
 }
 
 const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions, groups = groups_of(d);
    rkb_online_nodes_t nodes;
-   if (d[RKB_TENSOR] != RKB_TENSOR_PATH_BF16)
-      return "warpgroups make scores of bf16 alone";
+   if (d[RKB_TENSOR] != RKB_TENSOR_PATH_BF16 && !splits(d))
+      return "warpgroups make scores of bf16 and of split floats alone";
    if (!rkb_online_nodes(graph, launch, &nodes) || nodes.score_count != 1 || nodes.out_count != 1)
       return "warpgroups make one product of one kind of scores";
-   if (d[RKB_TILE_M] % GROUP_ROWS != 0 || groups > MOST_GROUPS || d[RKB_TILE_N] < GROUP_ROWS)
-      return "a warpgroup has 64 own rows and streams over 64 or more";
+   if (d[RKB_TILE_M] % GROUP_ROWS != 0 || groups < 1 || groups > MOST_GROUPS || d[RKB_TILE_N] < (splits(d) ? RKB_ONLINE_SQUARE : GROUP_ROWS))
+      return "a warpgroup has 64 own rows and streams over 64 or more, of floats 32";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
-   return registers_of(d[RKB_TILE_N], GROUP_ROWS) > multiplying_registers(groups) ? "a warpgroup's scores need more registers than there are"
-                                                                                  : NULL;
+   return registers_of(d, d[RKB_TILE_N], GROUP_ROWS) > multiplying_registers(d) ? "a warpgroup's scores need more registers than there are"
+                                                                                : NULL;
+}
+
+/* Floats are split where they lie, so that longer rows take more memory and registers: they have fewer stages, and tiles of fewer rows. */
+static void set_stages(const rkb_writer_t *writer, rkb_online_t *o) {
+   const int64_t *d = o->launch->decisions, own = o->own_tile * o->head * 4, rooms = o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
+   o->stages = d[RKB_STAGES];
+   while (splits(d) && (own + rooms + o->stages * 2 * 2 * o->stream_tile * o->head * 4 > writer->shared_bytes ||
+                        registers_of(d, o->stream_tile, o->head) > multiplying_registers(d))) {
+      if (o->stages > 2)
+         o->stages--;
+      else if (o->stream_tile > RKB_ONLINE_SQUARE)
+         o->stream_tile /= 2;
+      else
+         return;
+   }
 }
 
 void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    const int64_t *d = o->launch->decisions;
    o->tensor = rkb_fragment_type(d[RKB_TENSOR]);
    o->groups = groups_of(d);
+   set_stages(writer, o);
    o->warp_m = 16;
    o->warp_n = o->stream_tile;
    o->rows = 2;
@@ -69,7 +97,7 @@ void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    o->out_columns = o->head / 4;
    o->across = 4;
    o->threads = (o->groups + 1) * GROUP_THREADS;
-   if (o->head % (ROW_BYTES / o->tensor->bytes) != 0 || registers_of(o->stream_tile, o->head) > multiplying_registers(o->groups))
+   if (o->head % (ROW_BYTES / o->tensor->bytes) != 0 || registers_of(d, o->stream_tile, o->head) > multiplying_registers(d))
       rkb_writer_fail(writer, "a warpgroup's scores and products need more registers than there are");
    o->own_at = "warp_m + lane / 4 + i * 8";
    o->streamed_at = "lane % 4 * 2 + j / 2 * 8 + j % 2";
@@ -80,31 +108,19 @@ static int64_t bytes_of(const rkb_online_t *o, const rkb_brought_t *tile) {
    return tile->rows * tile->width * o->tensor->bytes;
 }
 
-static const rkb_brought_t *tile_of(const rkb_online_t *o, uint32_t which) {
-   return &o->brought[which];
+/* Of a streamed tile's stage: floats become two numbers each. */
+static int64_t stage_of(const rkb_online_t *o, const rkb_brought_t *tile) {
+   return bytes_of(o, tile) * (splits(o->launch->decisions) ? 2 : 1);
 }
 
-static const rkb_brought_t *own_of(const rkb_online_t *o) {
-   return tile_of(o, o->factors[0].own);
-}
-
-/* The streamed rows of the scores, and those of the out: one tile where they are the same. */
-static const rkb_brought_t *scored_of(const rkb_online_t *o) {
-   return tile_of(o, o->factors[0].streamed);
-}
-
-static const rkb_brought_t *added_of(const rkb_online_t *o) {
-   return tile_of(o, o->out_brought[0]);
-}
-
-/* A tile's name without "_tile", as its barriers have it. */
-static const char *short_name(const rkb_writer_t *writer, const rkb_brought_t *tile) {
-   return writer->graph->nodes[tile->node].name;
+/* The barriers that say what can be multiplied. */
+static const char *ready(const rkb_online_t *o) {
+   return splits(o->launch->decisions) ? "divided" : "filled";
 }
 
 int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
-   const long long stages = (long long)o->launch->decisions[RKB_STAGES];
-   const rkb_brought_t *own = own_of(o), *streamed[] = {scored_of(o), added_of(o)};
+   const long long stages = (long long)o->stages;
+   const rkb_brought_t *own = rkb_online_own_of(o), *streamed[] = {rkb_online_scored_of(o), rkb_online_added_of(o)};
    int64_t first = bytes_of(o, own);
    if (streamed[0] == streamed[1] || o->brought_count != 3)
       rkb_writer_fail(writer, "warpgroups stream over two factors");
@@ -112,18 +128,21 @@ int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write(writer, "unsigned char *const %s = tiles;", own->name);
    for (uint32_t i = 0; i < 2; i++) {
       rkb_write(writer, "unsigned char *const %s = tiles + %lld; /* %lld stages */", streamed[i]->name, (long long)first, stages);
-      first += stages * bytes_of(o, streamed[i]);
+      first += stages * stage_of(o, streamed[i]);
    }
-   rkb_write(writer, "__shared__ unsigned long long %s_filled;", short_name(writer, own));
+   rkb_write(writer, "__shared__ unsigned long long %s_filled;", rkb_online_short_name(writer, own));
    for (uint32_t i = 0; i < 2; i++)
-      rkb_write(writer, "__shared__ unsigned long long %s_filled[%lld], %s_freed[%lld];", short_name(writer, streamed[i]), stages,
-                short_name(writer, streamed[i]), stages);
+      rkb_write(writer, "__shared__ unsigned long long %s_filled[%lld], %s_freed[%lld]%s;", rkb_online_short_name(writer, streamed[i]), stages,
+                rkb_online_short_name(writer, streamed[i]), stages,
+                splits(o->launch->decisions) ? rkb_arena_format(writer->arena, ", %s_divided[%lld]", rkb_online_short_name(writer, streamed[i]), stages) : "");
    rkb_write_open(writer, false, "if (threadIdx.x == 0)");
-   rkb_write(writer, "barrier_start(&%s_filled, 1);", short_name(writer, own));
+   rkb_write(writer, "barrier_start(&%s_filled, 1);", rkb_online_short_name(writer, own));
    rkb_write_open(writer, false, "for (int stage = 0; stage < %lld; stage++)", stages);
    for (uint32_t i = 0; i < 2; i++) {
-      rkb_write(writer, "barrier_start(&%s_filled[stage], 1);", short_name(writer, streamed[i]));
-      rkb_write(writer, "barrier_start(&%s_freed[stage], %lld);", short_name(writer, streamed[i]), (long long)o->groups);
+      rkb_write(writer, "barrier_start(&%s_filled[stage], 1);", rkb_online_short_name(writer, streamed[i]));
+      rkb_write(writer, "barrier_start(&%s_freed[stage], %lld);", rkb_online_short_name(writer, streamed[i]), (long long)o->groups);
+      if (splits(o->launch->decisions))
+         rkb_write(writer, "barrier_start(&%s_divided[stage], %d);", rkb_online_short_name(writer, streamed[i]), RKB_SPLITTING_WARPS);
    }
    rkb_write_close(writer);
    rkb_write(writer, "barriers_started();");
@@ -133,14 +152,9 @@ int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    return first + o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
 }
 
-static void write_next_stage(rkb_writer_t *writer, const rkb_online_t *o) {
-   rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)o->launch->decisions[RKB_STAGES] - 1);
-   rkb_write(writer, "turn ^= stage == 0;");
-}
-
 /* The warpgroup that copies: the own rows once, then the streamed ones as their stages become free. */
 static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *own = own_of(o), *streamed[] = {scored_of(o), added_of(o)};
+   const rkb_brought_t *own = rkb_online_own_of(o), *streamed[] = {rkb_online_scored_of(o), rkb_online_added_of(o)};
    rkb_online_map_t map, maps[2];
    if (!rkb_online_map_of(writer, o, own, &map) || !rkb_online_map_of(writer, o, streamed[0], &maps[0]) ||
        !rkb_online_map_of(writer, o, streamed[1], &maps[1])) {
@@ -148,22 +162,26 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
       return;
    }
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)o->groups);
-   if (gives_registers(o->groups))
-      rkb_write(writer, "fewer_registers<%d>();", PRODUCER_REGISTERS);
-   rkb_write(writer, "if (threadIdx.x != %lld)", (long long)o->groups * GROUP_THREADS);
+   if (gives_registers(o->launch->decisions))
+      rkb_write(writer, "fewer_registers<%lld>();", (long long)producer_registers(o->launch->decisions));
+   if (splits(o->launch->decisions))
+      rkb_online_write_splitting(writer, o);
+   rkb_write(writer, "if (threadIdx.x != %lld)",
+             (long long)o->groups * GROUP_THREADS + (splits(o->launch->decisions) ? 32 * RKB_SPLITTING_WARPS : 0));
    rkb_write(writer, "   return;");
-   rkb_write(writer, "barrier_expect(&%s_filled, %lld);", short_name(writer, own), (long long)bytes_of(o, own));
-   rkb_online_map_copy(writer, o, own, &map, own->name, rkb_arena_format(writer->arena, "&%s_filled", short_name(writer, own)));
+   rkb_write(writer, "barrier_expect(&%s_filled, %lld);", rkb_online_short_name(writer, own), (long long)bytes_of(o, own));
+   rkb_online_map_copy(writer, o, own, &map, own->rows, own->name, rkb_arena_format(writer->arena, "&%s_filled", rkb_online_short_name(writer, own)));
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)", (long long)o->stream_tile);
    for (uint32_t i = 0; i < 2; i++) {
-      const char *name = short_name(writer, streamed[i]);
+      const char *name = rkb_online_short_name(writer, streamed[i]);
       const long long bytes = (long long)bytes_of(o, streamed[i]);
       rkb_write(writer, "barrier_wait(&%s_freed[stage], turn ^ 1);", name);
       rkb_write(writer, "barrier_expect(&%s_filled[stage], %lld);", name, bytes);
-      rkb_online_map_copy(writer, o, streamed[i], &maps[i], rkb_arena_format(writer->arena, "%s + stage * %lld", streamed[i]->name, bytes),
+      rkb_online_map_copy(writer, o, streamed[i], &maps[i], i == 1 && splits(o->launch->decisions) ? RKB_ONLINE_SQUARE : streamed[i]->rows,
+                          rkb_arena_format(writer->arena, "%s + stage * %lld", streamed[i]->name, (long long)stage_of(o, streamed[i])),
                           rkb_arena_format(writer->arena, "&%s_filled[stage]", name));
    }
-   write_next_stage(writer, o);
+   rkb_online_write_next_stage(writer, o);
    rkb_write_close(writer);
    rkb_write(writer, "return;");
    rkb_write_close(writer);
@@ -171,7 +189,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
 
 /* The scores of a warpgroup's rows and a stage's, as a group of products. */
 static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *own = own_of(o), *streamed = scored_of(o);
+   const rkb_brought_t *own = rkb_online_own_of(o), *streamed = rkb_online_scored_of(o);
    const int step_bytes = RKB_FRAGMENT_BYTES, steps_a_box = ROW_BYTES / RKB_FRAGMENT_BYTES;
    const long long steps = (long long)(own->width * o->tensor->bytes / step_bytes), own_box = (long long)own->rows * ROW_BYTES,
                    box = (long long)streamed->rows * ROW_BYTES, bytes = (long long)bytes_of(o, streamed);
@@ -194,7 +212,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
 
 /* What became of scores, times the rows of their stage. */
 static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *rows = added_of(o);
+   const rkb_brought_t *rows = rkb_online_added_of(o);
    rkb_write_open(writer, false, "auto add = [&](int stage)");
    rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");
    rkb_write(writer, "const unsigned char *const rows = %s + stage * %lld;", rows->name, (long long)bytes_of(o, rows));
@@ -222,7 +240,7 @@ static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
 
 static void write_free(rkb_writer_t *writer, const rkb_brought_t *tile, const char *stage) {
    rkb_write(writer, "if (threadIdx.x %% %d == 0)", GROUP_THREADS);
-   rkb_write(writer, "   barrier_arrive(&%s_freed[%s]);", short_name(writer, tile), stage);
+   rkb_write(writer, "   barrier_arrive(&%s_freed[%s]);", rkb_online_short_name(writer, tile), stage);
 }
 
 /* The next warpgroup's turn; the first one's comes again while there are tiles. */
@@ -239,8 +257,8 @@ static void write_take_turn(rkb_writer_t *writer, const rkb_online_t *o) {
 }
 
 static void write_first(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *scored = scored_of(o);
-   rkb_write(writer, "barrier_wait(&%s_filled[0], 0);", short_name(writer, scored));
+   const rkb_brought_t *scored = rkb_online_scored_of(o);
+   rkb_write(writer, "barrier_wait(&%s_%s[0], 0);", rkb_online_short_name(writer, scored), ready(o));
    write_take_turn(writer, o);
    rkb_write(writer, "multiply(0);");
    write_pass_turn(writer, o, "begin");
@@ -252,16 +270,16 @@ static void write_first(rkb_writer_t *writer, const rkb_online_t *o) {
 }
 
 static void write_others(rkb_writer_t *writer, rkb_online_t *o) {
-   const rkb_brought_t *scored = scored_of(o), *added = added_of(o);
+   const rkb_brought_t *scored = rkb_online_scored_of(o), *added = rkb_online_added_of(o);
    const char *out = o->out_names[0];
    rkb_write_open(writer, false, "for (index n_first = begin + %lld; n_first < end; n_first += %lld)", (long long)o->stream_tile,
                   (long long)o->stream_tile);
    rkb_write(writer, "const int stage_before = stage, turn_before = turn;");
-   write_next_stage(writer, o);
-   rkb_write(writer, "barrier_wait(&%s_filled[stage], turn);", short_name(writer, scored));
+   rkb_online_write_next_stage(writer, o);
+   rkb_write(writer, "barrier_wait(&%s_%s[stage], turn);", rkb_online_short_name(writer, scored), ready(o));
    write_take_turn(writer, o);
    rkb_write(writer, "multiply(stage);");
-   rkb_write(writer, "barrier_wait(&%s_filled[stage_before], turn_before);", short_name(writer, added));
+   rkb_write(writer, "barrier_wait(&%s_%s[stage_before], turn_before);", rkb_online_short_name(writer, added), ready(o));
    rkb_write(writer, "add(stage_before);");
    write_pass_turn(writer, o, "n_first");
    rkb_write(writer, "products_done<1>();");
@@ -290,12 +308,15 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    write_producer(writer, o);
    if (writer->failed)
       return;
-   if (gives_registers(o->groups))
-      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->groups));
+   if (gives_registers(o->launch->decisions))
+      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->launch->decisions));
    rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)o->rooms_at, RKB_ROOM_FLOATS);
    rkb_write(writer, "float %s[%lld] = {}, %s[%lld] = {};", o->score_names[0], (long long)o->stream_tile / 2, o->out_names[0],
              (long long)o->head / 2);
-   rkb_write(writer, "unsigned %s[%lld][4];", o->made_names[0], (long long)o->stream_tile / FRAGMENT_ROWS);
+   if (splits(o->launch->decisions))
+      rkb_online_write_split_fragments(writer, o);
+   else
+      rkb_write(writer, "unsigned %s[%lld][4];", o->made_names[0], (long long)o->stream_tile / FRAGMENT_ROWS);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};", o->reduce_names[r]);
    rkb_online_find_scale(writer, o);
@@ -303,19 +324,20 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_write(writer, "const float in_twos = %s * 1.44269504f; /* 2 to the power of this times a score is e to the scaled score's */",
                 rkb_writer_real(writer, &writer->graph->nodes[o->scaled].reals[0]));
    rkb_write(writer, "float factor[2]; /* brings what was summed below the largest before */");
-   write_multiply(writer, o);
-   write_add(writer, o);
+   const bool split = splits(o->launch->decisions);
+   (split ? rkb_online_write_split_multiply : write_multiply)(writer, o);
+   (split ? rkb_online_write_split_add : write_add)(writer, o);
    rkb_online_write_weigh(writer, o);
-   write_pack(writer, o);
+   (split ? rkb_online_write_split_pack : write_pack)(writer, o);
    if (o->groups > 1) {
       rkb_write(writer, "if (warpgroup == %lld)", (long long)o->groups - 1);
       rkb_write(writer, "   pass_turn(1);");
    }
-   rkb_write(writer, "barrier_wait(&%s_filled, 0);", short_name(writer, own_of(o)));
+   rkb_write(writer, "barrier_wait(&%s_filled, 0);", rkb_online_short_name(writer, rkb_online_own_of(o)));
    rkb_write_open(writer, false, "if (begin < end)");
    write_first(writer, o);
    write_others(writer, o);
-   rkb_write(writer, "barrier_wait(&%s_filled[stage], turn);", short_name(writer, added_of(o)));
+   rkb_write(writer, "barrier_wait(&%s_%s[stage], turn);", rkb_online_short_name(writer, rkb_online_added_of(o)), ready(o));
    rkb_write(writer, "add(stage);");
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold_sums(%s);", o->out_names[0]);

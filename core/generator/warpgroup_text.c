@@ -146,7 +146,7 @@ void rkb_warpgroup_helpers(const char *code, rkb_text_t *out) {
          rkb_text_format(out, "%s\n", helpers[h].text);
    }
    for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
-      for (int n = 64; n <= 256; n += 8)
+      for (int n = 32; n <= 256; n += 8)
          for (enum way way = ADD; way < WAYS; way++) {
             const rkb_fragment_type_t *type = rkb_fragment_type(path);
             char name[40], call[44];
