@@ -1,5 +1,24 @@
 /* Kernels that reduce columns: lanes run along the kept dims.  One thread writes them. */
+#include <string.h>
+#include "generator/moments.h"
 #include "generator/rows.h"
+
+/* Roots that have an element at each place of the columns and need no sum of theirs are written where the columns are added up; the others
+ * in the end. */
+static void part_roots(const rkb_writer_t *writer, const rkb_launch_t *launch, rkb_launch_t *places, rkb_launch_t *columns) {
+   const rkb_graph_t *graph = writer->graph;
+   const rkb_node_t *term = &graph->nodes[graph->nodes[launch->anchors[0]].inputs[0]];
+   *places = *columns = *launch;
+   places->root_count = columns->root_count = 0;
+   for (uint32_t r = 0; r < launch->root_count; r++) {
+      const rkb_node_t *root = &graph->nodes[launch->roots[r]];
+      bool is_place = root->rank == term->rank && memcmp(root->shape, term->shape, term->rank * sizeof *term->shape) == 0;
+      for (uint32_t a = 0; a < launch->anchor_count; a++)
+         is_place &= !rkb_value_needs(graph, launch->roots[r], launch->anchors[a]);
+      rkb_launch_t *to = is_place ? places : columns;
+      to->roots[to->root_count++] = launch->roots[r];
+   }
+}
 
 void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const int64_t *d = launch->decisions, groups = d[RKB_THREADS] / 32;
@@ -7,6 +26,8 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    const rkb_index_t *at[RKB_MAX_RANK];
    rkb_rows_t rows = {.launch = launch, .width = 1, .variance = launch->anchor_count};
+   rkb_launch_t in_places, in_columns;
+   part_roots(writer, launch, &in_places, &in_columns);
    rkb_rows_measure(writer, &rows);
    rkb_write(writer, "const int thread = threadIdx.x / 32;");
    rkb_write(
@@ -36,6 +57,10 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       rkb_reduction_add(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
                         rkb_row_term(writer, launch->anchors[a], rows.row, place));
+   if (in_places.root_count) {
+      rkb_row_at(writer, &writer->graph->nodes[launch->anchors[0]], rows.row, place, at);
+      rkb_write_roots(writer, &in_places, writer->graph->nodes[launch->anchors[0]].inputs[0], at);
+   }
    rkb_write_close(writer);
    rkb_write_close(writer);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
@@ -53,7 +78,7 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       }
       const rkb_node_t *first = &writer->graph->nodes[launch->anchors[0]];
       rkb_index_split(&writer->indices, first->rank, first->shape, rows.row, at);
-      rkb_write_roots(writer, launch, launch->anchors[0], at);
+      rkb_write_roots(writer, &in_columns, launch->anchors[0], at);
    }
    *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
                                  .grid = split ? rkb_arena_format(writer->arena, "%s * %lld",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/columns_start.h"
 #include "generator/convolution_start.h"
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
@@ -327,11 +328,7 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       const rkb_launch_t *launch = &schedule->launches[l];
       if (launch->mapping != RKB_MAP_ROW || rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
          continue;
-      /* A few rows that are long leave most of the device idle, unless each pass is split.  But a pass of its own reads its rows from
-       * memory again: past an eighth of the multiprocessors the profiler's model finds one launch faster. */
-      const double rows = rkb_bench_elements(graph, launch->anchors[0]),
-                   length = rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) / rows;
-      if (8 * rows < (double)target->multiprocessors && length > 65536)
+      if (rkb_rows_want_passes(graph, target, launch))
          rkb_partition_separate(schedule, graph, l);
    }
    if (start != RKB_START_TOGETHER) {
@@ -343,6 +340,9 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
    }
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
       suit_stretches(graph, target, schedule, l);
+   for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
+      if (rkb_columns_suit(graph, target, schedule, l))
+         drop_unread(graph, target, schedule, l - 1);
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;)
       if (l < schedule->count)
          suit_segments(graph, target, schedule, l);
