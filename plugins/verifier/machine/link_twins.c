@@ -1,14 +1,14 @@
 /* Intermediates that look alike at the cases where links were found, as two products of one input do where both weights are ones.  A buffer
- * that fits several of them may hold any.  Where those differ at the bench shape, a link to the first of them would be a guess.  One worker
- * thread a candidate. */
+ * that fits several of them may hold any.  Where those differ at a smaller shape like the bench shape, a link to the first of them would be a
+ * guess.  One worker thread a candidate. */
 #include "links.h"
 
 #include <math.h>
 
-#define COMPARED 32u /* elements, evenly spread */
+#define COMPARED 8u /* elements, evenly spread */
 
-/* Whether two intermediates hold the same at the bench shape, as far as some elements show; what costs too much is not known to be the same. */
-static int compare_expected(const struct verifier *verifier, const rkb_case_t *bench, const rkb_inputs_t *inputs, const struct link *one,
+/* Whether two intermediates hold the same at a case, as far as some elements show; what costs too much is not known to be the same. */
+static int compare_expected(const struct verifier *verifier, const rkb_case_t *the_case, const rkb_inputs_t *inputs, const struct link *one,
                             const struct link *other, bool *same, rkb_error_t *err) {
    const struct link *const both[] = {one, other};
    double value[2][COMPARED], hard[2][COMPARED], stat[COMPARED];
@@ -16,7 +16,7 @@ static int compare_expected(const struct verifier *verifier, const rkb_case_t *b
    rkb_intermediate_t there[2];
    *same = false;
    for (uint32_t i = 0; i < 2; i++)
-      if (!verifier->intermediates->at(bench, both[i]->number, &there[i]))
+      if (!verifier->intermediates->at(the_case, both[i]->number, &there[i]))
          return RKB_OK;
    if (there[0].elements != there[1].elements)
       return RKB_OK;
@@ -37,22 +37,27 @@ static int compare_expected(const struct verifier *verifier, const rkb_case_t *b
    return RKB_OK;
 }
 
+bool links_have_twins(const struct links *links) {
+   bool any = false;
+   for (uint32_t n = 0; n < links->launch_count * links->buffer_count; n++)
+      any |= links->after[n].known && links->twins[n].count > 0;
+   return any;
+}
+
 int links_doubt(const struct verifier *verifier, const struct candidate *candidate, struct links *links, bool *doubt, rkb_error_t *err) {
-   const uint32_t count = links->launch_count * links->buffer_count;
+   const rkb_case_t *const at = links->reduced;
    rkb_inputs_t *inputs = NULL;
-   int status = RKB_OK;
+   int status = at ? verifier->task->inputs_open(verifier->host, at, verifier->task->family_at(verifier->host, at, 0),
+                                                 verifier_seed(verifier, candidate, 0), &inputs, err)
+                   : RKB_OK;
    *doubt = false;
-   for (uint32_t n = 0; n < count && status == RKB_OK; n++) {
+   for (uint32_t n = 0; n < links->launch_count * links->buffer_count && status == RKB_OK; n++) {
       struct link_twins *twins = &links->twins[n];
       twins->differ = false;
-      if (!links->after[n].known || twins->count == 0)
-         continue;
-      if (!inputs)
-         status = verifier->task->inputs_open(verifier->host, links->bench, verifier->task->family_at(verifier->host, links->bench, 0),
-                                              verifier_seed(verifier, candidate, 0), &inputs, err);
-      for (uint32_t t = 0; t < twins->count && status == RKB_OK && !twins->differ; t++) {
-         bool same;
-         status = compare_expected(verifier, links->bench, inputs, &links->after[n], &twins->list[t], &same, err);
+      for (uint32_t t = 0; links->after[n].known && t < twins->count && status == RKB_OK && !twins->differ; t++) {
+         bool same = false;
+         if (at)
+            status = compare_expected(verifier, at, inputs, &links->after[n], &twins->list[t], &same, err);
          twins->differ = !same;
       }
       *doubt |= twins->differ;

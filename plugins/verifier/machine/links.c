@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TWINS_COMPARED 2u   /* elements, first of all: a later intermediate may be dear, and hardly ever fits too */
 #define FIRST_COMPARED 32u  /* elements, which tell most intermediates apart */
 #define MOST_COMPARED 4096u
 #define MOST_PERMUTED 4u    /* dims of an intermediate that is looked for in other orders */
@@ -100,8 +101,10 @@ static int compare(const struct comparison *c, const struct link *link, const rk
 }
 
 static int compare_all(const struct comparison *c, const struct link *link, const rkb_intermediate_t *intermediate,
-                       bool *equal, rkb_error_t *err) {
-   int status = compare(c, link, intermediate, FIRST_COMPARED, equal, err);
+                       bool of_twins, bool *equal, rkb_error_t *err) {
+   int status = compare(c, link, intermediate, of_twins ? TWINS_COMPARED : FIRST_COMPARED, equal, err);
+   if (status == RKB_OK && *equal && of_twins)
+      status = compare(c, link, intermediate, FIRST_COMPARED, equal, err);
    if (status == RKB_OK && *equal && c->buffer->elements > FIRST_COMPARED)
       status = compare(c, link, intermediate, MOST_COMPARED, equal, err);
    return status;
@@ -120,7 +123,7 @@ static int find_link(const struct comparison *c, struct link *link, struct link_
       list_orders(&intermediate, &orders);
       for (uint32_t n = 0; n < orders.count && !fits.known && status == RKB_OK; n++) {
          memcpy(fits.order, orders.list[n], sizeof fits.order);
-         status = compare_all(c, &fits, &intermediate, &fits.known, err);
+         status = compare_all(c, &fits, &intermediate, link->known, &fits.known, err);
       }
       if (fits.known)
          *(link->known ? &twins->list[twins->count++] : link) = fits;
@@ -134,7 +137,7 @@ static int compare_again(const struct comparison *c, struct link *link, rkb_erro
    int status = RKB_OK;
    if (c->trial.verifier->intermediates->at(c->trial.the_case, link->number, &intermediate) &&
        intermediate.elements == c->buffer->elements)
-      status = compare_all(c, link, &intermediate, &equal, err);
+      status = compare_all(c, link, &intermediate, false, &equal, err);
    link->known = equal;
    return status;
 }
@@ -300,13 +303,17 @@ static int try_check_cases(const struct verifier *me, struct candidate *candidat
    return status;
 }
 
+static int make_reduced(const struct verifier *me, const struct candidate *candidate, struct links *links, rkb_error_t *err) {
+   links->case_free = me->task->case_free;
+   return links->reduced ? RKB_OK : link_case_reduced(me, candidate, links->bench, &links->reduced, err);
+}
+
 /* Looks again where the check cases leave open which intermediate a buffer holds, or in which order its dims lie, at first at a shape that has several elements of them. */
 static int try_reduced(const struct verifier *me, struct candidate *candidate, struct links *links,
                        const uint64_t *stores, rkb_error_t *err) {
-   int status = link_case_reduced(me, candidate, links->bench, &links->reduced, err);
+   int status = make_reduced(me, candidate, links, err);
    if (status != RKB_OK || !links->reduced)
       return status;
-   links->case_free = me->task->case_free;
    forget(links);
    links->case_count = 0;
    status = try_case(me, candidate, links, links->reduced, stores, err);
@@ -328,13 +335,13 @@ int links_find(const struct verifier *me, struct candidate *candidate, const rkb
       return RKB_OK;
    bool doubt = false;
    int status = try_check_cases(me, candidate, links, stores, err);
-   if (status == RKB_OK)
-      status = links_doubt(me, candidate, links, &doubt, err);
-   if (status == RKB_OK && links->case_count && (doubt || !link_cases_tell(me, links, the_case))) {
-      status = try_reduced(me, candidate, links, stores, err);
+   if (status == RKB_OK && links_have_twins(links)) {
+      status = make_reduced(me, candidate, links, err);
       if (status == RKB_OK)
          status = links_doubt(me, candidate, links, &doubt, err);
    }
+   if (status == RKB_OK && links->case_count && (doubt || !link_cases_tell(me, links, the_case)))
+      status = try_reduced(me, candidate, links, stores, err); /* what fits several there holds the same */
    links_drop_doubtful(links);
    return status;
 }

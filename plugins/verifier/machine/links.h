@@ -23,7 +23,7 @@ struct link {
 /* Further intermediates that a buffer fits as well as the one of its link. */
 struct link_twins {
    uint32_t count;
-   bool differ; /* some of them from the link's at the bench shape: links_doubt */
+   bool differ; /* some of them from the link's: links_doubt */
    struct link list[MOST_TWINS];
 };
 
@@ -57,7 +57,8 @@ int links_find(const struct verifier *verifier, struct candidate *candidate, con
                const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
 void links_free(struct links *links);
 
-/* link_twins.c: compares what fits a buffer equally well at the bench shape.  doubt: some differ there. */
+/* link_twins.c: compares what fits a buffer equally well, at the reduced case.  doubt: some differ there, or there is no such case. */
+bool links_have_twins(const struct links *links);
 int links_doubt(const struct verifier *verifier, const struct candidate *candidate, struct links *links, bool *doubt,
                 rkb_error_t *err);
 /* Forgets the links whose twins differ. */
