@@ -246,6 +246,7 @@ static bool write_longer(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
 }
 
 static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   file->depends = false;
    if (rkb_launch_has_longer(launch))
       return write_longer(file, launch);
    const char *name = prepare(file, launch);
@@ -290,6 +291,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
 
 /* Launches that share a kernel, and then those that add their parts. */
 static bool write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
+   file->depends = false;
    rkb_kernel_part_t *parts = rkb_arena_array(file->arena, count, sizeof *parts), *finishes = rkb_arena_array(file->arena, count, sizeof *finishes);
    rkb_launch_t *plain = rkb_arena_array(file->arena, count, sizeof *plain);
    uint32_t finish_count = 0;

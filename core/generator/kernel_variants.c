@@ -158,6 +158,8 @@ void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *para
                    (long long)shape->threads);
    if (shape->cluster > 1)
       rkb_text_format(&file->launches, "    cluster: %lld\n", (long long)shape->cluster);
+   if (file->depends)
+      rkb_text_add(&file->launches, "    dependent: true\n");
    if (shape->shared)
       rkb_text_format(&file->launches, "    shared: %lld\n", (long long)shape->shared);
    rkb_text_add(&file->launches, "    args: \"");
@@ -208,6 +210,8 @@ static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, c
                           rkb_write_kernel_t write, const char *base, bool other, bool last) {
    rkb_kernel_shape_t shape = {0};
    rkb_writer_t writer;
+   if (!other && !file->goes_on)
+      file->depends = launch->decisions[RKB_DEPENDENT] && file->launches.length > 0;
    const char *name = rkb_arena_format(file->arena, "%s%s", base, variant->suffix),
               *body = rkb_kernel_body(file, launch, variant, write, name, &writer, &shape);
    if (body) {
@@ -215,6 +219,10 @@ static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, c
       file->wide_bench = false;
       const char *fits = rkb_kernel_fits(file, &writer);
       rkb_kernel_signature(file, writer.parameters, writer.parameter_count, &shape, name);
+      if (file->depends)
+         rkb_text_add(&file->code, "   launches_ended();\n");
+      if (launch->decisions[RKB_DEPENDENT])
+         rkb_text_add(&file->code, "   next_launch_begins();\n");
       rkb_text_add(&file->code, body);
       rkb_text_add(&file->code, "}\n\n");
       if (!fits || !file->one_width)

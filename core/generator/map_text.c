@@ -84,6 +84,12 @@ static const struct {
 };
 
 static const rkb_helper_t helpers[] = {
+   {"launches_ended", "/* Waits for the launches in front of this one, and sees what they wrote. */\n"
+                      "__device__ __forceinline__ void launches_ended() {\n"
+                      "   asm volatile(\"griddepcontrol.wait;\" : : : \"memory\");\n}\n"},
+   {"next_launch_begins", "/* The launch behind this one may begin when all blocks are here; it waits for their end. */\n"
+                          "__device__ __forceinline__ void next_launch_begins() {\n"
+                          "   asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n"},
    {"rsqrt_slope", "__device__ __forceinline__ float rsqrt_slope(float x) {\n"
                    "   const float root = rsqrtf(x);\n"
                    "   return -0.5f * root * root * root;\n}\n"},

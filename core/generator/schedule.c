@@ -80,6 +80,7 @@ static const struct {
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
+   [RKB_DEPENDENT] = {"dependent", (1u << RKB_MAPPINGS) - 1, {0, 1, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -91,7 +92,7 @@ static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
                                           UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
                                           UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M |
-                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES;
+                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;

@@ -75,6 +75,8 @@ enum rkb_decision {
    RKB_OTHER_SPLIT, /* the parts of its sums */
    RKB_PHASES, /* TENSOR with RKB_COPY_TENSOR, of the input gradient of a convolution with a stride: 1: places of one phase are a product of
                 * their own (product.h); 0: all places are one, with terms that are nothing */
+   RKB_DEPENDENT, /* all: 1: its kernels may begin before those in front of them have ended, and wait for these then (programmatic dependent launch);
+                   * the first launch has nothing in front */
    RKB_DECISIONS
 };
 

@@ -6,9 +6,11 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/columns_start.h"
+#include "generator/convolution_extent.h"
 #include "generator/convolution_start.h"
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
+#include "generator/longer_rows.h"
 #include "generator/online_start.h"
 #include "generator/partition.h"
 #include "generator/product.h"
@@ -317,6 +319,25 @@ static void suit_launches(rkb_graph_t *graph, const rkb_target_t *target, bool c
 }
 
 /* As the start's name says; it may be one that cannot be written. */
+#define SHORT_ELEMENTS (1 << 23) /* of the largest tensor of a task whose launches are short */
+
+/* Launches that take microseconds begin before the one in front has ended: what they wait for is its end, and not their own beginning too. */
+static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
+   for (uint32_t n = 0; n < graph->node_count; n++)
+      if (rkb_bench_elements(graph, n) > SHORT_ELEMENTS)
+         return;
+   uint32_t waiting = 0;
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      rkb_launch_t *launch = &schedule->launches[l];
+      const bool shares = launch->decisions[RKB_BESIDE] || (l + 1 < schedule->count && launch[1].decisions[RKB_BESIDE]),
+                 several = launch->decisions[RKB_SPLIT] > 1 || rkb_convolution_is_tiled(graph, launch);
+      launch->decisions[RKB_DEPENDENT] = !shares && !rkb_launch_has_longer(launch);
+      waiting += launch->decisions[RKB_DEPENDENT] && (l > 0 || several);
+   }
+   if (!waiting)
+      schedule->launches[0].decisions[RKB_DEPENDENT] = 0; /* nobody would begin early */
+}
+
 static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start, bool careful,
                        rkb_schedule_t *schedule) {
    bool own = true;
@@ -355,8 +376,10 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       suit_window(graph, target, schedule, l);
       suit_strip(graph, target, schedule, l);
    }
-   if (start != RKB_START_TOGETHER)
+   if (start != RKB_START_TOGETHER) {
       suit_beside(graph, target, schedule);
+      suit_dependent(graph, schedule);
+   }
    return own;
 }
 
