@@ -128,6 +128,11 @@ static const struct {
                      "      *(Pack<4, unsigned> *)(high + at) = rounded;\n"
                      "      *(Pack<4, unsigned> *)(low + at) = rest;\n"
                      "   }\n}\n"},
+   {"split_float", "/* A float as a sum of two numbers of 11 bits, the high one rounded with integers: conversions are few a clock.  A NaN may be left to the low number alone, and products have it from there. */\n"
+                   "__device__ __forceinline__ void split_float(unsigned &high, unsigned &low) {\n"
+                   "   const float x = __uint_as_float(high);\n"
+                   "   high = high + 0x1000u & 0xffffe000u;\n"
+                   "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(low) : \"f\"(x - __uint_as_float(high)));\n}\n"},
    {"split_turned_apart(", "/* A warp splits 32 x 32 floats and turns them over where they lie: rows become columns, of each eight the even ones before the odd\n"
                            " * ones.  A row's pieces of 16 bytes are exchanged by the row, before and after.  No eight lanes meet in a bank. */\n"
                            "__device__ __forceinline__ void split_turned_apart(unsigned *high, unsigned *low) {\n"
@@ -146,7 +151,7 @@ static const struct {
                            "      for (int e = 0; e < 4; e++) {\n"
                            "         rounded.at[e] = squares[i / 4][e].at[i % 4];\n"
                            "         rest.at[e] = 0;\n"
-                           "         split_tf32(rounded.at[e], rest.at[e]);\n"
+                           "         split_float(rounded.at[e], rest.at[e]);\n"
                            "      }\n"
                            "      *(Pack<4, unsigned> *)(high + at) = rounded;\n"
                            "      *(Pack<4, unsigned> *)(low + at) = rest;\n"
@@ -172,7 +177,7 @@ void rkb_fragment_helpers(const char *code, rkb_text_t *out) {
       const char *found = strstr(code, call);
       while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
          found = strstr(found + 1, call);
-      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned"); /* by a function of this list */
+      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned("); /* by a function of this list */
       if (found || called)
          rkb_text_format(out, "%s\n", helpers[h].text);
    }

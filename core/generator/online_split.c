@@ -42,7 +42,7 @@ void rkb_online_write_splitting(rkb_writer_t *writer, const rkb_online_t *o) {
       rkb_write_open(writer, false, "auto divide_%s = [](unsigned *high, unsigned *low)",
                      rkb_online_short_name(writer, streamed[i]));
       if (i == 0)
-         rkb_write_split_along(writer, 0, floats_of(streamed[i]));
+         rkb_write_split_by(writer, "split_float", 0, floats_of(streamed[i]));
       else {
          rkb_write(writer, "for (int i = threadIdx.x %% %d / 32 * %d; i < %lld; i += %d)", GROUP_THREADS,
                    SQUARE_FLOATS, floats_of(streamed[i]), SQUARE_FLOATS * RKB_SPLITTING_WARPS);
@@ -108,7 +108,7 @@ void rkb_online_write_split_multiply(rkb_writer_t *writer, const rkb_online_t *o
    rkb_write(writer,
              "high[r] = own_rows[term / %d * %lld + row * %d + (term %% %d / 4 ^ row %% 8) * 4 + term %% 4];",
              ROW_FLOATS, (long long)own->rows * ROW_FLOATS, ROW_FLOATS, ROW_FLOATS);
-   rkb_write(writer, "split_tf32(high[r], low[r]);");
+   rkb_write(writer, "split_float(high[r], low[r]);");
    rkb_write_close(writer);
    rkb_write(writer, "hold_sums(%s);", sums);
    rkb_write(writer, "products_begin();");
@@ -147,7 +147,7 @@ void rkb_online_write_split_pack(rkb_writer_t *writer, const rkb_online_t *o) {
    open_unrolled(writer, "r", 4);
    rkb_write(writer, "%s[step][r] = __float_as_uint(%s[step * 4 + r %% 2 * 2 + r / 2]);", o->made_names[0],
              o->score_names[0]);
-   rkb_write(writer, "split_tf32(%s[step][r], %s[step][r]);", o->made_names[0], low_name(writer, o));
+   rkb_write(writer, "split_float(%s[step][r], %s[step][r]);", o->made_names[0], low_name(writer, o));
    rkb_write_close(writer);
    rkb_write_close(writer);
    rkb_write_close_with(writer, "};");

@@ -243,16 +243,21 @@ static void write_free(rkb_writer_t *writer, const rkb_brought_t *tile, const ch
    rkb_write(writer, "   barrier_arrive(&%s_freed[%s]);", rkb_online_short_name(writer, tile), stage);
 }
 
+/* Whether warpgroups take turns at the tensor cores.  Those that split floats are busy between their products: on an H100 turns cost 7 to 16 %. */
+static bool takes_turns(const rkb_online_t *o) {
+   return o->groups > 1 && !splits(o->launch->decisions);
+}
+
 /* The next warpgroup's turn; the first one's comes again while there are tiles. */
 static void write_pass_turn(rkb_writer_t *writer, const rkb_online_t *o, const char *next) {
-   if (o->groups == 1)
+   if (!takes_turns(o))
       return;
    rkb_write(writer, "if (warpgroup < %lld || %s + %lld < end)", (long long)o->groups - 1, next, (long long)o->stream_tile);
    rkb_write(writer, "   pass_turn(1 + (warpgroup + 1) %% %lld);", (long long)o->groups);
 }
 
 static void write_take_turn(rkb_writer_t *writer, const rkb_online_t *o) {
-   if (o->groups > 1)
+   if (takes_turns(o))
       rkb_write(writer, "take_turn(1 + warpgroup);");
 }
 
@@ -329,7 +334,7 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    (split ? rkb_online_write_split_add : write_add)(writer, o);
    rkb_online_write_weigh(writer, o);
    (split ? rkb_online_write_split_pack : write_pack)(writer, o);
-   if (o->groups > 1) {
+   if (takes_turns(o)) {
       rkb_write(writer, "if (warpgroup == %lld)", (long long)o->groups - 1);
       rkb_write(writer, "   pass_turn(1);");
    }

@@ -161,13 +161,17 @@ static void write_next_stage(rkb_writer_t *writer, const int64_t *d) {
 }
 
 void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats) {
+   rkb_write_split_by(writer, "split_tf32", first, floats);
+}
+
+void rkb_write_split_by(rkb_writer_t *writer, const char *function, int64_t first, int64_t floats) {
    rkb_write_open(writer, false, "#pragma unroll 4\n%*sfor (int i = %sthreadIdx.x %% %d * 4; i < %lld; i += %d)", 3 * (int)(writer->depth + 1), "",
                   first ? rkb_arena_format(writer->arena, "%lld + ", (long long)first) : "", GROUP_THREADS, (long long)(first + floats),
                   4 * 32 * RKB_SPLITTING_WARPS);
    rkb_write(writer, "Pack<4, unsigned> rounded = *(const Pack<4, unsigned> *)(high + i), rest;");
    rkb_write(writer, "for (int e = 0; e < 4; e++) {");
    rkb_write(writer, "   rest.at[e] = 0;");
-   rkb_write(writer, "   split_tf32(rounded.at[e], rest.at[e]);");
+   rkb_write(writer, "   %s(rounded.at[e], rest.at[e]);", function);
    rkb_write(writer, "}");
    rkb_write(writer, "*(Pack<4, unsigned> *)(high + i) = rounded;");
    rkb_write(writer, "*(Pack<4, unsigned> *)(low + i) = rest;");

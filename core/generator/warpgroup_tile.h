@@ -14,6 +14,8 @@ bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_stora
 #define RKB_SPLITTING_WARPS 3 /* of the warpgroup that copies, where floats become sums of two */
 /* Writes how these warps split floats of a stage, from one on, where they lie: `high` and `low` point to the stage's. */
 void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats);
+/* The same by another device function. */
+void rkb_write_split_by(rkb_writer_t *writer, const char *function, int64_t first, int64_t floats);
 void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
 #endif
