@@ -69,20 +69,6 @@ static void write_reduction(rkb_writer_t *writer, const rkb_rows_t *rows, const 
       rkb_write(writer, "%s = cluster_%s<%lld>(%s);", name, word, (long long)rows->launch->decisions[RKB_CLUSTER], name);
 }
 
-/* Where the lanes of a pack add: a cluster's blocks have few warps, so each pack has a sum of its own, and the next one need not wait for it. */
-static const char *begin_apart(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor, const char *name) {
-   const rkb_node_t *node = &writer->graph->nodes[rows->launch->anchors[anchor]];
-   if (rows->launch->decisions[RKB_CLUSTER] == 1 || !writer->lane || node->kind != RKB_NODE_REDUCE)
-      return name;
-   const uint32_t inner = writer->depth;
-   writer->depth = writer->lane_depth - 1;
-   const char *apart = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", name));
-   rkb_write(writer, "float %s = %s;", apart, rkb_reduction_start(node));
-   rkb_writer_know(writer, rows->launch->anchors[anchor], (const rkb_index_t *const[RKB_MAX_RANK]){0}, apart); /* the name is taken */
-   writer->depth = inner;
-   return apart;
-}
-
 static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                        const char **names) {
    const rkb_launch_t *launch = rows->launch;
@@ -104,13 +90,9 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    if (segments)
       rkb_rows_open_segment(writer, rows, levels, level, names);
    const rkb_index_t *place = rkb_rows_open_places(writer, rows);
-   const char *apart[RKB_MAX_LAUNCH_NODES];
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level && !is_moment(rows, a))
-         apart[a] = begin_apart(writer, rows, a, names[a]);
-   for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level && !is_moment(rows, a))
-         rkb_reduction_add(writer, &writer->graph->nodes[launch->anchors[a]], apart[a],
+         rkb_reduction_add(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
                            rkb_rows_is_segment(writer, rows, a)
                               ? rkb_rows_segment_term(writer, rows, launch->anchors[a], place)
                               : rkb_row_term(writer, launch->anchors[a], rows->row, place));
@@ -118,10 +100,6 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
       const char *term = rkb_row_term(writer, launch->anchors[rows->mean], rows->row, place);
       rkb_write(writer, rows->width > 1 ? "%s[lane] = %s;" : "%s[0] = %s;", rows->terms, term);
    }
-   rkb_close_lanes(writer);
-   for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level && !is_moment(rows, a) && apart[a] != names[a])
-         rkb_reduction_add(writer, &writer->graph->nodes[launch->anchors[a]], names[a], apart[a]);
    rkb_rows_close_places(writer, rows);
    if (segments) {
       rkb_rows_close_segment(writer, rows, levels, level, names);

@@ -210,7 +210,7 @@ void rkb_launch_suit_width(const rkb_graph_t *graph, rkb_launch_t *launch) {
    }
    for (uint32_t r = 0; r < launch->root_count; r++) {
       const rkb_node_t *root = &graph->nodes[launch->roots[r]];
-      uint32_t bytes = 4;
+      uint32_t bytes = root->dtype == RKB_BF16 || root->dtype == RKB_F16 ? 2 : 4;
       for (uint32_t o = 0; o < graph->output_count; o++)
          if (graph->outputs[o].node == launch->roots[r])
             bytes = rkb_dtype_bytes(graph->outputs[o].dtype);

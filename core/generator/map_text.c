@@ -78,7 +78,7 @@ static const struct {
    const char *name, *text;
 } narrow_maps[] = {
    {"gelu", "fmaf(0.5f * $a, erff(0.70710678118f * $a), 0.5f * $a)"},
-   {"exp", "__expf($a)"}, /* an error of 2^-17 at most, where float has a finite result */
+   {"exp", "power_of_two($a * 1.44269504f)"}, /* an error of 2^-16 at most, where the result is finite */
    {"sigmoid", "narrow_sigmoid($a)"},
    {"silu", "$a * narrow_sigmoid($a)"},
 };

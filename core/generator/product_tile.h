@@ -43,6 +43,8 @@ typedef struct rkb_product_tile {
    /* Where the terms brought at a time are of one tap: the taps' dims.  total_depth is the channels' number then. */
    rkb_product_dims_t taps;
    const rkb_index_t *tap[RKB_PRODUCT_DIMS]; /* the tap that the terms at hand are of */
+   const char *beside_text; /* of an element of another node at the results' places, which the text has loaded; NULL: there is none */
+   uint32_t beside;
 } rkb_product_tile_t;
 
 /* The product of the launch's first anchor and its sides, with accesses of single elements. */

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+/* Whether a guard is that of the places which a thread of a cluster has, and an element is one for the row: every thread may load it, and once. */
+static bool is_guard_of_places(const rkb_writer_t *writer, uint32_t block, const rkb_index_t *element) {
+   return writer->keep_threads && writer->keep_variable && block == writer->keep_depth && !rkb_index_mentions(element, writer->keep_variable);
+}
+
 /* The block that knows an index, and is inside all guards that are open now. */
 static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
    rkb_writer_index(writer, element); /* its parts are written now, where they belong */
@@ -12,12 +17,12 @@ static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
           rkb_index_mentions(element, writer->known[i].index))
          depth = writer->known[i].term.depth;
    for (uint32_t b = writer->depth; b > depth; b--)
-      if (writer->blocks[b].guard)
+      if (writer->blocks[b].guard && !is_guard_of_places(writer, b, element))
          return b;
    return depth;
 }
 
-static const char *converted(rkb_writer_t *writer, uint32_t dtype, const char *text) {
+const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *text) {
    switch (dtype) {
    case RKB_F16:
       return rkb_arena_format(writer->arena, "__half2float(%s)", text);
@@ -54,7 +59,7 @@ static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb
 const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element) {
    const char *buffer = rkb_writer_buffer(writer, kept->buffer, kept->dtype, false), *where = rkb_writer_index(writer, element);
    return strcmp(kept->type, rkb_value_type(kept->dtype)) == 0
-             ? converted(writer, kept->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where))
+             ? rkb_loaded_text(writer, kept->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where))
              : rkb_arena_format(writer->arena, "*(const %s *)(%s + %s)", kept->type, buffer, where);
 }
 
@@ -138,7 +143,7 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    /* The name is taken from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    const char *at_lane = rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name),
-              *value = converted(writer, storage->dtype, at_lane);
+              *value = rkb_loaded_text(writer, storage->dtype, at_lane);
    if (value != at_lane) {
       writer->depth = *known_depth;
       at_lane = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", storage->name));
@@ -168,7 +173,7 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
       rkb_write(writer, "%s %s = 0;", rkb_value_type(from->dtype), name);
       rkb_write(writer, "if (%s)", guard);
       rkb_write(writer, "   %s = %s;", name,
-                converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+                rkb_loaded_text(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
       rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name); /* the name is taken */
       writer->depth = inner;
       return (rkb_term_t){name, nearest, nearest - depth};
@@ -177,7 +182,7 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
    rkb_write(
       writer, "const %s %s = %s;", rkb_value_type(from->dtype), name,
       held ? held
-           : converted(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
+           : rkb_loaded_text(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
    if (!held && writer->width == 1)
       keep(writer, storage->name, storage->dtype, element, rkb_value_type(from->dtype), 8, name); /* of the widest type */
    writer->depth = inner;

@@ -171,6 +171,8 @@ rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* The element at these coordinates of a node that memory has; write_load.c. */
 rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
+/* A loaded element's text as a value: of float's type where it is a narrower float. */
+const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *text);
 /* The text of a load of what a thread keeps, at this element. */
 const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
 /* Stores a value (text) at an element number of a buffer. */
