@@ -5,9 +5,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/memory.h"
 
-#define SLOTS (1u << 17) /* 32 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none */
+#define SLOTS                                                                                                \
+   (1u                                                                                                       \
+    << 17) /* 32 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none */
 #define TENSORS (1u << 16)
 
 struct rkb_drawn_pieces {
@@ -54,12 +57,17 @@ static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t 
 
 static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, const double *drawn) {
    const uint32_t slot = slot_of(tensor, number);
-   bool same = true;
+   uint64_t different = 0;
    for (uint32_t i = 0; i < DRAWN_PIECE; i++) {
-      pieces->numbers[slot][i] = (float)drawn[i];
-      same &= (double)pieces->numbers[slot][i] == drawn[i];
+      const float number = (float)drawn[i];
+      const double kept = (double)number;
+      uint64_t bits, wanted;
+      memcpy(&bits, &kept, sizeof bits);
+      memcpy(&wanted, &drawn[i], sizeof wanted);
+      different |= bits ^ wanted;
+      pieces->numbers[slot][i] = number;
    }
-   pieces->names[slot] = same ? name_of(tensor, number) : 0;
+   pieces->names[slot] = different ? 0 : name_of(tensor, number);
 }
 
 /* How many of the elements from `first` on lie in pieces that are all kept, or that are all not. */

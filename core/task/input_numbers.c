@@ -116,10 +116,21 @@ static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint6
    return rkb_random_at(extra, row) % length == element % length;
 }
 
+/* The number where it is wanted, and +0 elsewhere: without a branch, which would be a guess. */
+static inline double where(bool wanted, double number) {
+   uint64_t bits;
+   memcpy(&bits, &number, sizeof bits);
+   bits &= 0 - (uint64_t)wanted;
+   memcpy(&number, &bits, sizeof bits);
+   return number;
+}
+
 /* Makes one element of a draw that needs only random bits. */
-static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bits) {
+static inline __attribute__((always_inline)) double number_of_bits(uint32_t kind, double first, bool positive,
+                                                                   uint64_t bits) {
+   static const double powers[8] = {0.125, 0.25, 0.5, 1, 2, 4, 8, 0.125};
    const double uniform = uniform_from(bits), sign = bits & 1 ? -1 : 1;
-   switch (draw->kind) {
+   switch (kind) {
    case RKB_DRAW_TIES:
       return positive ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
    case RKB_DRAW_CONSTANT:
@@ -127,14 +138,40 @@ static double number_of_bits(const rkb_draw_t *draw, bool positive, uint64_t bit
    case RKB_DRAW_ODD:
       return sign * (double)(2049 + 2 * (bits >> 1) % 6142);
    case RKB_DRAW_SIGNS:
-      return uniform < draw->first ? sign : 0;
+      return where(uniform < first, sign);
    case RKB_DRAW_MANTISSA:
       return sign * (1 + (double)(bits >> 41 | 1) * 0x1p-23);
    case RKB_DRAW_SPARSE:
-      return uniform < draw->first ? sign * ldexp(1, (int)(bits >> 1 & 7) % 7 - 3) : 0;
+      return where(uniform < first, sign * powers[bits >> 1 & 7]);
    default: /* RKB_DRAW_SMALL */
       return (double)((int64_t)(bits % 17) - 8);
    }
+}
+
+/* A loop for each kind, so that none asks at each element which it is. */
+static void numbers_of_bits(const rkb_draw_t *draw, bool positive, uint64_t count, const uint64_t *bits,
+                            double *out) {
+   const double first = draw->first;
+#define EACH(kind)                                                                                           \
+   case kind:                                                                                                \
+      for (uint64_t i = 0; i < count; i++)                                                                   \
+         out[i] = number_of_bits(kind, first, positive, bits[i]);                                            \
+      return;
+   switch (draw->kind) {
+      EACH(RKB_DRAW_TIES)
+      EACH(RKB_DRAW_ODD)
+      EACH(RKB_DRAW_SIGNS)
+      EACH(RKB_DRAW_MANTISSA)
+      EACH(RKB_DRAW_SPARSE)
+   case RKB_DRAW_CONSTANT: /* asks for no bits */
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = number_of_bits(RKB_DRAW_CONSTANT, first, positive, 0);
+      return;
+   default:
+      for (uint64_t i = 0; i < count; i++)
+         out[i] = number_of_bits(RKB_DRAW_SMALL, first, positive, bits[i]);
+   }
+#undef EACH
 }
 
 /* Puts NaN at the element that the seed chooses, and at the elements that the tensor's structure makes equal
@@ -218,8 +255,7 @@ void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t firs
       for (uint64_t i = 0; i < count; i++)
          out[i] = one_hot(view, extra, rkb_structure_source(recipe->structure, view, first + i));
    else if (draw->kind != RKB_DRAW_RECIPE)
-      for (uint64_t i = 0; i < count; i++)
-         out[i] = number_of_bits(draw, is_positive(recipe), uses_extra(draw->kind) ? bits[i] : 0);
+      numbers_of_bits(draw, is_positive(recipe), count, bits, out);
    rkb_structure_clear(recipe->structure, view, first, count, out);
    round_numbers(view->dtype, count, out);
 }

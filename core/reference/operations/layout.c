@@ -79,15 +79,48 @@ static int move(rkb_reader_t *reader, const rkb_program_node_t *node, map_t map,
    return status;
 }
 
-static bool map_permute(const rkb_program_t *program, const rkb_program_node_t *node, int64_t element,
-                        int64_t *at, uint32_t *which, int64_t *from) {
-   (void)element, (void)which;
-   int64_t moved[RKB_MAX_RANK];
-   const rkb_shape_t *in = input_shape(program, node, 0);
-   for (uint32_t d = 0; d < in->rank; d++)
-      moved[node->integers[d]] = at[d];
-   *from = (int64_t)rkb_shape_join(in, moved);
-   return true;
+/* The sources of permuted elements.  Two elements that are as far apart as the two before them, without a carry from one dim to the next,
+ * have sources that are as far apart too: a column of a matrix is found without a division for each of its elements. */
+static void permute_elements(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
+                             const int64_t *index, int64_t *from) {
+   const rkb_shape_t *shape = output_shape(program, node), *in = input_shape(program, node, 0);
+   int64_t at[RKB_MAX_RANK] = {0}, before[RKB_MAX_RANK] = {0}, step[RKB_MAX_RANK] = {0},
+           strides[RKB_MAX_RANK] = {0};
+   int64_t apart = 0, sources_apart = 0; /* the last two elements; 0: not known */
+   for (int64_t d = (int64_t)in->rank - 1, elements = 1; d >= 0; elements *= in->size[d--])
+      strides[d] = elements;
+   for (uint64_t i = 0; i < count; i++) {
+      bool carries = apart == 0 || index[i] - index[i - 1] != apart;
+      for (uint32_t d = 0; d < shape->rank && !carries; d++) {
+         at[d] += step[d];
+         carries = at[d] < 0 || at[d] >= shape->size[d];
+      }
+      if (carries) {
+         rkb_shape_split(shape, (uint64_t)index[i], at);
+         from[i] = 0;
+         for (uint32_t d = 0; d < shape->rank; d++) {
+            from[i] += at[d] * strides[node->integers[d]];
+            step[d] = at[d] - before[d];
+         }
+         apart = i ? index[i] - index[i - 1] : 0;
+         sources_apart = i ? from[i] - from[i - 1] : 0;
+      } else {
+         from[i] = from[i - 1] + sources_apart;
+      }
+      memcpy(before, at, sizeof before);
+   }
+}
+
+static int compute_permute(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
+                           const int64_t *index, rkb_block_t *out) {
+   int64_t *from = rkb_try_uncleared(count + 1, sizeof *from, NULL);
+   int status = from ? RKB_OK : RKB_ERR_NOMEM;
+   if (status == RKB_OK) {
+      permute_elements(rkb_reader_program(reader), node, count, index, from);
+      status = rkb_read(reader, node->inputs[0], count, from, out);
+   }
+   free(from);
+   return status;
 }
 
 /* integers: dim, start, step. */
@@ -147,7 +180,6 @@ static bool map_triangle(const rkb_program_t *program, const rkb_program_node_t 
                              const int64_t *index, rkb_block_t *out) {                                       \
       return move(reader, node, map_##name, count, index, out);                                              \
    }
-COMPUTE(permute)
 COMPUTE(slice)
 COMPUTE(embed)
 COMPUTE(cat)
