@@ -8,9 +8,8 @@
 #include <string.h>
 #include "base/memory.h"
 
-#define SLOTS                                                                                                \
-   (1u                                                                                                       \
-    << 17) /* 32 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none */
+/* 24 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none. */
+#define SLOTS (3u << 15)
 #define TENSORS (1u << 16)
 
 struct rkb_drawn_pieces {
