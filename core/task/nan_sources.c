@@ -7,9 +7,9 @@
 
 const char *const rkb_nan_choosing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "relu", "clamp", "maximum", "minimum",
                                          "where", "softmax", "log_softmax", "log_sum_exp", "greater_scalar", "greater_equal_scalar", "less_scalar",
-                                         "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", NULL};
+                                         "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", "ranked", "ranked_places", NULL};
 /* The operations among them that look at several elements of one operand. */
-static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", NULL};
+static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", "ranked", "ranked_places", NULL};
 /* Gradients of convolutions: NaN among their factors reaches what reads it, whether something is chosen or not. */
 #define OF_INPUT "convolution_input"
 static const char *const gradients[] = {OF_INPUT, "convolution_weight", NULL};
@@ -26,7 +26,7 @@ static const char *const keeping[] = {
    "sum",     "mean",        "variance",   "softmax",    "log_softmax", "log_sum_exp", "log2_sum_exp2", "where", "step", "share", "inside",
    "sign",    "greater",     "greater_equal", "less",    "less_equal",  "equal",       "greater_scalar", "greater_equal_scalar", "less_scalar",
    "less_equal_scalar", "equal_scalar", "log", "arange", "rsqrt_slope", "sqrt_slope", "reciprocal_slope", "minus_sin", "erf_slope", "tanh_slope",
-   "sigmoid_slope", "silu_slope", "gelu_slope", "gelu_tanh_slope", NULL};
+   "sigmoid_slope", "silu_slope", "gelu_slope", "gelu_tanh_slope", "ranked", "ranked_places", NULL};
 
 static bool is_one_of(const rkb_program_node_t *node, const char *const *names) {
    while (*names && strcmp(*names, node->operation->name) != 0)

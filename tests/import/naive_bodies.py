@@ -392,9 +392,14 @@ def ranked(node):
     largest = node.true("largest", node.op == "topk") if node.op == "topk" else node.true("descending")
     node.add("for (long long k = 0; k < %s; k++) {" % node.size(0, dim))
     node.add("   long long before = 0;")
-    node.add("   for (long long j = 0; j < %s; j++) before += %s %s %s || (j < k && %s == %s);" % (
-        node.size(0, dim), at("j"), ">" if largest else "<", at("k"), at("j"), at("k")))
-    node.add("   if (before == c%d) { q0[i] = %s;%s }" % (dim, at("k"), " q1[i] = k;" if len(node.outputs) > 1 else ""))
+    # NaN is larger than every number.
+    node.add("   const float own = %s;" % at("k"))
+    node.add("   for (long long j = 0; j < %s; j++) {" % node.size(0, dim))
+    node.add("      const float other = %s;" % at("j"))
+    node.add("      before += isnan(other) != isnan(own) ? isnan(%s) : other %s own || (j < k && (other == own || isnan(own)));" % (
+        ("other", ">") if largest else ("own", "<")))
+    node.add("   }")
+    node.add("   if (before == c%d) { q0[i] = own;%s }" % (dim, " q1[i] = k;" if len(node.outputs) > 1 else ""))
     node.add("}")
 
 

@@ -5,7 +5,8 @@
  * k-th largest of the lower ends and the k-th largest of the upper ends.  A place is in doubt when another
  * element may be the k-th, also when two are equal: PyTorch promises no order of equal elements, and the
  * bound reaches to the farthest of them.  A place is ambiguous when rounding decides it.  Among exact
- * operands rounding decides nothing, so a row of equal numbers does not prevent a comparison. */
+ * operands rounding decides nothing, so a row of equal numbers does not prevent a comparison.  NaN is larger
+ * than every number, as in PyTorch. */
 #include "reference/operations/rank.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@
 typedef struct entry {
    double value, hard;
    uint64_t place;
+   int side; /* of all numbers, where it is NaN: 1 before them, -1 behind them; 0: it is a number */
 } entry_t;
 
 /* One row: its elements as read, its elements in order, and the ends of their bounds in order. */
@@ -53,7 +55,9 @@ static bool row_new(row_t *row, uint64_t length) {
 
 static int entry_order(const void *a, const void *b) {
    const entry_t *left = a, *right = b;
-   if (left->value != right->value)
+   if (left->side != right->side)
+      return left->side < right->side ? 1 : -1;
+   if (!left->side && left->value != right->value)
       return left->value < right->value ? 1 : -1;
    return (left->place > right->place) - (left->place < right->place);
 }
@@ -71,9 +75,11 @@ static void row_sort(row_t *row, bool descending) {
    for (uint64_t i = 0; i < row->length; i++) {
       rkb_point_t point = rkb_block_get(&row->points, i);
       double value = descending ? point.value : -point.value;
-      row->entries[i] = (entry_t){value, point.hard, i};
-      row->upper[i] = value + point.hard;
-      row->lower[i] = value - point.hard;
+      const int side = isnan(value) ? (descending ? 1 : -1) : 0;
+      const double hard = side ? 0 : point.hard, at = side ? side * INFINITY : value;
+      row->entries[i] = (entry_t){value, hard, i, side};
+      row->upper[i] = at + hard;
+      row->lower[i] = at - hard;
       row->variance = fmax(row->variance, point.variance);
       row->flags |= point.flags & RKB_POINT_DONT_CARE;
    }
@@ -84,6 +90,8 @@ static void row_sort(row_t *row, bool descending) {
 
 static rkb_point_t ranked_value(const row_t *row, uint64_t turn, bool descending) {
    const entry_t *entry = &row->entries[turn];
+   if (entry->side)
+      return (rkb_point_t){entry->value, 0, row->variance, row->flags};
    double hard = fmax(row->upper[turn] - entry->value, entry->value - row->lower[turn]);
    return (rkb_point_t){descending ? entry->value : -entry->value, hard, row->variance, row->flags};
 }
@@ -91,7 +99,7 @@ static rkb_point_t ranked_value(const row_t *row, uint64_t turn, bool descending
 /* How far the place of another element lies, if that element may take this one's rank. */
 static void compare_turns(const entry_t *own, const entry_t *other, double *apart, bool *rounding) {
    const double doubt = other->hard + own->hard;
-   if (fabs(other->value - own->value) > doubt)
+   if (other->side != own->side || (!own->side && fabs(other->value - own->value) > doubt))
       return;
    *apart = fmax(*apart, fabs((double)other->place - (double)own->place));
    *rounding |= doubt > 0;
@@ -104,7 +112,8 @@ static rkb_point_t ranked_place(const row_t *row, uint64_t turn) {
    for (uint64_t i = 0; i < row->length; i++)
       if (i != turn)
          compare_turns(own, &row->entries[i], &apart, &rounding);
-   return (rkb_point_t){(double)own->place, apart, apart * apart, row->flags | (rounding ? RKB_POINT_AMBIGUOUS : 0)};
+   return (rkb_point_t){(double)own->place, apart, apart * apart,
+                        row->flags | (rounding ? RKB_POINT_AMBIGUOUS : 0)};
 }
 
 static int rank(rkb_reader_t *reader, const rkb_program_node_t *node, bool places, uint64_t count,
@@ -175,11 +184,8 @@ static const rkb_operation_t ranked = {.name = "ranked",
                                        .compute = compute_values,
                                        .work = work,
                                        .gradient = gradient_values};
-static const rkb_operation_t ranked_places = {.name = "ranked_places",
-                                              .costly = true,
-                                              .compute = compute_places,
-                                              .work = work,
-                                              .gradient = no_gradient};
+static const rkb_operation_t ranked_places = {
+   .name = "ranked_places", .costly = true, .compute = compute_places, .work = work, .gradient = no_gradient};
 
 static uint32_t make(rkb_program_t *program, const rkb_operation_t *operation, uint32_t x, uint32_t dim,
                      int64_t count, bool descending, uint32_t dtype) {
