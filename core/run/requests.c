@@ -59,10 +59,12 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
    if (group_open(run, number))
       return false;
    if (pipeline->limit_candidates && tally->candidates >= pipeline->limit_candidates)
-      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.candidates (%llu) reached",
+      rkb_run_end(run, RKB_ENDED_LIMIT,
+                  "limits.candidates (%llu) reached; what was asked for before is tried too",
                   (unsigned long long)pipeline->limit_candidates);
    else if (calls_used_up(run))
-      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.calls (%llu) reached", (unsigned long long)pipeline->limit_calls);
+      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.calls (%llu) reached",
+                  (unsigned long long)pipeline->limit_calls);
    else if (pipeline->limit_generations && (uint64_t)number >= pipeline->limit_generations * pipeline->window)
       rkb_run_end(run, RKB_ENDED_LIMIT, "limits.generations (%llu) reached",
                   (unsigned long long)pipeline->limit_generations);
@@ -71,7 +73,8 @@ static bool limit_reached(rkb_run_t *run, int64_t number) {
                   (unsigned long long)pipeline->limit_stale);
    else if (pipeline->limit_within >= 0 && tally->best_has_objective &&
             tally->best_objective <= (1 + pipeline->limit_within) * tally->best_least)
-      rkb_run_end(run, RKB_ENDED_LIMIT, "limits.within (%g): the best is %.1f %% above the least that it can be",
+      rkb_run_end(run, RKB_ENDED_LIMIT,
+                  "limits.within (%g): the best is %.1f %% above the least that it can be",
                   pipeline->limit_within, 100 * (tally->best_objective / tally->best_least - 1));
    else if (only_paid_operators_left(run))
       rkb_run_end(run, RKB_ENDED_COST, "limits.cost_usd: no question to a model fits under %.2f USD any more",

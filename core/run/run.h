@@ -72,7 +72,7 @@ enum rkb_ending {
 
 typedef struct rkb_run_result {
    uint32_t ending;  /* enum rkb_ending */
-   char reason[128]; /* in words: "limits.candidates (200) reached" */
+   char reason[128]; /* in words: "limits.generations (25) reached" */
    int64_t best;     /* candidate number, 0: none accepted */
    bool has_objective;
    double objective, first_objective; /* of best, and of the best one of the propose section (NaN: none) */
