@@ -70,6 +70,7 @@ def options():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--for", dest="limit", type=float, metavar="SECONDS", help="interrupt what is not finished then; call again to go on")
     parser.add_argument("--keep", metavar="FOLDER", help="write the best kernel of each run there, to be timed on a device")
+    parser.add_argument("--defects", metavar="FOLDER", help="write each kernel there that the generator wrote and the screen did not accept, and beside it why")
     given = parser.parse_args()
     unknown = set(given.what) - set(WHATS)
     if unknown:
@@ -79,11 +80,11 @@ def options():
 
 def main():
     given = options()
-    for folder in filter(None, (given.out, given.keep)):
+    for folder in filter(None, (given.out, given.keep, given.defects)):
         os.makedirs(folder, exist_ok=True)
     path = os.path.join(given.out, "finding.jsonl")
     place = finding_runs.Place(build=os.path.abspath(given.build), tasks=os.path.abspath(given.tasks), runs=os.path.join(os.path.abspath(given.out), "runs"),
-                               keep=given.keep, jobs=given.jobs, end=None if given.limit is None else time.monotonic() + given.limit)
+                               keep=given.keep, defects=given.defects, jobs=given.jobs, end=None if given.limit is None else time.monotonic() + given.limit)
     pairs = list(directions(given.tasks, given.only))
     known = finding_table.read(path)
     runs = [key for key in wanted_runs(given, pairs) if not known.get(key, {}).get("ended")]

@@ -25,6 +25,7 @@ class Place:
     tasks: str
     runs: str
     keep: str
+    defects: str
     jobs: int
     end: float
 
@@ -78,6 +79,22 @@ def figures(path, count):
                 defects.append([standing, reason, (notes.get(candidate) or "")[:160], (messages.get(candidate) or "")[:240]])
     return {"us": best, "candidates": len(rows), "built": built, "course": course, "accepted": sum(1 for row in rows if row[1] == "accept"),
             "after": after, "written": written, "defects": defects, "operators": operators}
+
+
+def keep_defects(path, stem):
+    """Writes the text of each kernel of the archive that the generator wrote and the screen did not accept, and what was said of it."""
+    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    rows = base.execute(f"""select candidate.id, candidate.standing, candidate.reason, ifnull(note, ''), text,
+        ifnull((select group_concat(stage || ': ' || message || ' ' || ifnull(evidence, ''), char(10)) from verdict
+                where verdict.candidate = candidate.id and verdict.standing <> 'accept' and shadow = 0), '')
+        from candidate join source on source.hash = source_hash
+        where candidate.standing <> 'accept' and duplicate_of is null and operator in ({','.join('?' * len(WRITERS))})""", WRITERS).fetchall()
+    base.close()
+    for candidate, standing, reason, note, text, said in rows:
+        with open(f"{stem}.{candidate}.cu", "w", encoding="utf-8") as file:
+            file.write(text)
+        with open(f"{stem}.{candidate}.txt", "w", encoding="utf-8") as file:
+            file.write(f"{standing} {reason}\n{note}\n{said}\n")
 
 
 def copy_task(place, task, what):
@@ -145,6 +162,8 @@ def measure(place, task, direction, what, count, seed):
         if place.keep:
             subprocess.run([place.program("rkb"), "best", run, "--out", os.path.join(place.keep, f"{task}.{direction}.{what}{seed}.cu")],
                            capture_output=True, check=False)
+        if place.defects:
+            keep_defects(archive, os.path.join(place.defects, f"{task}.{direction}.{what}{seed}"))
     if status not in (0, 1, 130):
         row["error"] = text.strip()[-300:]
     if status == 130:
