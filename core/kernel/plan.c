@@ -145,16 +145,47 @@ static bool make_buffers(planner_t *planner) {
    return add_fills(planner) && check_memory(planner);
 }
 
+static void make_room(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   size_t constants = 0;
+   planner->launches =
+      rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++)
+      constants += manifest->launches[i].constant_count;
+   planner->constants = rkb_arena_array(planner->arena, constants + 1, sizeof *planner->constants);
+}
+
+/* Whether the lender's plan has the entry, which its line tells. */
+static bool is_lent(const planner_t *planner, const manifest_launch_t *launch) {
+   bool lent = false;
+   for (uint32_t n = 0; n < planner->lender->launch_count; n++)
+      lent |= planner->lender->launches[n].line == launch->place.line;
+   return lent;
+}
+
+static bool make_lent_launches(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
+      const manifest_launch_t *launch = &manifest->launches[i];
+      if (!is_lent(planner, launch))
+         continue;
+      if (i + 1 < manifest->public.launch_count && launch[1].place.line == launch->place.line) {
+         planner_find(planner, "plan.no_launch", launch->place, "two launches on one line cannot be told apart");
+         return false;
+      }
+      if (!planner_launch(planner, launch))
+         return false;
+   }
+   return true;
+}
+
 /* An entry runs when its `when` holds.  An entry with `else` runs only if no entry that it is joined to has run. */
 static bool make_launches(planner_t *planner) {
    const manifest_t *manifest = planner->manifest;
    bool taken = false, any = false;
-   planner->launches =
-      rkb_arena_array(planner->arena, manifest->public.launch_count + 1, sizeof *planner->launches);
-   size_t constants = 0;
-   for (uint32_t i = 0; i < manifest->public.launch_count; i++)
-      constants += manifest->launches[i].constant_count;
-   planner->constants = rkb_arena_array(planner->arena, constants + 1, sizeof *planner->constants);
+   make_room(planner);
+   if (planner->lender)
+      return make_lent_launches(planner);
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       int64_t holds = 1;
@@ -176,9 +207,9 @@ static bool make_launches(planner_t *planner) {
    return any;
 }
 
-int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
-                  const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
-                  rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
+int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
+                           const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    planner_t planner = {.manifest = (const manifest_t *)manifest,
                         .build = build,
@@ -186,6 +217,7 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
                         .the_case = the_case,
                         .lookup = lookup,
                         .argument = argument,
+                        .lender = lender,
                         .tune = tune,
                         .finding = finding};
    int status;
@@ -212,4 +244,10 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
    if (finding->reason[0])
       return RKB_OK;
    return rkb_fail(err, RKB_ERR_INTERNAL, "the plan could not be made, and nothing says why");
+}
+
+int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                  const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
+                  rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
+   return rkb_plan_make_borrowed(manifest, tune_json, build, device, the_case, lookup, argument, NULL, plan, finding, err);
 }

@@ -131,8 +131,9 @@ static rkb_plan_t *kept_plan(const rkb_candidate_t *candidate, const rkb_build_t
    return NULL;
 }
 
-static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
-                const rkb_case_t *the_case, rkb_plan_t **out, rkb_finding_t *finding, rkb_error_t *err) {
+static int plan_borrowed(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
+                         const rkb_case_t *the_case, const rkb_plan_t *lender, rkb_plan_t **out, rkb_finding_t *finding,
+                         rkb_error_t *err) {
    const rkb_runtime_t *runtime = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_manifest_t *parsed = NULL;
@@ -144,15 +145,20 @@ static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candida
    rkb_scope_t scope;
    bool own = rkb_jobs_scope(runtime->jobs, job, &scope) && scope.candidate &&
               scope.candidate->source == source && rkb_item_bottom(candidate) == scope.candidate->made;
-   *out = own ? kept_plan(scope.candidate, build, the_case) : NULL;
+   *out = own && !lender ? kept_plan(scope.candidate, build, the_case) : NULL;
    if (*out)
       return RKB_OK;
    int status = manifest(host, source, &parsed, finding, err);
    if (status == RKB_OK && parsed)
-      status = rkb_plan_make(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case, lookup, &at,
-                             out, finding, err);
+      status = rkb_plan_make_borrowed(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case, lookup,
+                                      &at, lender, out, finding, err);
    rkb_manifest_free(parsed);
    return status;
+}
+
+static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
+                const rkb_case_t *the_case, rkb_plan_t **out, rkb_finding_t *finding, rkb_error_t *err) {
+   return plan_borrowed(host, job, candidate, build, the_case, NULL, out, finding, err);
 }
 
 static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
@@ -214,4 +220,5 @@ const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
                                          .plan_free = rkb_plan_free,
                                          .occupancy = rkb_occupancy,
                                          .note_set = note_set,
-                                         .note_get = note_get};
+                                         .note_get = note_get,
+                                         .plan_borrowed = plan_borrowed};

@@ -338,8 +338,11 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       trial_leave_out(&t, "the budget of thread-instructions was used up");
       return RKB_OK;
    }
-   int status = verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build,
-                                       the_case, &t.plan, &finding, err);
+   int status = candidate->lender
+                   ? verifier->kernel->plan_borrowed(verifier->host, candidate->job, candidate->item, candidate->build,
+                                                     the_case, candidate->lender, &t.plan, &finding, err)
+                   : verifier->kernel->plan(verifier->host, candidate->job, candidate->item, candidate->build,
+                                            the_case, &t.plan, &finding, err);
    if (status == RKB_OK && !t.plan) {
       char shape[512];
       describe_shape(the_case, shape, sizeof shape);

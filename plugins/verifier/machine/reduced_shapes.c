@@ -7,17 +7,14 @@
  *
  * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
-#include "bench_values.h"
+#include "reduced_shapes.h"
 
 #include <string.h>
 
-#define REDUCED_INSTRUCTIONS 1.5e7 /* thread-instructions of a shape, as the bench shape's blocks tell */
-#define LIKELY_INSTRUCTIONS 4.0  /* an operation, where they do not tell */
 #define SMALLER 6                /* times, where that was more than it seemed */
 #define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */
-#define UNSEEN_BUDGET 150000000u /* of one that alone has a launch: without it nothing would be known */
 #define MOST_WASTED 240000000u   /* on shapes that took more, of a bench case */
 #define LEAST_WORK 1e6           /* operations: drawn_shapes.c reaches what takes fewer */
 #define MOST_WORK 3e7
@@ -25,16 +22,6 @@
 #define STEP 0.6                 /* of a shape's operations, those that the next may have */
 #define DRAWS 96u                /* of which the one that seems to take least is executed */
 #define MOST_UNSEEN 4u           /* launches of a bench case */
-
-/* A bench case with outputs that were not judged. */
-struct reduced {
-   const struct verifier *verifier;
-   struct candidate *candidate;
-   const struct sample *sample;
-   rkb_random_t stream;
-   uint64_t wasted;
-   json_t *shapes; /* descriptions of those that were executed whole */
-};
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
@@ -56,7 +43,7 @@ static int resembles(const struct reduced *r, const rkb_case_t *shape, bool *sam
    return status;
 }
 
-static json_t *describe(const rkb_case_t *shape) {
+json_t *reduced_describe(const rkb_case_t *shape) {
    char text[256];
    size_t used = 0;
    text[0] = '\0';
@@ -84,12 +71,16 @@ static int execute(struct reduced *r, const rkb_case_t *shape, uint64_t most, bo
    return status;
 }
 
+double reduced_work(const struct reduced *r, double instructions) {
+   const struct sample *s = r->sample;
+   return instructions / (s->instructions > 0 ? s->instructions / (s->the_case->operations + 1) : LIKELY_INSTRUCTIONS);
+}
+
 /* *shorter: dims that are smaller than at the bench shape, a bit each. */
 static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, rkb_error_t *err) {
    const struct verifier *me = r->verifier;
    const struct sample *s = r->sample;
-   const double each = s->instructions > 0 ? s->instructions / (s->the_case->operations + 1) : LIKELY_INSTRUCTIONS;
-   double work = REDUCED_INSTRUCTIONS / each;
+   double work = reduced_work(r, REDUCED_INSTRUCTIONS);
    bool whole = false;
    int status = RKB_OK;
    for (uint32_t n = 0; n < ATTEMPTS && !whole && r->wasted < MOST_WASTED && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN; n++, work /= SMALLER) {
@@ -103,7 +94,7 @@ static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, r
       if (status == RKB_OK && same && r->candidate->budget)
          status = execute(r, shape, REDUCED_BUDGET, &whole, err);
       if (status == RKB_OK && whole)
-         json_array_append_new(r->shapes, describe(shape));
+         json_array_append_new(r->shapes, reduced_describe(shape));
       if (shape)
          me->task->case_free(shape);
    }
@@ -124,17 +115,23 @@ static int judge_shapes(struct reduced *r, rkb_error_t *err) {
    return status;
 }
 
-/* The first launch of the plan that no case has executed whole; NULL: all were. */
-static const rkb_plan_launch_t *never_whole(const struct sample *s) {
-   for (uint32_t n = 0; n < s->plan->launch_count; n++) {
-      const uint64_t name = shapes_launch_name(&s->plan->launches[n]);
+const rkb_plan_launch_t *reduced_unseen(const struct sample *s, uint32_t *from) {
+   while (*from < s->plan->launch_count) {
+      const rkb_plan_launch_t *launch = &s->plan->launches[(*from)++];
+      const uint64_t name = shapes_launch_name(launch);
       uint32_t known = 0;
       while (known < s->outcome->stored_count && s->outcome->stored[known].launch != name)
          known++;
       if (known == s->outcome->stored_count)
-         return &s->plan->launches[n];
+         return launch;
    }
    return NULL;
+}
+
+/* The first launch of the plan that no case has executed whole; NULL: all were. */
+static const rkb_plan_launch_t *never_whole(const struct sample *s) {
+   uint32_t from = 0;
+   return reduced_unseen(s, &from);
 }
 
 /* About how much the launches do: every thread goes along the longest dim.  Tiles that a short dim leaves nearly empty cost as much as full ones. */
@@ -246,13 +243,15 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
          if (status == RKB_OK && shape && r->candidate->budget)
             status = execute(r, shape, UNSEEN_BUDGET, &whole, err);
          if (status == RKB_OK && whole)
-            json_array_append_new(shapes, describe(shape));
+            json_array_append_new(shapes, reduced_describe(shape));
          if (shape)
             r->verifier->task->case_free(shape);
       }
    }
    if (!never_whole(s))
       json_array_extend(r->shapes, shapes);
+   else if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = reduced_judge_borrowed(r, err);
    json_decref(shapes);
    return status;
 }
@@ -263,17 +262,21 @@ static void tell(const struct reduced *r) {
    if (json_array_size(r->shapes)) {
       json_array_append_new(s->outcome->reduced, json_pack("{s:s, s:s, s:O}", "case", s->the_case->name, "outputs", s->unjudged,
                                                            "shapes", r->shapes));
+   } else if (json_array_size(r->borrowed)) {
+      json_array_append_new(s->outcome->reduced, json_pack("{s:s, s:s, s:O}", "case", s->the_case->name, "outputs", s->unjudged,
+                                                           "shapes_outside_conditions", r->borrowed));
    } else if (unseen) {
       outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged",
                    json_pack("{s:s, s:s, s:i}", "case", s->the_case->name, "outputs", s->unjudged, "line", (int)unseen->line),
-                   "launch %.80s of case %s is executed whole at no shape, and nothing of %.120s was judged there",
-                   unseen->expression, s->the_case->name, s->unjudged);
+                   "launch %.80s of case %s is executed whole at no shape, and nothing of %.120s was judged there%s%s",
+                   unseen->expression, s->the_case->name, s->unjudged,
+                   r->not_borrowed[0] ? "; outside its condition: " : "", r->not_borrowed);
    }
 }
 
 int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   struct reduced r = {.verifier = me, .candidate = s->candidate, .sample = s, .shapes = json_array()};
+   struct reduced r = {.verifier = me, .candidate = s->candidate, .sample = s, .shapes = json_array(), .borrowed = json_array()};
    int status = RKB_OK;
    if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes && RKB_HAS(me->task, case_reduced)) {
       r.stream = me->random->for_job(me->host, s->candidate->job, STREAM_REDUCED | s->case_index << 8);
@@ -284,5 +287,6 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
          tell(&r);
    }
    json_decref(r.shapes);
+   json_decref(r.borrowed);
    return status;
 }

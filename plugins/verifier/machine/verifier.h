@@ -137,6 +137,7 @@ struct links; /* links.h */
 struct candidate {
    rkb_job_t job;
    bool once; /* cases are executed on the first family alone, and not again */
+   const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
    const rkb_item_t *item;
    rkb_build_t *build;
    rkb_machine_module_t *module;

@@ -277,6 +277,12 @@ typedef struct rkb_kernel_api {
     * kept with the candidate while it is in flight.  note_get returns a pointer into them; NULL when absent.  [worker] */
    int (*note_set)(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes);
    const void *(*note_get)(const rkb_host_t *host, rkb_job_t job, const char *key, size_t *bytes);
+
+   /* As plan, with the launches of another plan of the candidate, whose `when` need not hold for the case: what comes of
+    * running it says nothing against the candidate.  No plan where the manifest has two of the launches on one line.  [worker] */
+   int (*plan_borrowed)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
+                        const rkb_case_t *the_case, const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding,
+                        rkb_error_t *err);
 } rkb_kernel_api_t;
 
 #ifdef __cplusplus

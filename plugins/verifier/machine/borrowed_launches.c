@@ -1,0 +1,208 @@
+/* Launches of a bench shape that no smaller shape has, because their conditions are of large shapes alone: indices of 64 bits, a cut between two
+ * ways.  Smaller shapes like the bench shape borrow them.  What the launches compute there is judged as at any shape; if it is wrong, nothing is
+ * known, because the kernel's author excluded these shapes.
+ *
+ * What such a launch decides by its parameters and sizes alone (D % 8 == 4) has to come out as it does at the bench shape, or else code would be
+ * vouched for that was not executed.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+#include "reduced_shapes.h"
+
+#include <stdlib.h>
+
+#define SHAPE_WORK 75000000u /* thread-instructions of a shape */
+#define MOST_WORK 450000000u /* of all shapes of a bench case */
+#define ATTEMPTS 3u
+#define SMALLER 5 /* times, where that was more than it seemed */
+#define STEP 0.5  /* of a shape's operations, those that the next may have */
+#define MOST_KERNELS 64u
+#define SEVERAL_BLOCKS 0x7ffffff0u /* of a grid along each axis, noted as a condition */
+
+/* How a launch decides its conditions, in their order. */
+struct decided {
+   uint32_t *outcomes; /* number * 2 + outcome */
+   uint32_t count, room;
+   bool failed;
+};
+
+struct borrower {
+   struct reduced *reduced;
+   rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build */
+   struct decided bench, shape;
+   uint64_t budget; /* thread-instructions left for all shapes */
+};
+
+static void take(void *argument, uint32_t number, bool outcome) {
+   struct decided *d = argument;
+   if (d->count == d->room) {
+      const uint32_t room = d->room ? 2 * d->room : 64;
+      uint32_t *larger = realloc(d->outcomes, room * sizeof *larger);
+      d->failed |= !larger;
+      if (!larger)
+         return;
+      d->outcomes = larger;
+      d->room = room;
+   }
+   d->outcomes[d->count++] = number * 2 + outcome;
+}
+
+/* Appends what the plan's launches decide, of those that no case executed whole. */
+static bool decide(struct borrower *b, const rkb_plan_t *plan, struct decided *to) {
+   const struct sample *s = b->reduced->sample;
+   const rkb_plan_launch_t *unseen;
+   bool all = true;
+   to->count = 0;
+   for (uint32_t from = 0; (unseen = reduced_unseen(s, &from)) != NULL;) {
+      const rkb_plan_launch_t *launch = NULL;
+      for (uint32_t n = 0; n < plan->launch_count; n++)
+         if (shapes_launch_name(&plan->launches[n]) == shapes_launch_name(unseen))
+            launch = &plan->launches[n];
+      if (!launch || launch->kernel >= MOST_KERNELS) {
+         all = false;
+         continue;
+      }
+      rkb_machine_conditions_t **conditions = &b->kernels[launch->kernel];
+      if (!*conditions)
+         *conditions = rkb_machine_conditions_new(b->reduced->candidate->module, launch->entry);
+      all &= *conditions != NULL;
+      if (*conditions)
+         rkb_machine_conditions_decide(*conditions, launch, take, to);
+      for (uint32_t d = 0; d < 3; d++)
+         take(to, SEVERAL_BLOCKS + d, launch->grid[d] > 1);
+   }
+   return all && !to->failed;
+}
+
+/* Whether the launches can be had at the shape and decide there what they decide at the bench shape. */
+static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb_error_t *err) {
+   const struct verifier *me = b->reduced->verifier;
+   const struct candidate *candidate = b->reduced->candidate;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   const int status = me->kernel->plan_borrowed(me->host, candidate->job, candidate->item, candidate->build,
+                                                shape, b->reduced->sample->plan, &plan, &finding, err);
+   *alike = status == RKB_OK && plan && decide(b, plan, &b->shape) && b->shape.count == b->bench.count;
+   for (uint32_t n = 0; *alike && n < b->bench.count; n++)
+      *alike = b->shape.outcomes[n] == b->bench.outcomes[n];
+   if (plan)
+      me->kernel->plan_free(plan);
+   return status;
+}
+
+/* The smallest shape of at least about so many operations that comes of halving dims for as long as it borrows; NULL: none does. */
+static int find_shape(struct borrower *b, double least, uint32_t longest, rkb_case_t **best,
+                      rkb_error_t *err) {
+   struct reduced *r = b->reduced;
+   const struct verifier *me = r->verifier;
+   const rkb_case_t *bench = r->sample->the_case;
+   int status = RKB_OK;
+   *best = NULL;
+   for (uint32_t failed = 0;
+        failed <= bench->dim_count && status == RKB_OK && (!*best || (*best)->operations > least);) {
+      const rkb_case_t *from = *best ? *best : bench;
+      const uint32_t kept = failed ? (longest + failed) % (bench->dim_count + 1) : longest;
+      rkb_case_t *smaller = NULL;
+      bool alike = false;
+      /* At once where that is like the bench shape; else step by step. */
+      const double work = !*best && !failed ? least : STEP * from->operations;
+      status = me->task->case_reduced(me->host, from, &r->stream, work, kept, &smaller, err);
+      if (status == RKB_OK)
+         status = borrows(b, smaller, &alike, err);
+      failed = alike ? 0 : failed + 1;
+      if (alike) {
+         rkb_case_t *larger = *best;
+         *best = smaller;
+         smaller = larger;
+      }
+      if (smaller)
+         me->task->case_free(smaller);
+      if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
+         status = RKB_OK;
+   }
+   return status;
+}
+
+/* *right: it was executed whole, and nothing is wrong; *costly: it was not executed whole, and nothing is wrong. */
+static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, bool *costly, rkb_error_t *err) {
+   struct reduced *r = b->reduced;
+   struct outcome *to = r->sample->outcome, own;
+   struct candidate candidate = *r->candidate;
+   outcome_init(&own, to->debug);
+   candidate.once = true;
+   candidate.lender = r->sample->plan;
+   candidate.budget = b->budget < SHAPE_WORK ? b->budget : SHAPE_WORK;
+   const int status = case_run(r->verifier, &candidate, shape, &own, err);
+   r->candidate->budget -= own.work < r->candidate->budget ? own.work : r->candidate->budget;
+   b->budget -= own.work < b->budget ? own.work : b->budget;
+   to->runs += own.runs;
+   to->work += own.work;
+   to->thread_instructions += own.thread_instructions;
+   *right = status == RKB_OK && own.cases_run == 1 && own.rank == 0;
+   *costly = status == RKB_OK && !*right && own.rank == 0;
+   if (!*right)
+      snprintf(r->not_borrowed, sizeof r->not_borrowed, "%.150s",
+               own.rank                       ? own.message
+               : json_array_size(own.not_run) ? json_string_value(json_array_get(own.not_run, 0))
+                                              : "");
+   outcome_free(&own);
+   return status;
+}
+
+static bool is_known(const struct reduced *r, const json_t *shape) {
+   bool known = false;
+   for (size_t n = 0; n < json_array_size(r->borrowed); n++)
+      known |= json_equal(json_array_get(r->borrowed, n), shape) != 0;
+   return known;
+}
+
+/* A shape where the dim stays long, and smaller ones where that costs more than it seemed.  *wrong: something was wrong there. */
+static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_error_t *err) {
+   struct reduced *r = b->reduced;
+   double work = reduced_work(r, REDUCED_INSTRUCTIONS);
+   bool costly = true;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < ATTEMPTS && costly && !*wrong && status == RKB_OK && b->budget;
+        n++, work /= SMALLER) {
+      rkb_case_t *shape = NULL;
+      bool right = false;
+      status = find_shape(b, work, longest, &shape, err);
+      costly = false;
+      json_t *text = shape ? reduced_describe(shape) : json_null();
+      if (status == RKB_OK && shape && !is_known(r, text)) {
+         status = execute(b, shape, &right, &costly, err);
+         *wrong = status == RKB_OK && !right && !costly;
+      }
+      if (right)
+         json_array_append(r->borrowed, text);
+      json_decref(text);
+      if (shape)
+         r->verifier->task->case_free(shape);
+   }
+   return status;
+}
+
+static void close_borrower(struct borrower *b) {
+   for (uint32_t n = 0; n < MOST_KERNELS; n++)
+      rkb_machine_conditions_free(b->kernels[n]);
+   free(b->bench.outcomes);
+   free(b->shape.outcomes);
+}
+
+int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   const uint32_t dims = r->sample->the_case->dim_count;
+   struct borrower b = {.reduced = r,
+                        .budget = r->candidate->budget < MOST_WORK ? r->candidate->budget : MOST_WORK};
+   int status = RKB_OK;
+   bool wrong = false;
+   if (!RKB_HAS(me->kernel, plan_borrowed) || !decide(&b, r->sample->plan, &b.bench)) {
+      close_borrower(&b);
+      return RKB_OK;
+   }
+   snprintf(r->not_borrowed, sizeof r->not_borrowed, "what it decides there it decides at no smaller shape");
+   const uint32_t first = (uint32_t)me->random->below(&r->stream, dims + 1); /* dims: none stays long */
+   for (uint32_t n = 0; n <= dims && !wrong && status == RKB_OK; n++)
+      status = judge_shape(&b, (first + n) % (dims + 1), &wrong, err);
+   if (wrong)
+      json_array_clear(r->borrowed);
+   close_borrower(&b);
+   return status;
+}

@@ -1,0 +1,34 @@
+/* What a bench case left unjudged, while smaller shapes are looked for that say something of it: reduced_shapes.c, at shapes that have the
+ * launches; borrowed_launches.c, at shapes whose own launches are others.  One worker thread a candidate. */
+#ifndef MACHINE_REDUCED_SHAPES_H
+#define MACHINE_REDUCED_SHAPES_H
+
+#include "bench_values.h"
+
+#define REDUCED_INSTRUCTIONS 1.5e7 /* thread-instructions of a shape, as the bench shape's blocks tell */
+#define LIKELY_INSTRUCTIONS 4.0    /* an operation, where they do not tell */
+#define UNSEEN_BUDGET 150000000u   /* of a shape that alone has a launch: without it nothing would be known */
+
+/* A bench case with outputs that were not judged. */
+struct reduced {
+   const struct verifier *verifier;
+   struct candidate *candidate;
+   const struct sample *sample;
+   rkb_random_t stream;
+   uint64_t wasted;
+   json_t *shapes;   /* descriptions of those that were executed whole */
+   char not_borrowed[160]; /* why none of those is; empty: they were not looked for */
+   json_t *borrowed; /* and of those that were with the bench case's launches in place of their own */
+};
+
+/* The most operations of a shape that seems to take so many thread-instructions. */
+double reduced_work(const struct reduced *r, double instructions);
+/* The next launch from *from on that no case has executed whole, and *from behind it; NULL: all were. */
+const rkb_plan_launch_t *reduced_unseen(const struct sample *s, uint32_t *from);
+/* "B = 1, T = 67" */
+json_t *reduced_describe(const rkb_case_t *shape);
+
+/* Executes the bench case's launches at smaller shapes, where their conditions do not hold.  What is wrong there says nothing. */
+int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err);
+
+#endif
