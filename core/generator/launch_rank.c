@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define NO_NUMBER "__int_as_float(0x7fffffff)"
+
 static bool gives_places(const rkb_node_t *node) {
    return strcmp(node->operation, "ranked_places") == 0;
 }
@@ -43,25 +45,27 @@ void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    const rkb_node_t *node = ranks.node;
    const rkb_index_t *length = ranks.length, *turns = ranks.turns, *count = ranks.count, *at[RKB_MAX_RANK];
    const bool descending = ranks.descending;
+   const char *const nan_first = descending ? "true" : "false";
    rkb_write(writer, "const index line = blockIdx.x;");
    ranks.line = rkb_writer_variable(writer, "line", count);
-   rkb_write(writer, "float last = INFINITY;");
+   /* NaN is larger than every number (torch.sort); turned round, it is a NaN still. */
+   rkb_write(writer, "float last = %s;", descending ? NO_NUMBER : "INFINITY");
    rkb_write(writer, "index last_place = -1;");
    rkb_write_open(writer, false, "for (index turn = 0; turn < %s; turn++)", rkb_writer_uniform(writer, turns));
    const rkb_index_t *turn = rkb_writer_variable(writer, "turn", turns);
-   rkb_write(writer, "float best = -INFINITY;");
+   rkb_write(writer, "float best = %s;", descending ? "-INFINITY" : NO_NUMBER);
    rkb_write(writer, "index best_place = %s;", rkb_writer_uniform(writer, length));
    rkb_write_open(writer, true, "for (index place = threadIdx.x; place < %s; place += %lld)", rkb_writer_uniform(writer, length),
                   (long long)threads);
    rkb_line_at(writer, ranks.from, ranks.dim, ranks.line, rkb_writer_variable(writer, "place", length), at);
    rkb_write(writer, "const float element = %s%s;", descending ? "" : "-", rkb_write_float(writer, node->inputs[0], at).text);
-   rkb_write(writer, "const bool is_left = element < last || (element == last && place > last_place);");
-   rkb_write(writer, "if (is_left && comes_before(element, place, best, best_place)) {");
+   rkb_write(writer, "if (comes_before<%s>(last, last_place, element, place) && comes_before<%s>(element, place, best, best_place)) {", nan_first,
+             nan_first);
    rkb_write(writer, "   best = element;");
    rkb_write(writer, "   best_place = place;");
    rkb_write(writer, "}");
    rkb_write_close(writer);
-   rkb_write(writer, "first_of_block<%lld>(best, best_place);", (long long)threads);
+   rkb_write(writer, "first_of_block<%lld, %s>(best, best_place);", (long long)threads, nan_first);
    rkb_write(writer, "last = best;");
    rkb_write(writer, "last_place = best_place;");
    rkb_write_open(writer, true, "if (threadIdx.x == 0)");
@@ -79,18 +83,21 @@ void rkb_rank_helpers(const char *code, rkb_text_t *out) {
       return;
    rkb_text_add(
       out,
-      "/* The order of a rank: larger elements first, of equal ones the first place. */\n"
-      "template <typename index> __device__ __forceinline__ bool comes_before(float a, index a_place, float b, index b_place) {\n"
-      "   return a > b || (a == b && a_place < b_place);\n"
+      "/* The order of a rank: larger elements first, of equal ones the first place, and NaN before or behind all numbers. */\n"
+      "template <bool nan_first, typename index> __device__ __forceinline__ bool comes_before(float a, index a_place, float b, index b_place) {\n"
+      "   const bool a_is = a != a, b_is = b != b;\n"
+      "   if (a_is != b_is)\n"
+      "      return nan_first == a_is;\n"
+      "   return a > b || ((a == b || a_is) && a_place < b_place);\n"
       "}\n\n"
       "/* Every thread gets what comes first of what the threads of the block have. */\n"
-      "template <int threads, typename index> __device__ void first_of_block(float &element, index &place) {\n"
+      "template <int threads, bool nan_first, typename index> __device__ void first_of_block(float &element, index &place) {\n"
       "   __shared__ float elements[threads / 32];\n"
       "   __shared__ index places[threads / 32];\n"
       "   for (int distance = 16; distance > 0; distance /= 2) {\n"
       "      const float other = __shfl_xor_sync(0xffffffffu, element, distance);\n"
       "      const index other_place = __shfl_xor_sync(0xffffffffu, place, distance);\n"
-      "      if (comes_before(other, other_place, element, place)) {\n"
+      "      if (comes_before<nan_first>(other, other_place, element, place)) {\n"
       "         element = other;\n"
       "         place = other_place;\n"
       "      }\n"
@@ -102,7 +109,7 @@ void rkb_rank_helpers(const char *code, rkb_text_t *out) {
       "   }\n"
       "   __syncthreads();\n"
       "   for (int warp = 0; warp < threads / 32; warp++)\n"
-      "      if (comes_before(elements[warp], places[warp], element, place)) {\n"
+      "      if (comes_before<nan_first>(elements[warp], places[warp], element, place)) {\n"
       "         element = elements[warp];\n"
       "         place = places[warp];\n"
       "      }\n"
