@@ -11,10 +11,11 @@ in the same order, so two runs are compared over the candidates that both have f
 the time before its end: no start and no end is in it.  The share of linear is then that of the run before in the list, on the same candidates;
 "product" multiplies the shares so far.
 
-With --control KERNEL each run follows a control (cores_control.py): checks of this kernel side by side on the same cores, with no coordinator,
-for --control-seconds.  "ceiling" is the control's share of linear: what this machine leaves to any program; "of the ceiling" divides the run's share by it.
+With --apart SECONDS each run but the first follows a control (cores_apart.py): runs of the same search side by side, each on as many cores as the
+first run had, for so many seconds.  "ceiling" is the mean speed of one of them beside the first run, which was alone, over the same candidates: what this
+machine leaves to any program. "of the ceiling" divides the run's share of linear by it.
 --watch FILE gets a line for each second of each run.  --order lists the processors in the order in which they are taken.
-usage: cores.py [--seconds N[,N...]] [--control KERNEL] [--control-seconds N] [--watch FILE] [--order N[,N...]]
+usage: cores.py [--seconds N[,N...] [--apart SECONDS]] [--watch FILE] [--order N[,N...]]
                 RKB_RUN PIPELINE CORES[,CORES...] CANDIDATES [OPTION of rkb-run...]"""
 import argparse
 import bisect
@@ -26,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from cores_control import checks_a_second
+from cores_apart import speeds_apart
 from cores_watch import Watch
 
 
@@ -48,13 +49,17 @@ def share_of_linear(before, cores_before, now, cores):
     return took_before / took_now * cores_before / cores if took_before > 0 and took_now > 0 else None
 
 
-def run(program, pipeline, own, workers, candidates, options, folder, allowed, report):
-    directory = os.path.join(folder, f"run-{own}-{workers}")
-    environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, f"cache-{own}-{workers}"))
-    words = [program, pipeline, "--out", directory, "--jobs", str(own), "--secret", "07" * 32, "--json", "--set", f"limits.candidates={candidates}",
-             *options]
+def words_of(given, own, workers, directory, seconds):
+    """The command of one run."""
+    words = [given.program, given.pipeline, "--out", directory, "--jobs", str(own), "--secret", "07" * 32, "--json", "--set",
+             f"limits.candidates={given.candidates}", *given.options]
     if workers:
         words += ["--workers", f"[{{device: none, count: {workers}}}]"]
+    return words + (["--set", f"limits.wall={seconds}s"] if seconds else [])
+
+
+def run(words, directory, allowed, report):
+    environment = dict(os.environ, XDG_CACHE_HOME=directory + "-cache")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment,
                                preexec_fn=lambda: os.sched_setaffinity(0, allowed))
@@ -90,23 +95,27 @@ class Linear:
 
 
 class Ceiling:
-    """The control's shares of linear, from the first number of cores on."""
+    """The control: what runs apart lose beside the first run, which had the machine to itself."""
 
-    def __init__(self, program, kernel, seconds, folder):
-        self.program, self.kernel, self.seconds, self.folder, self.first = program, kernel, seconds, folder, None
+    def __init__(self, given, own, folder):
+        self.given, self.own, self.folder, self.alone = given, own, folder, None
 
-    def words(self, allowed, share):
-        rate, spent = checks_a_second(self.program, self.kernel, allowed, self.seconds, self.folder)
-        self.first = self.first or (len(allowed), rate)
-        ceiling = rate / self.first[1] * self.first[0] / len(allowed)
-        return f"\t{rate:.2f}\t{spent * 1e3:.0f}\t{ceiling:.2f}\t{share / ceiling:.2f}"
+    def words(self, allowed, share, times):
+        if self.alone is None:
+            self.alone = times
+            return ""
+        apart = speeds_apart(lambda directory: words_of(self.given, self.own, 0, directory, self.given.apart), allowed, self.own, self.folder, finish_times)
+        speeds = [speed for speed in (share_of_linear(self.alone, 1, one, 1) for one in apart) if speed]
+        if not speeds:
+            return "\t-\t-"
+        ceiling = sum(speeds) / len(speeds)
+        return f"\t{ceiling:.2f} ({min(speeds):.2f} to {max(speeds):.2f} of {len(speeds)})\t{share / ceiling:.2f}"
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    for name in ("--seconds", "--control", "--watch", "--order"):
+    for name in ("--seconds", "--apart", "--watch", "--order"):
         parser.add_argument(name)
-    parser.add_argument("--control-seconds", type=float, default=10)
     for name in ("program", "pipeline", "numbers", "candidates"):
         parser.add_argument(name)
     parser.add_argument("options", nargs=argparse.REMAINDER)
@@ -115,30 +124,30 @@ def main():
     order = [int(word) for word in given.order.split(",")] if given.order else sorted(os.sched_getaffinity(0))
     linear = Linear(bool(seconds))
     print("cores\tcandidates\tseconds\ta second\tof linear\trkb-run ms\tloop ms\tchildren ms\tidle\tstolen"
-          + ("\tcontrol a second\tcontrol ms\tceiling\tof the ceiling" if given.control else ""))
+          + ("\tceiling\tof the ceiling" if given.apart else ""))
+    numbers = [[int(part) for part in number.split("+")] for number in given.numbers.split(",")]
     with tempfile.TemporaryDirectory() as folder:
-        ceiling = given.control and Ceiling(given.program, given.control, given.control_seconds, folder)
+        ceiling = given.apart and Ceiling(given, sum(numbers[0]), folder)
         report = open(given.watch, "a", encoding="utf-8") if given.watch else None
-        for place, number in enumerate(given.numbers.split(",")):
-            own, _, workers = number.partition("+")
-            cores = int(own) + int(workers or 0)
+        for place, (own, *workers) in enumerate(numbers):
+            cores, name = own + sum(workers), "+".join(str(part) for part in (own, *workers))
             if cores > len(order):
-                print(f"{number}\tthis machine has fewer cores")
+                print(f"{name}\tthis machine has fewer cores")
                 continue
-            options = given.options + (["--set", f"limits.wall={seconds[min(place, len(seconds) - 1)]}s"] if seconds else [])
             if report:
-                report.write(f"{number} cores\n")
-            took, watch, children, times = run(given.program, given.pipeline, int(own), int(workers or 0), int(given.candidates), options, folder,
-                                               order[:cores], report)
+                report.write(f"{name} cores\n")
+            directory = os.path.join(folder, f"run-{name}")
+            words = words_of(given, own, sum(workers), directory, seconds and seconds[min(place, len(seconds) - 1)])
+            took, watch, children, times = run(words, directory, order[:cores], report)
             count = len(times)
             if not count:
-                print(f"{number}\tno candidate was finished in {took:.1f} s", flush=True)
+                print(f"{name}\tno candidate was finished in {took:.1f} s", flush=True)
                 continue
-            words, share = linear.add(cores, count / took, times)
+            said, share = linear.add(cores, count / took, times)
             whole = watch.busy + watch.idle + watch.stolen
-            print(f"{number}\t{count}\t{took:.1f}\t{count / took:.2f}\t{words}\t{watch.whole / count * 1e3:.2f}\t{watch.loop / count * 1e3:.3f}\t"
+            print(f"{name}\t{count}\t{took:.1f}\t{count / took:.2f}\t{said}\t{watch.whole / count * 1e3:.2f}\t{watch.loop / count * 1e3:.3f}\t"
                   f"{children / count * 1e3:.0f}\t{watch.idle / whole:.2f}\t{watch.stolen / whole:.2f}"
-                  f"{ceiling.words(order[:cores], share) if ceiling else ''}", flush=True)
+                  f"{ceiling.words(order[:cores], share, times) if ceiling else ''}", flush=True)
 
 
 main()
