@@ -129,23 +129,31 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
       d[RKB_STAGES]--;
 }
 
-bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e, rkb_launch_t *launch) {
+/* Gives a launch of mapping TENSOR a tile of warpgroups and as many parts.  False: sums are too short for them, or the target has no such products. */
+static bool give_tile(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+                      const rkb_warpgroup_tile_t *tile, int64_t split, rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   d[RKB_TILE_M] = tile->m;
+   d[RKB_TILE_N] = tile->n;
+   d[RKB_SPLIT] = split;
+   d[RKB_PERSISTENT] = 1;
+   rkb_tensor_settle(graph, target->shared_bytes, launch);
+   d[RKB_GROUPS] = tile->groups;
+   d[RKB_ORDER] = ceil(e->mean.m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
+   return (split == 1 || rkb_most_depth(e) / (double)split >= 4 * (double)d[RKB_TILE_K]) &&
+          rkb_tensor_has(target, launch);
+}
+
+bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+                                rkb_launch_t *launch) {
    double least = rkb_tensor_estimate(target, e, launch->decisions);
    bool found = false;
    for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = *launch;
-         int64_t *d = tried.decisions;
-         d[RKB_TILE_M] = tile->m;
-         d[RKB_TILE_N] = tile->n;
-         d[RKB_SPLIT] = *split;
-         d[RKB_PERSISTENT] = 1;
-         rkb_tensor_settle(graph, target->shared_bytes, &tried);
-         d[RKB_GROUPS] = tile->groups;
-         d[RKB_ORDER] = ceil(e->mean.m / (double)d[RKB_TILE_M]) > 32 ? 16 : 0;
-         const double time = rkb_tensor_estimate(target, e, d);
-         if (time >= least * 0.97 || (*split > 1 && rkb_most_depth(e) / (double)*split < 4 * (double)d[RKB_TILE_K]) || !rkb_tensor_has(target, &tried) ||
-             rkb_launch_refused(graph, &tried, target->shared_bytes))
+         const bool possible = give_tile(graph, target, e, tile, *split, &tried);
+         const double time = rkb_tensor_estimate(target, e, tried.decisions);
+         if (time >= least * 0.97 || !possible || rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
          *launch = tried;
@@ -174,12 +182,15 @@ static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, 
 
 /* By so much a second tile must be faster: it is another kernel to build. */
 #define OTHER_GAIN 0.925
+#define FIRST_GAIN 0.97 /* and by so much another first tile */
 
-bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e, rkb_launch_t *launch) {
-   double least = OTHER_GAIN * rkb_tensor_estimate(target, e, launch->decisions);
+/* Gives a launch the second tile that suits it best, where the cases take less than `least` with it, which becomes what they take.
+ * False: left alone. */
+static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+                       double *least, rkb_launch_t *launch) {
    const rkb_launch_t first = *launch;
    bool found = false;
-   for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m && e->count > 1; tile++)
+   for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_OTHER_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = first;
          tried.decisions[RKB_OTHER_M] = tile->m;
@@ -190,7 +201,31 @@ bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target,
             continue;
          const rkb_launch_t other = rkb_other_launch(graph, &tried, target->shared_bytes);
          const double time = estimate_with(target, e, &first, &other);
-         if (time >= least)
+         if (time >= *least)
+            continue;
+         *least = time;
+         *launch = tried;
+         found = true;
+      }
+   return found;
+}
+
+bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
+                           rkb_launch_t *launch) {
+   if (e->count < 2)
+      return false;
+   const rkb_launch_t single = *launch;
+   const double alone = OTHER_GAIN * rkb_tensor_estimate(target, e, launch->decisions);
+   double least = alone;
+   bool found = give_other(graph, target, e, &least, launch);
+   /* The tile that suits all cases in the mean may be the best one for none, once those that it suits least have another. */
+   for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
+      for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
+         rkb_launch_t tried = single;
+         double time = found ? FIRST_GAIN * least : alone;
+         if (!give_tile(graph, target, e, tile, *split, &tried) ||
+             rkb_launch_refused(graph, &tried, target->shared_bytes) ||
+             !give_other(graph, target, e, &time, &tried))
             continue;
          least = time;
          *launch = tried;

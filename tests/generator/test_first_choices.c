@@ -1,0 +1,49 @@
+/* What first schedules have where a time was measured that arithmetic alone did not lead to: docs/results/2026-11-26-table. */
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+#include "generator/generator.h"
+
+static const rkb_target_t target = {.multiprocessors = 132,
+                                    .shared_bytes = 227 << 10,
+                                    .tensor = {0, 2361, 2361, 393, 4723, 4723},
+                                    .warpgroup = {0, 3748, 3748, 624, 7496, 7496},
+                                    .bytes_a_second = 3.35e12,
+                                    .cache_bytes = 50 << 20,
+                                    .fused_a_second = 33e12,
+                                    .products_a_second = 495e12}; /* an H100 */
+
+static const struct {
+   const char *directory, *direction, *has;
+} cases[] = {
+   /* With 16 rows the second tile is faster whatever the first one is; of 1,024 rows tiles of 128 x 128 need two rounds. */
+   {TASKS "/w4a16_gemm", "forward",
+    "tile_m: 128, tile_n: 256, tile_k: 64, blocks: 0, tensor: bf16, warp_m: 64, warp_n: 64, copy: tensor, stages: 4, order: 0, groups: 2, "
+    "persistent: 1, taps: 0, other_m: 64, other_n: 256, other_split: 2}"},
+   /* A weight of 64 channels by nine taps of 64 is three such tiles. */
+   {TASKS "/bf16_conv2d", "backward", "other_m: 64, other_n: 192, other_split: 32"},
+};
+
+static void test_choices(void **state) {
+   (void)state;
+   for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      rkb_problems_t problems;
+      rkb_error_t err = {0};
+      char *text = NULL;
+      rkb_problems_init(&problems);
+      rkb_task_t *task = rkb_task_load(cases[i].directory, cases[i].direction, 0, &problems);
+      rkb_problems_free(&problems);
+      assert_non_null(task);
+      assert_int_equal(rkb_generator_start(&(rkb_generator_t){task, target}, "suited", &text, &err), RKB_OK);
+      if (!strstr(text, cases[i].has))
+         fail_msg("the first schedule of %s %s has no '%s'", cases[i].directory, cases[i].direction,
+                  cases[i].has);
+      free(text);
+      rkb_task_free(task);
+   }
+}
+
+int main(void) {
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_choices)};
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
