@@ -22,7 +22,7 @@ typedef struct rkb_kernel_file {
    bool wide_bench; /* a bench case may need the wider indices */
    bool depends;    /* kernels of the launch at hand may begin before those in front of them have ended */
    bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */
-   const char *taken; /* the conditions of the entries since it was NULL, or'ed; NULL: one has none */
+   const char *taken; /* the entries' own conditions since it was NULL, or'ed, of one without its `also`; NULL: one has neither */
    const char *also; /* what must hold besides for every entry; NULL: nothing */
    const char *scratch_bytes; /* of the buffers so far, in the manifest's language; NULL: none */
    const char *functions[RKB_MOST_FUNCTIONS]; /* of launches that share a kernel: those that are written */

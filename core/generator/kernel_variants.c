@@ -143,8 +143,9 @@ static const char *argument_of(rkb_kernel_file_t *file, const rkb_parameter_text
 
 void rkb_kernel_launch(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t parameter_count,
                        const rkb_kernel_shape_t *shape, const char *name, const char *type, const char *when, bool other) {
+   const char *own = when ? when : file->also;
+   file->taken = file->taken && own ? rkb_arena_format(file->arena, "%s or %s", file->taken, own) : own;
    when = rkb_kernel_both(file, file->also, when);
-   file->taken = file->taken && when ? rkb_arena_format(file->arena, "%s or %s", file->taken, when) : when;
    other |= file->goes_on;
    file->goes_on = false;
    if (rkb_sizes_pass(&file->graph->sizes, shape->grid, when, file->scratch_bytes, MOST_BLOCKS))
@@ -413,7 +414,7 @@ const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_
    file->also = NULL;
    if (good && !beside)
       snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
-   return good && beside ? file->taken : NULL;
+   return good && beside ? rkb_arena_format(file->arena, "%s and (%s)", faster, file->taken) : NULL;
 }
 
 /* The way of most elements an access.  False: the launch has no vectors. */

@@ -186,6 +186,18 @@ static void add_parts(const rkb_graph_t *graph, uint32_t number, int64_t width, 
    }
 }
 
+/* The dim of a convolution's output along which the columns of a tile grow by one (product_tile.h).  RKB_MAX_RANK: channels of a group, whose number
+ * is no size of the graph. */
+static uint32_t column_dim(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
+   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
+   if (launch->root_count && !rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0])) {
+      const rkb_size_t *groups = &graph->sizes.list[node->integers[1]];
+      return !groups->constant || groups->at[0] != 1 ? RKB_MAX_RANK : of_weight ? 0 : 1;
+   }
+   return of_weight && launch->root_count && rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1 ? 1 : node->rank - 1;
+}
+
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]) {
    const rkb_node_t *node =
@@ -216,7 +228,12 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       node = strcmp(pool->operation, "max_pool") == 0 ? &graph->nodes[pool->inputs[0]] : pool;
    }
    sizes[count++] = node->shape[node->rank - 1];
-   if (launch->mapping == RKB_MAP_TILE && node->kind == RKB_NODE_MATMUL) { /* rows, and the terms of a sum */
+   if (launch->mapping == RKB_MAP_TILE && node->kind != RKB_NODE_MATMUL) {
+      const uint32_t dim = column_dim(graph, launch);
+      if (dim == RKB_MAX_RANK)
+         return 0;
+      sizes[0] = node->shape[dim];
+   } else if (launch->mapping == RKB_MAP_TILE) { /* rows, and the terms of a sum */
       const rkb_node_t *left = &graph->nodes[node->inputs[0]];
       const bool turned = graph->sizes.list[node->integers[0]].at[0] != 0;
       sizes[count++] = node->shape[node->rank - 2];

@@ -19,6 +19,8 @@
 #define STORED_TOGETHER 4 /* elements of the output */
 
 #define SPLITTING_REGISTERS 88 /* of its threads, where those that multiply split rows of their own */
+/* Beside its sums, 64 rows of a tile's columns, an instruction wants so many, and ptxas gives it no more than a thread has when the kernel begins. */
+#define OPERAND_REGISTERS 26
 #define HELD_STEPS 2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
 #define ROW_FLOATS (RKB_MAP_ROW_BYTES / 4)
 
@@ -87,6 +89,8 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
       return "the terms brought at a time are no whole rows of a tensor map";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
+   if (d[RKB_TILE_N] / 2 + OPERAND_REGISTERS > equal_registers(d))
+      return "the sums of one multiplication need more registers than a thread begins with";
    const int64_t held = holds(d) ? d[RKB_TILE_M] / d[RKB_GROUPS] / GROUP_ROWS * 8 * HELD_STEPS : 0;
    if (d[RKB_TILE_M] * d[RKB_TILE_N] / d[RKB_GROUPS] / GROUP_THREADS + held + 40 > multiplying_registers(d))
       return "a warpgroup's tile needs more registers than there are";
