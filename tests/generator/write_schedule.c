@@ -1,5 +1,5 @@
-/* Writes the kernel of a task's suited schedule with other decisions.
- * usage: write_schedule TASK DIRECTION LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
+/* Writes the kernel of a task's suited schedule, or of another start's, with other decisions.
+ * usage: write_schedule TASK DIRECTION [start=NAME] LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
  * decision map is the launch's mapping) */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static bool decide(rkb_schedule_t *schedule, char *text) {
    *name++ = *value++ = '\0';
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t m = RKB_MAP_ELEMENT; m < RKB_MAPPINGS; m++)
-         if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(name, "map") == 0 && strcmp(rkb_mapping_name(m), value) == 0) {
+         if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(name, "map") == 0 &&
+             strcmp(rkb_mapping_name(m), value) == 0) {
             schedule->launches[l].mapping = m;
             found = true;
          }
@@ -41,6 +42,15 @@ static bool decide(rkb_schedule_t *schedule, char *text) {
             found = true;
          }
    return found;
+}
+
+/* The start that an argument "start=NAME" names; RKB_STARTS: it is no such argument. */
+static enum rkb_start named_start(const char *text) {
+   enum rkb_start start = RKB_START_SUITED;
+   const bool names = text && strncmp(text, "start=", 6) == 0;
+   while (start < RKB_STARTS && !(names && strcmp(text + 6, rkb_start_name(start)) == 0))
+      start++;
+   return start;
 }
 
 int main(int argc, char **argv) {
@@ -54,8 +64,9 @@ int main(int argc, char **argv) {
    rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
    if (!task || rkb_graph_open(task, &graph, &err) != RKB_OK)
       return 2;
-   rkb_schedule_start(graph, &target, RKB_START_SUITED, schedule);
-   for (int a = 3; a < argc; a++)
+   const enum rkb_start start = named_start(argv[3]);
+   rkb_schedule_start(graph, &target, start < RKB_STARTS ? start : RKB_START_SUITED, schedule);
+   for (int a = start < RKB_STARTS ? 4 : 3; a < argc; a++)
       if (!decide(schedule, argv[a])) {
          fprintf(stderr, "%s names no decision of a launch\n", argv[a]);
          return 2;

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define SHAPE_WORK 75000000u /* thread-instructions of a shape */
-#define MOST_WORK 450000000u /* of all shapes of a bench case */
+#define SHAPE_WORK 300000000u /* thread-instructions of a shape */
+#define MOST_WORK 1500000000u /* of all shapes of a bench case */
 #define ATTEMPTS 3u
 #define SMALLER 5 /* times, where that was more than it seemed */
 #define STEP 0.5  /* of a shape's operations, those that the next may have */

@@ -12,7 +12,7 @@ launches:
     block: 256
     args: grad_y, x, weight, grad_x, partial, eps, rows, D
   - kernel: sum_slices<2>
-    when: rows >= 16384
+    when: rows * D >= 67108864
     grid: ceildiv(D, 256)
     block: 256
     args: partial, grad_weight, D, slices
