@@ -15,7 +15,7 @@
 #include "base/usage.h"
 #include "base/random.h"
 #include "t4_space.h"
-#include "tuner.h"
+#include "tuner/tuner.h"
 
 enum { STEPS = 3, SEEDS = 10, SEEDS_MAX = 1000, RANDOM_SEEDS = 200 };
 static const uint32_t EVALUATIONS[STEPS] = {20, 50, 100};

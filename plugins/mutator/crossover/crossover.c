@@ -42,8 +42,8 @@ static int crossover_create(const rkb_host_t *host, const void *config, void **s
    crossover_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_RANDOM),
-                       host->get_extension(host, RKB_EXT_ARCHIVE)};
+   *me = (crossover_t){host, host->get_extension(host, RKB_EXT_KERNEL),
+                       host->get_extension(host, RKB_EXT_RANDOM), host->get_extension(host, RKB_EXT_ARCHIVE)};
    *self = me;
    return RKB_OK;
 }
@@ -82,8 +82,10 @@ static bool mix_genes(const crossover_t *me, rkb_random_t *stream, const parent_
    if (!genes_mix(me->random, stream, first->manifest, &child->assignment, second->manifest,
                   &second->assignment, same_source))
       return false;
-   assignment_difference(first->manifest, &first->assignment, &child->assignment, difference,
-                         sizeof difference);
+   int64_t from[ASSIGNMENT_MAX], to[ASSIGNMENT_MAX];
+   assignment_values(first->manifest, &first->assignment, from);
+   assignment_values(first->manifest, &child->assignment, to);
+   assignment_difference(first->manifest, from, to, difference, sizeof difference);
    snprintf(child->note, sizeof child->note, "genes of the second parent: %s", difference);
    return true;
 }
@@ -134,7 +136,8 @@ static int emit_new(const crossover_t *me, rkb_job_t job, const parent_t *first,
 }
 
 /* Draws children until one is new; emits none when none is new. */
-static int try_children(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second, rkb_error_t *err) {
+static int try_children(const crossover_t *me, rkb_job_t job, const parent_t *first, const parent_t *second,
+                        rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, job, 0);
    bool emitted = false, made = true;
    int status = RKB_OK;

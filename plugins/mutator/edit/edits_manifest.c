@@ -13,14 +13,6 @@ static bool is_choice(const rkb_tune_parameter_t *parameter, int64_t value) {
    return false;
 }
 
-/* Whether a launch's block is this parameter alone, which then counts threads. */
-static bool counts_threads(const rkb_manifest_t *manifest, const char *name) {
-   for (uint32_t l = 0; l < manifest->launch_count; l++)
-      if (strcmp(manifest->launches[l].block, name) == 0)
-         return true;
-   return false;
-}
-
 /* Adds a value to the list of new ones, if it is possible and neither there nor a choice already. */
 static void add_value(const rkb_tune_parameter_t *parameter, int64_t value, int64_t *values,
                       uint32_t *count) {
@@ -42,7 +34,7 @@ static int64_t new_value(const edit_subject_t *subject, const rkb_tune_parameter
    bool warps = true;
    for (uint32_t i = 0; i < parameter->choice_count; i++)
       warps = warps && parameter->choices[i] % 32 == 0;
-   const bool whole = warps && counts_threads(subject->manifest, parameter->name);
+   const bool whole = warps && manifest_counts_threads(subject->manifest, parameter->name);
    for (uint32_t i = 0; i < parameter->choice_count; i++) {
       const int64_t value = parameter->choices[i];
       add_value(parameter, value / 2 - (whole ? value / 2 % 32 : 0), values, &count);

@@ -59,11 +59,10 @@ int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assig
    return status;
 }
 
-char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assignment) {
+char *assignment_write_values(const rkb_manifest_t *manifest, const int64_t *values) {
    json_t *tune = json_object();
-   for (uint32_t i = 0; tune && i < assignment->count; i++) {
-      if (json_object_set_new(tune, manifest->tune[i].name,
-                              json_integer(assignment_value(manifest, assignment, i))) != 0) {
+   for (uint32_t i = 0; tune && i < manifest->tune_count; i++) {
+      if (json_object_set_new(tune, manifest->tune[i].name, json_integer(values[i])) != 0) {
          json_decref(tune);
          return NULL;
       }
@@ -71,6 +70,17 @@ char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assig
    char *text = tune ? json_dumps(tune, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
    json_decref(tune);
    return text;
+}
+
+void assignment_values(const rkb_manifest_t *manifest, const assignment_t *assignment, int64_t *values) {
+   for (uint32_t i = 0; i < assignment->count; i++)
+      values[i] = assignment_value(manifest, assignment, i);
+}
+
+char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assignment) {
+   int64_t values[ASSIGNMENT_MAX];
+   assignment_values(manifest, assignment, values);
+   return assignment_write_values(manifest, values);
 }
 
 bool assignment_equal(const assignment_t *left, const assignment_t *right) {
@@ -82,16 +92,15 @@ int64_t assignment_value(const rkb_manifest_t *manifest, const assignment_t *ass
    return manifest->tune[parameter].choices[assignment->choice[parameter]];
 }
 
-void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
-                           char *out, size_t size) {
+void assignment_difference(const rkb_manifest_t *manifest, const int64_t *from, const int64_t *to, char *out,
+                           size_t size) {
    size_t used = 0;
    out[0] = '\0';
-   for (uint32_t i = 0; i < from->count && used < size; i++) {
-      if (from->choice[i] == to->choice[i])
+   for (uint32_t i = 0; i < manifest->tune_count && used < size; i++) {
+      if (from[i] == to[i])
          continue;
       int written = snprintf(out + used, size - used, "%s%s %" PRId64 " -> %" PRId64, used > 0 ? ", " : "",
-                             manifest->tune[i].name, assignment_value(manifest, from, i),
-                             assignment_value(manifest, to, i));
+                             manifest->tune[i].name, from[i], to[i]);
       used += written > 0 ? (size_t)written : 0;
    }
 }

@@ -18,13 +18,16 @@ int assignment_read(const rkb_manifest_t *manifest, const char *tune_json, assig
                     rkb_error_t *err);
 /* The JSON object with every name, in the manifest's order; malloc'd, NULL when memory is out. */
 char *assignment_write(const rkb_manifest_t *manifest, const assignment_t *assignment);
+/* The same from a value for each parameter of the manifest, be it a choice or not. */
+char *assignment_write_values(const rkb_manifest_t *manifest, const int64_t *values);
+void assignment_values(const rkb_manifest_t *manifest, const assignment_t *assignment, int64_t *values);
 
 bool assignment_equal(const assignment_t *left, const assignment_t *right);
 int64_t assignment_value(const rkb_manifest_t *manifest, const assignment_t *assignment, uint32_t parameter);
 
-/* "BLOCK 256 -> 128, VEC 4 -> 2"; "" when nothing differs. */
-void assignment_difference(const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
-                           char *out, size_t size);
+/* "BLOCK 256 -> 128, VEC 4 -> 2" from two values for each parameter; "" when nothing differs. */
+void assignment_difference(const rkb_manifest_t *manifest, const int64_t *from, const int64_t *to, char *out,
+                           size_t size);
 
 /* The number of assignments; UINT64_MAX when there are more. */
 uint64_t assignment_space(const rkb_manifest_t *manifest);

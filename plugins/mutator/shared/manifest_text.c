@@ -57,6 +57,13 @@ bool manifest_choices_end(const char *text, const rkb_manifest_t *manifest, uint
    return *close == ']';
 }
 
+bool manifest_counts_threads(const rkb_manifest_t *manifest, const char *name) {
+   for (uint32_t l = 0; l < manifest->launch_count; l++)
+      if (strcmp(manifest->launches[l].block, name) == 0)
+         return true;
+   return false;
+}
+
 bool manifest_expression_at(const char *list, uint32_t index, manifest_span_t *span) {
    uint32_t depth = 0, first = 0;
    for (uint32_t i = 0;; i++) {

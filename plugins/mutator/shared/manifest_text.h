@@ -18,6 +18,9 @@ bool manifest_launch_value(const char *text, const rkb_manifest_t *manifest, uin
 /* The place before the ] that closes the list of a tune parameter's choices. */
 bool manifest_choices_end(const char *text, const rkb_manifest_t *manifest, uint32_t parameter, uint32_t *at);
 
+/* Whether a launch's block is the tune parameter of this name alone, which then counts threads. */
+bool manifest_counts_threads(const rkb_manifest_t *manifest, const char *name);
+
 /* The i-th expression of a launch's text, split at commas outside parentheses and trimmed.  False past the
  * end. */
 bool manifest_expression_at(const char *list, uint32_t index, manifest_span_t *span);

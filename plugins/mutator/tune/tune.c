@@ -1,4 +1,4 @@
-/* rkb.mutator.tune - moves in the tune space of a parent; the parent's text stays the same.
+/* rkb.mutator.tune - moves in the tune space of a parent; the parent's text stays the same, but for choices that mode `wide` adds.
  *
  * Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/archive.h>
@@ -6,10 +6,13 @@
 #include <rkb/ext/random.h>
 #include <rkb/items.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "family.h"
 #include "guide.h"
 #include "moves.h"
+#include "wide.h"
 
 enum { ARCHIVE_ROWS = 4096 };
 
@@ -36,46 +39,63 @@ static int tune_create(const rkb_host_t *host, const void *config, void **self, 
    return RKB_OK;
 }
 
-/* Reads the results of the source's assignments that this job may see.  *points is malloc'd. */
+static bool is_measured(const rkb_archive_row_t *row) {
+   return row->has_objective && row->standing &&
+          (strcmp(row->standing, RKB_ACCEPT) == 0 || strcmp(row->standing, RKB_SUSPECT) == 0);
+}
+
+/* Makes a point of a candidate.  False: the candidate says nothing of this source. */
+typedef bool (*read_point_t)(const rkb_manifest_t *manifest, const char *source, const rkb_archive_row_t *row,
+                             void *point);
+
+/* The result of an assignment of the same source. */
+static bool read_guide_point(const rkb_manifest_t *manifest, const char *source, const rkb_archive_row_t *row,
+                             void *point) {
+   guide_point_t *to = point;
+   rkb_error_t ignored;
+   to->has_objective = is_measured(row);
+   to->objective = row->objective;
+   return strcmp(row->source, source) == 0 &&
+          assignment_read(manifest, row->tune, &to->at, &ignored) == RKB_OK;
+}
+
+/* The result of any text that has none but the source's parameters. */
+static bool read_wide_point(const rkb_manifest_t *manifest, const char *source, const rkb_archive_row_t *row,
+                            void *point) {
+   wide_point_t *to = point;
+   to->own = family_has(manifest, source, row->source);
+   to->length = (double)strlen(row->source);
+   to->objective = is_measured(row) ? row->objective : NAN;
+   return row->standing && family_values(manifest, row->tune, to->value);
+}
+
+/* Reads points of so many bytes from the candidates that this job may see: none without an archive.  *points is malloc'd. */
 static int known_points(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source,
-                        guide_point_t **points, uint32_t *count, rkb_error_t *err) {
-   rkb_archive_rows_t *rows = NULL;
-   *points = NULL;
-   *count = 0;
-   if (!me->archive)
-      return RKB_OK;
+                        read_point_t read, size_t bytes, void **points, uint32_t *count, rkb_error_t *err) {
    rkb_archive_query_t query = {.size = sizeof query, .order = RKB_ARCHIVE_BY_NUMBER, .limit = ARCHIVE_ROWS};
-   int status = me->archive->query(me->host, job, &query, &rows, err);
-   if (status != RKB_OK)
-      return status;
-   uint32_t total = me->archive->rows_count(rows);
-   *points = calloc(total > 0 ? total : 1, sizeof **points);
-   if (!*points) {
-      me->archive->rows_free(rows);
-      return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %u points", total);
-   }
-   for (uint32_t i = 0; i < total; i++) {
+   rkb_archive_rows_t *rows = NULL;
+   int status = me->archive ? me->archive->query(me->host, job, &query, &rows, err) : RKB_OK;
+   const uint32_t total = rows ? me->archive->rows_count(rows) : 0;
+   *points = calloc((size_t)total + 1, bytes);
+   *count = 0;
+   if (status == RKB_OK && !*points)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %u points", total);
+   for (uint32_t i = 0; i < total && status == RKB_OK; i++) {
       const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
-      guide_point_t *point = &(*points)[*count];
-      rkb_error_t ignored;
-      if (!row->source || strcmp(row->source, source) != 0 ||
-          assignment_read(manifest, row->tune, &point->at, &ignored) != RKB_OK)
-         continue;
-      bool passed =
-         row->standing && (strcmp(row->standing, RKB_ACCEPT) == 0 || strcmp(row->standing, RKB_SUSPECT) == 0);
-      point->has_objective = passed && row->has_objective;
-      point->objective = row->objective;
-      ++*count;
+      if (row->source && read(manifest, source, row, (char *)*points + *count * bytes))
+         ++*count;
    }
-   me->archive->rows_free(rows);
-   return RKB_OK;
+   if (rows)
+      me->archive->rows_free(rows);
+   return status;
 }
 
 static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifest, const char *source,
                   rkb_random_t *stream, assignment_t *assignment, bool *moved, rkb_error_t *err) {
-   guide_point_t *points;
+   void *points;
    uint32_t count;
-   int status = known_points(me, job, manifest, source, &points, &count, err);
+   int status =
+      known_points(me, job, manifest, source, read_guide_point, sizeof(guide_point_t), &points, &count, err);
    if (status == RKB_OK)
       *moved = guide_move(me->random, stream, manifest, points, count, assignment);
    free(points);
@@ -129,10 +149,9 @@ static int move(const tune_t *me, rkb_job_t job, const rkb_item_t *request, cons
 }
 
 static int emit(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const char *source,
-                const rkb_manifest_t *manifest, const assignment_t *from, const assignment_t *to,
-                rkb_error_t *err) {
+                const rkb_manifest_t *manifest, const int64_t *from, const int64_t *to, rkb_error_t *err) {
    char difference[400], note[480];
-   char *tune = assignment_write(manifest, to);
+   char *tune = assignment_write_values(manifest, to);
    if (!tune)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot write the tune assignment");
    assignment_difference(manifest, from, to, difference, sizeof difference);
@@ -141,6 +160,28 @@ static int emit(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const
    int status = rkb_emit_candidate(me->host, job, source, tune, note, &parent, 1);
    free(tune);
    return status == RKB_OK ? RKB_OK : rkb_fail(err, status, "cannot emit the candidate");
+}
+
+/* A move to values that need not be choices; the candidate's text gets them as choices. */
+static int widen(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, const char *source,
+                 const rkb_manifest_t *manifest, const int64_t *from, rkb_error_t *err) {
+   rkb_random_t stream = me->random->for_job(me->host, job, 0);
+   int64_t to[ASSIGNMENT_MAX];
+   void *points;
+   uint32_t count;
+   bool moved = false;
+   memcpy(to, from, sizeof to);
+   int status =
+      known_points(me, job, manifest, source, read_wide_point, sizeof(wide_point_t), &points, &count, err);
+   if (status == RKB_OK)
+      status =
+         wide_move(me->random, &stream, manifest, points, count, (double)strlen(source), to, &moved, err);
+   free(points);
+   char *text = status == RKB_OK && moved ? family_text(manifest, source, to) : NULL;
+   if (text) /* else a list of choices stands where it cannot be found, and there is no candidate */
+      status = emit(me, job, parent, text, manifest, from, to, err);
+   free(text);
+   return status;
 }
 
 static int tune_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -152,6 +193,7 @@ static int tune_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
    assignment_t before, after;
+   int64_t from[ASSIGNMENT_MAX] = {0}, to[ASSIGNMENT_MAX] = {0};
    bool moved = false;
    int status = me->kernel->manifest(me->host, source, &manifest, &finding, err);
    if (status != RKB_OK)
@@ -161,9 +203,15 @@ static int tune_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    status = assignment_read(manifest, me->host->item_json(me->host, parent, "tune"), &before, err);
    after = before;
    if (status == RKB_OK)
+      assignment_values(manifest, &before, from);
+   if (status == RKB_OK && strcmp(me->config->mode, "wide") == 0)
+      status = widen(me, job, parent, source, manifest, from, err);
+   else if (status == RKB_OK)
       status = move(me, job, in, manifest, source, &after, &moved, err);
-   if (status == RKB_OK && moved)
-      status = emit(me, job, parent, source, manifest, &before, &after, err);
+   if (status == RKB_OK && moved) {
+      assignment_values(manifest, &after, to);
+      status = emit(me, job, parent, source, manifest, from, to, err);
+   }
    me->kernel->manifest_free(manifest);
    return status;
 }
@@ -177,10 +225,10 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_ENUM,
     .offset = offsetof(tune_config_t, mode),
     .fallback = "guided",
-    .choices = (const char *const[]){"neighbour", "random", "guided", "grid", "asked", NULL},
+    .choices = (const char *const[]){"neighbour", "random", "guided", "wide", "grid", "asked", NULL},
     .help =
        "neighbour: the next value below or above; random: any value; guided: by the archive's results for the "
-       "same source; grid: the point that rkb.strategy.grid asks for; asked: the assignment that "
+       "same source; wide: by those for all texts with the same parameters, and to values that are no choices yet; grid: the point that rkb.strategy.grid asks for; asked: the assignment that "
        "rkb.strategy.tune asks for."},
    {.name = "steps",
     .type = RKB_OPT_INT,

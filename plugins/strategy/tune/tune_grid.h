@@ -3,7 +3,7 @@
 #define TUNE_GRID_H
 
 #include <rkb/ext/random.h>
-#include "tuning_space.h"
+#include "tuner/tuning_space.h"
 
 enum {
    TUNE_CHOICES_MAX = 64,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "shared/individual.h"
 #include "tune_grid.h"
-#include "tuner.h"
+#include "tuner/tuner.h"
 
 enum { PARENTS_MAX = 64, EVALUATIONS_MAX = 4096 };
 

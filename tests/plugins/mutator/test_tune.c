@@ -84,8 +84,8 @@ static void random_never_stays(void **state) {
 
 static void repeats_itself(void **state) {
    (void)state;
-   const char *modes[] = {"mode=neighbour", "mode=random", "mode=guided"};
-   for (int i = 0; i < 3; i++) {
+   const char *modes[] = {"mode=neighbour", "mode=random", "mode=guided", "mode=wide"};
+   for (int i = 0; i < 4; i++) {
       fake_t fake;
       char first[128];
       start(&fake, modes[i]);
@@ -198,6 +198,109 @@ static void guided_learns(void **state) {
    fake_close(&fake);
 }
 
+/* A text of the same family whose BLOCK has one choice more. */
+static const char WIDER[] = "/* rkb-kernel: 1\n"
+                            "task: task\n"
+                            "direction: forward\n"
+                            "tune:\n"
+                            "  BLOCK: {default: 128, choices: [512, 64, 128, 256, 1024]}\n"
+                            "  VEC: {default: 4, choices: [1, 2, 4]}\n"
+                            "  FIXED: {default: 7, choices: [7]}\n"
+                            "launches:\n"
+                            "  - {kernel: k, grid: 1, block: BLOCK, args: x}\n"
+                            "*/\n"
+                            "__global__ void k(float *x) {}\n";
+
+static void know(fake_t *fake, const char *source, const char *tune, double objective) {
+   fake->rows[fake->row_count] = (rkb_archive_row_t){.number = fake->row_count + 1,
+                                                     .source = source,
+                                                     .tune = tune,
+                                                     .standing = "accept",
+                                                     .has_objective = true,
+                                                     .objective = objective};
+   fake->row_count++;
+}
+
+/* The fewer threads the better, down to the least choice: the values that are asked for go on below it, as choices of the text. */
+static void wide_goes_past_the_choices(void **state) {
+   (void)state;
+   fake_t fake;
+   start(&fake, "mode=wide");
+   know(&fake, SOURCE, "{\"BLOCK\":512,\"VEC\":4,\"FIXED\":7}", 100);
+   know(&fake, SOURCE, "{\"BLOCK\":256,\"VEC\":4,\"FIXED\":7}", 50);
+   know(&fake, SOURCE, "{\"BLOCK\":128,\"VEC\":4,\"FIXED\":7}", 25);
+   know(&fake, SOURCE, "{\"BLOCK\":64,\"VEC\":4,\"FIXED\":7}", 12);
+   know(&fake, WIDER, "{\"BLOCK\":1024,\"VEC\":4,\"FIXED\":7}", 200); /* the same text but for its choices */
+   know(&fake, SOURCE, "{\"BLOCK\":256,\"VEC\":2,\"FIXED\":7}", 51);
+   know(&fake, SOURCE, "{\"BLOCK\":64,\"VEC\":1,\"FIXED\":7}", 13);
+   uint32_t beyond = 0;
+   for (int64_t number = 0; number < 40; number++) {
+      char added[32];
+      assert_int_equal(run(&fake, number, "{\"BLOCK\": 64, \"VEC\": 4}", NULL), RKB_OK);
+      assert_int_equal(fake.emitted_count, 1);
+      const int64_t block = value_of(&fake, "BLOCK"), vec = value_of(&fake, "VEC");
+      assert_int_equal(value_of(&fake, "FIXED"), 7);
+      assert_true(block >= 32 && block % 32 == 0 && block <= 1024);
+      assert_true(vec >= 1 && vec <= 8);
+      assert_false(vec == 4 && block != 32); /* those are known, one of them from the other text */
+      if (block == 32) {
+         assert_non_null(strstr(fake_text(&fake, 0, "source"), "choices: [512, 64, 128, 256, 32]"));
+         beyond++;
+      }
+      snprintf(added, sizeof added, "[1, 2, 4%s]", vec == 8 ? ", 8" : "");
+      assert_non_null(strstr(fake_text(&fake, 0, "source"), added));
+   }
+   assert_true(beyond >= 20);
+   fake_close(&fake);
+}
+
+/* Values that another text showed to be good are tried with this one. */
+static void wide_learns_from_other_texts(void **state) {
+   (void)state;
+   fake_t fake;
+   static char other[sizeof SOURCE + 32];
+   start(&fake, "mode=wide");
+   snprintf(other, sizeof other, "%s// unlike\n", SOURCE);
+   know(&fake, other, "{\"BLOCK\":512,\"VEC\":4}", 100);
+   know(&fake, other, "{\"BLOCK\":256,\"VEC\":2}", 90);
+   know(&fake, other, "{\"BLOCK\":256,\"VEC\":4}", 91);
+   know(&fake, other, "{\"BLOCK\":128,\"VEC\":4}", 70);
+   know(&fake, other, "{\"BLOCK\":128,\"VEC\":1}", 71);
+   know(&fake, other, "{\"BLOCK\":64,\"VEC\":1}", 10);
+   know(&fake, SOURCE, "{\"BLOCK\":128,\"VEC\":4}", 69);
+   uint32_t good = 0;
+   for (int64_t number = 0; number < 40; number++) {
+      assert_int_equal(run(&fake, number, "{}", NULL), RKB_OK);
+      assert_int_equal(fake.emitted_count, 1);
+      good += value_of(&fake, "BLOCK") <= 64;
+   }
+   assert_true(good >= 20); /* from 128, blind moves go there with less than every third */
+   fake_close(&fake);
+}
+
+/* A switch is no size: its choices stay what they are. */
+static void wide_leaves_switches(void **state) {
+   (void)state;
+   static const char SWITCH[] = "/* rkb-kernel: 1\n"
+                                "task: task\n"
+                                "direction: forward\n"
+                                "tune:\n"
+                                "  TURNED: {default: 0, choices: [0, 1]}\n"
+                                "  WAY: {default: 1, choices: [1, 2, 3]}\n"
+                                "launches:\n"
+                                "  - {kernel: k, grid: 1, block: 32, args: x}\n"
+                                "*/\n"
+                                "__global__ void k(float *x) {}\n";
+   fake_t fake;
+   start(&fake, "mode=wide");
+   for (int64_t number = 0; number < 40; number++) {
+      assert_int_equal(fake_run_parent(&fake, number, NULL, SWITCH, "{}"), RKB_OK);
+      assert_int_equal(fake.emitted_count, 1);
+      assert_string_equal(fake_text(&fake, 0, "source"), SWITCH);
+   }
+   fake_close(&fake);
+}
+
 static void refuses_what_it_cannot_move(void **state) {
    (void)state;
    fake_t fake;
@@ -219,15 +322,12 @@ static void refuses_what_it_cannot_move(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(neighbour_moves_one_step),
-      cmocka_unit_test(notes_say_what_changed),
-      cmocka_unit_test(random_never_stays),
-      cmocka_unit_test(repeats_itself),
-      cmocka_unit_test(grid_counts_through),
-      cmocka_unit_test(asked_is_given),
-      cmocka_unit_test(guided_avoids_what_was_tried),
-      cmocka_unit_test(guided_learns),
-      cmocka_unit_test(refuses_what_it_cannot_move),
+      cmocka_unit_test(neighbour_moves_one_step),     cmocka_unit_test(notes_say_what_changed),
+      cmocka_unit_test(random_never_stays),           cmocka_unit_test(repeats_itself),
+      cmocka_unit_test(grid_counts_through),          cmocka_unit_test(asked_is_given),
+      cmocka_unit_test(guided_avoids_what_was_tried), cmocka_unit_test(guided_learns),
+      cmocka_unit_test(wide_goes_past_the_choices),   cmocka_unit_test(wide_learns_from_other_texts),
+      cmocka_unit_test(wide_leaves_switches),         cmocka_unit_test(refuses_what_it_cannot_move),
    };
    return RUN_TESTS(tests);
 }

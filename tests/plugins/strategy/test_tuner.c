@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/random.h"
-#include "tuner.h"
+#include "tuner/tuner.h"
 
 static const rkb_random_api_t RANDOM = {.size = sizeof RANDOM,
                                         .next = rkb_random_next,
