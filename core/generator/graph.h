@@ -84,6 +84,12 @@ static inline bool rkb_node_is_view(const rkb_node_t *node) {
 static inline bool rkb_node_is_light(const rkb_node_t *node) {
    return node->kind < RKB_NODE_REDUCE;
 }
+static inline bool rkb_node_is_output(const rkb_graph_t *graph, uint32_t node) {
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (graph->outputs[o].node == node)
+         return true;
+   return false;
+}
 static inline bool rkb_node_is_product(const rkb_node_t *node) {
    return node->kind >= RKB_NODE_MATMUL && node->kind <= RKB_NODE_CONVOLUTION_WEIGHT;
 }

@@ -11,6 +11,7 @@
 
 typedef struct rkb_kernel_file {
    rkb_graph_t *graph;
+   const rkb_schedule_t *schedule;
    rkb_arena_t *arena;
    rkb_storage_t *storage, *targets;
    rkb_text_t code, launches, scratch, maps;

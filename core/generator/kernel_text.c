@@ -10,6 +10,7 @@
 #include "generator/launch_online.h"
 #include "generator/lists.h"
 #include "generator/longer_rows.h"
+#include "generator/stored_type.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
@@ -33,9 +34,7 @@ static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
       for (uint32_t o = 0; o < graph->output_count; o++)
          if (graph->outputs[o].node == node && !through_scratch[o])
             output = &graph->outputs[o];
-      /* docs/numerics.md: what the task's graph names may be rounded where it is stored. */
-      const uint32_t own = graph->nodes[node].dtype,
-                     dtype = rkb_dtype_is_float(own) && own != RKB_BF16 && own != RKB_F16 ? RKB_F32 : own;
+      const uint32_t dtype = rkb_stored_type(graph, file->schedule, node);
       file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor),
                                                      output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
@@ -442,7 +441,8 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
 
 int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
                      rkb_error_t *err) {
-   rkb_kernel_file_t file = {.graph = graph, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
+   rkb_kernel_file_t file = {
+      .graph = graph, .schedule = schedule, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
    bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
    file.storage = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.storage);
    file.targets = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.targets);

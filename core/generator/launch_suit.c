@@ -9,6 +9,7 @@
 #include "generator/lists.h"
 #include "generator/longer_rows.h"
 #include "generator/product.h"
+#include "generator/stored_type.h"
 #include "generator/tensor_start.h"
 
 #define FUSED_A_NANOSECOND 218.0 /* multiply-adds of a multiprocessor: 128 lanes at 1.7 GHz */
@@ -187,7 +188,8 @@ static uint32_t widest(const rkb_graph_t *graph, uint32_t number, double element
       return 0;
    seen[number] = true;
    if (node->kind == RKB_NODE_INPUT || !rkb_node_is_light(node)) {
-      const uint32_t bytes = node->kind == RKB_NODE_INPUT ? rkb_dtype_bytes(node->dtype) : 4;
+      const uint32_t bytes =
+         node->kind == RKB_NODE_INPUT || rkb_dtype_narrow(node->dtype) ? rkb_dtype_bytes(node->dtype) : 4;
       return rkb_bench_elements(graph, number) >= elements / 2 ? bytes : 0;
    }
    for (uint32_t i = 0; i < node->input_count; i++) {
@@ -210,7 +212,8 @@ void rkb_launch_suit_width(const rkb_graph_t *graph, rkb_launch_t *launch) {
    }
    for (uint32_t r = 0; r < launch->root_count; r++) {
       const rkb_node_t *root = &graph->nodes[launch->roots[r]];
-      uint32_t bytes = root->dtype == RKB_BF16 || root->dtype == RKB_F16 ? 2 : 4;
+      const bool narrow = root->dtype == RKB_BF16 || root->dtype == RKB_F16 || rkb_may_store_bf16(graph, launch->roots[r]);
+      uint32_t bytes = narrow ? 2 : 4;
       for (uint32_t o = 0; o < graph->output_count; o++)
          if (graph->outputs[o].node == launch->roots[r])
             bytes = rkb_dtype_bytes(graph->outputs[o].dtype);

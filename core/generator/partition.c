@@ -8,6 +8,7 @@
 #include "generator/fusion.h"
 #include "generator/kernel_text.h"
 #include "generator/starts.h"
+#include "reference/dtype.h"
 
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {
    for (uint32_t l = 0; l < schedule->count; l++) {
@@ -20,13 +21,6 @@ uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {
             return l;
    }
    return RKB_NO_NODE;
-}
-
-static bool is_output(const rkb_graph_t *graph, uint32_t node) {
-   for (uint32_t o = 0; o < graph->output_count; o++)
-      if (graph->outputs[o].node == node)
-         return true;
-   return false;
 }
 
 /* Nodes that some output needs. */
@@ -78,7 +72,7 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule) {
       const rkb_node_t *node = &graph->nodes[n];
       const bool moved = rkb_node_is_view(node) || node->kind == RKB_NODE_FLIP ||
                          node->kind == RKB_NODE_ARANGE || node->kind == RKB_NODE_INPUT;
-      if (!needed[n] || (moved && !is_output(graph, n)))
+      if (!needed[n] || (moved && !rkb_node_is_output(graph, n)))
          continue;
       rkb_launch_t *launch = add_launch(graph, schedule, n, true);
       if (launch)
@@ -101,8 +95,19 @@ static uint32_t last_heavy(const rkb_graph_t *graph, uint32_t node, bool *seen) 
    return last;
 }
 
+/* Whether a node is a narrow float as a wider one: the same number, in more bytes. */
+static bool widens(const rkb_graph_t *graph, uint32_t number) {
+   const rkb_node_t *node = &graph->nodes[number];
+   const uint32_t from = node->input_count ? graph->nodes[node->inputs[0]].dtype : node->dtype;
+   return node->kind == RKB_NODE_MAP && strcmp(node->operation, "convert") == 0 &&
+          (from == RKB_BF16 || from == RKB_F16) && rkb_dtype_is_float(node->dtype) &&
+          rkb_dtype_holds(node->dtype, from);
+}
+
+/* The value to store for those who read a node: what it shows, and in its own narrow type. */
 static uint32_t behind_views(const rkb_graph_t *graph, uint32_t node) {
-   while (rkb_node_is_view(&graph->nodes[node]) || graph->nodes[node].kind == RKB_NODE_FLIP)
+   while (rkb_node_is_view(&graph->nodes[node]) || graph->nodes[node].kind == RKB_NODE_FLIP ||
+          widens(graph, node))
       node = graph->nodes[node].inputs[0];
    return node;
 }

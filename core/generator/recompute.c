@@ -5,13 +5,6 @@
 #include "generator/moments.h"
 #include "generator/schedule_least.h"
 
-static bool is_output(const rkb_graph_t *graph, uint32_t node) {
-   for (uint32_t o = 0; o < graph->output_count; o++)
-      if (graph->outputs[o].node == node)
-         return true;
-   return false;
-}
-
 /* Whether a product has the value as a factor, perhaps under a view. */
 static bool is_factor(const rkb_graph_t *graph, uint32_t value) {
    for (uint32_t n = value + 1; n < graph->node_count; n++)
@@ -57,7 +50,8 @@ void rkb_schedule_recompute(rkb_graph_t *graph, const rkb_target_t *target, rkb_
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t r = 0; r < schedule->launches[l].root_count && schedule->launches[l].root_count > 1;) {
          const uint32_t value = schedule->launches[l].roots[r];
-         const bool may = rkb_node_is_light(&graph->nodes[value]) && !is_output(graph, value) && !is_factor(graph, value);
+         const bool may = rkb_node_is_light(&graph->nodes[value]) && !rkb_node_is_output(graph, value) &&
+                          !is_factor(graph, value);
          if (!may || !drop(graph, target, schedule, l, r))
             r++;
       }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/stored_type.h"
 #include "reference/dtype.h"
 
 /* One launch in one bench case. */
@@ -28,7 +29,10 @@ static double elements_of(const launch_work_t *work, uint32_t node) {
 }
 
 static double bytes_of(const launch_work_t *work, uint32_t node) {
-   return elements_of(work, node) * rkb_dtype_bytes(work->graph->nodes[node].dtype);
+   const bool stored = work->graph->nodes[node].kind != RKB_NODE_INPUT;
+   return elements_of(work, node) * rkb_dtype_bytes(stored
+                                                       ? rkb_stored_type(work->graph, work->schedule, node)
+                                                       : work->graph->nodes[node].dtype);
 }
 
 /* Whether another launch stores the node, so that this one reads it. */

@@ -310,13 +310,6 @@ static uint64_t writers_of(const rkb_graph_t *graph, const rkb_schedule_t *sched
    return launches;
 }
 
-static bool is_output(const rkb_graph_t *graph, uint32_t node) {
-   for (uint32_t o = 0; o < graph->output_count; o++)
-      if (graph->outputs[o].node == node)
-         return true;
-   return false;
-}
-
 /* Gives a launch another root, and takes those away that nobody needs then.  False: it cannot write it. */
 static bool give_root(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number,
                       uint32_t node) {
@@ -332,7 +325,8 @@ static bool give_root(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedu
    for (uint32_t r = 0; r + 1 < launch->root_count;) {
       before = *launch;
       launch->roots[r] = launch->roots[--launch->root_count];
-      if (is_output(graph, before.roots[r]) || !rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
+      if (rkb_node_is_output(graph, before.roots[r]) ||
+          !rkb_schedule_is_legal(graph, schedule, target->shared_bytes)) {
          *launch = before;
          r++;
       }
