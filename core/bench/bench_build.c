@@ -130,7 +130,7 @@ static int by_value(const void *left, const void *right) {
 }
 
 typedef struct timing {
-   double wall, processor; /* seconds; processor: of the compiler process alone */
+   double wall, processor; /* in seconds; processor: time of the compiler process alone */
 } timing_t;
 
 /* Times one candidate from manifest to plan, without a cache.  Also reports the compiler's processor time, which does not depend on the
@@ -188,7 +188,7 @@ static void time_one(const rkb_device_t *device, const char *file, const char *w
    rkb_compilers_close(pool);
 }
 
-/* Twenty rounds, since one is over in a moment. */
+/* One round is too short to time, so there are twenty. */
 static double time_cached_with(bench_t *bench, uint32_t threads, const char *cache) {
    enum { ROUNDS = 20 };
    double cached = 0, worked = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -203,7 +203,7 @@ static double time_cached_with(bench_t *bench, uint32_t threads, const char *cac
 
 static void time_cached(bench_t *bench, uint32_t threads, const char *cache, double cold) {
    double one, many;
-   run(bench, threads, cache); /* fills it */
+   run(bench, threads, cache); /* this run fills the cache */
    one = time_cached_with(bench, 1, cache);
    if (cold > 0)
       printf("  (%.1f times cold)", cold / one);

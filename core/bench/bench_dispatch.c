@@ -1,9 +1,9 @@
-/* rkb-bench-dispatch: what it costs to hand a task that does nothing to a worker and its end back to the
- * loop.
+/* rkb-bench-dispatch: what it costs to hand a task that does nothing to a worker, and to report its end to
+ * the loop.
  *
- * 256 are in flight, as in a run: each end is posted to the loop, which submits the next.  Compared with the
- * same count of bare hand-overs through the loop's queue alone, in one process; prints both rates and their
- * ratio.
+ * 256 tasks are in flight, as in a run: the end of each is posted to the loop, which submits the next one.
+ * The program also hands the same number of items through the loop's queue alone, in the same process, and
+ * prints both rates and their ratio.
  *
  *    rkb-bench-dispatch [jobs]            (bind it to one core with taskset to measure a core) */
 #include <stdio.h>

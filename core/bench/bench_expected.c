@@ -49,7 +49,7 @@ static void print_sample(const char *name, const rkb_sample_t *sample) {
           (unsigned long long)sample->wanted, values, bounds);
 }
 
-/* The child's part: evaluates and prints. */
+/* The child process: evaluates one case and prints what it cost. */
 static int evaluate(const rkb_task_t *task, const rkb_case_t *the_case, const options_t *options) {
    const rkb_sampling_t sampling = {
       .task = task, .points = options->points, .budget_ns = (uint64_t)(options->budget * 1e9)};

@@ -1,11 +1,12 @@
 /* rkb-bench-http: what many concurrent event streams cost the loop.
  *
- *    rkb-bench-http [streams [events [tls-streams]]]   default 1000 streams of 100 events, 20 a second each, and
- *                                                      then 200 over TLS; 0: none of those
+ *    rkb-bench-http [streams [events [tls-streams]]]   default: 1000 streams of 100 events, 20 a second each, and
+ *                                                      then 200 streams over TLS; 0: none
  *
- * The servers are child processes on the same machine; bind this program to one core with taskset and they find
- * others by themselves (their affinity is reset).  TLS is http_server.py's, with a thread a stream.  Lag is by how
- * much a 5 ms timer came late, from the first connect on, ramp included. */
+ * The servers are child processes on the same machine.  Bind this program to one core with taskset; the
+ * servers reset their affinity and run on the other cores.  The TLS server is http_server.py, with a thread
+ * for each stream.  Lag is how late a 5 ms timer fires.  It is measured from the first connect on, so it
+ * includes the time in which streams are opened. */
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -37,7 +38,7 @@ typedef struct stream {
    uv_timer_t timer;
    uv_write_t write;
    unsigned left;
-   unsigned open; /* handles */
+   unsigned open; /* open handles */
 } stream_t;
 
 static unsigned events_a_stream;
@@ -143,7 +144,7 @@ static struct {
    unsigned left, failed;
    uint64_t events, bytes;
    uint64_t last_tick;
-   uint32_t lags[MOST_TICKS]; /* microseconds */
+   uint32_t lags[MOST_TICKS]; /* in microseconds */
    unsigned ticks;
 } bench;
 
@@ -244,7 +245,7 @@ static int run_tls(unsigned streams, unsigned events) {
    char url[64], certificate[64];
    memset(&all, 0xff, sizeof all);
    sched_getaffinity(0, sizeof mine, &mine);
-   sched_setaffinity(0, sizeof all, &all); /* for the child */
+   sched_setaffinity(0, sizeof all, &all); /* of the child process */
    bool started = http_server_start(&server);
    sched_setaffinity(0, sizeof mine, &mine);
    if (!started) {

@@ -1,5 +1,6 @@
-/* rkb-bench-lint: processor time of rkb.verifier.lint on each seed kernel, whole jobs of the built plugin: manifest, tokens, every
- * rule, the verdict.  Prints the median and the longest of many a seed and how the slowest median stands to the goal. */
+/* rkb-bench-lint: processor time of rkb.verifier.lint on each seed kernel.  A measurement is a whole job of
+ * the built plugin: manifest, tokens, every rule, the verdict.  Prints the median and the longest of many
+ * jobs for each seed, and compares the slowest median with the goal. */
 #include "fake.h"
 #include "base/usage.h"
 
@@ -16,14 +17,14 @@ static int ascending(const void *left, const void *right) {
    return (a > b) - (a < b);
 }
 
-/* Of this thread: what else the machine does is left out. */
+/* Time of this thread alone, so that other programs do not count. */
 static double processor_ms(void) {
    struct timespec now;
    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* Milliseconds: the median; *longest receives the longest. */
+/* Returns the median in milliseconds; *longest receives the longest time. */
 static double time_one(fake_t *fake, const char *text, double *longest) {
    double times[TIMES];
    rkb_item_t *candidate = fake_candidate(fake, 1, text, "{}");

@@ -1,7 +1,8 @@
-/* rkb-bench-machine - thread-instructions a nanosecond of the checking machine on one core, at each level of checks, on a
- * 256^3 matrix product and a layer norm of 512 x 1024; beside it, in the same run, a plain interpreter of one thread at a time
- * with the checks of one of the levels (scalar.h), and how the two stand to each other and to the goals.  Exits with 1 when a
- * run fails, or when the plain interpreter's checks find nothing in the kernels without their barriers. */
+/* rkb-bench-machine - thread-instructions a nanosecond of the checking machine on one core, at each level of
+ * checks, on a 256^3 matrix product and a layer norm of 512 x 1024.  The same run also measures a plain
+ * interpreter, which executes one thread at a time and has the checks of one of the levels (scalar.h).
+ * Prints the ratio of the two, and compares both with the goals.  Exits with 1 when a run fails, or when the
+ * plain interpreter finds nothing wrong in the kernels whose barriers were removed. */
 #include "machine/machine_harness.h"
 #include "scalar.h"
 #include "base/usage.h"
@@ -17,7 +18,8 @@ static double now(void) {
    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define RUNS 25 /* the least of them: neighbours on a shared host make a run longer, never shorter */
+/* The least of them counts: other work on a shared host makes a run longer, never shorter. */
+#define RUNS 25
 #define SCALAR_RUNS 5
 
 static bool open_kernel(harness_t *harness, const char *name, bool barriers) {
@@ -27,7 +29,7 @@ static bool open_kernel(harness_t *harness, const char *name, bool barriers) {
    snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.ptx", name);
    char *ptx = harness_read_file(path);
    for (char *at = ptx; at && !barriers && (at = strstr(at, "bar.sync"));)
-      at[0] = at[1] = '/'; /* the rest of the line is a comment now */
+      at[0] = at[1] = '/'; /* this makes the rest of the line a comment */
    bool done = source && ptx && harness_open(harness, source, ptx, message, sizeof message);
    if (!done)
       fprintf(stderr, "%s: %s\n", path, message);

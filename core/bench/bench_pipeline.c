@@ -1,5 +1,6 @@
-/* rkb-bench-pipeline: candidates a second that stock.yaml judges fully (new PTX, every check case, the model), by task, with an
- * empty build cache.  Rejections and duplicates are cheaper and are told apart.  The main thread is the engine's loop. */
+/* rkb-bench-pipeline: candidates a second that stock.yaml judges in full (new PTX, every check case, the
+ * model), by task, with an empty build cache.  Rejections and duplicates are cheaper, so they are counted
+ * apart.  The main thread is the engine's loop. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char *const default_tasks[] = {"llama_rmsnorm", "softmax", "mnist_l
 
 typedef struct tally {
    uint64_t judged, rejected, other, duplicates;
-   double last_seconds; /* when the last of the judged ended */
+   double last_seconds; /* when the last judged candidate ended */
 } tally_t;
 
 static void observe(void *argument, const rkb_event_t *event) {
@@ -53,7 +54,8 @@ static rkb_pipeline_t *open_stock(const char *name, const char *candidates) {
    return pipeline;
 }
 
-/* Of this process and the compiler processes it has ended: a busy machine stretches the wall clock and not this. */
+/* Processor time of this process and of the compiler processes that have ended: other work on the machine
+ * changes the wall clock, but not this. */
 static double processor_seconds(void) {
    double seconds = 0;
    for (int who = 0; who < 2; who++) {

@@ -1,12 +1,15 @@
-/* rkb-bench-scale: a SIMULATION of one run on many cores and GPUs.  No candidate is made or judged: a run is a closed network of queues, and the
- * times of its parts are given on the command line, as they were measured.  Prints candidates a second and how busy each part is.
+/* rkb-bench-scale: a SIMULATION of one run on many cores and GPUs.  It makes and judges no candidate.  The
+ * run is a closed network of queues; you give the measured times of its parts on the command line.  Prints
+ * candidates a second, and how busy each part is.
  *
- *   rkb-bench-scale LOOP_MS PROPOSE_MS SCREEN_MS GPU_MS SHARE WINDOW CORES GPUS [CANDIDATES [LOCAL_CORES]]
+ *    rkb-bench-scale LOOP_MS PROPOSE_MS SCREEN_MS GPU_MS SHARE WINDOW CORES GPUS [CANDIDATES [LOCAL_CORES]]
  *
- * LOOP_MS is of a whole candidate.  The life of a candidate: a core of the coordinator proposes it, the loop sends it, a worker's core
- * screens it, the loop records that; SHARE of them go to a GPU, and the loop records that too.  Times vary as lognormal ones do whose 90th percentile is 3.8 times their median: what the
- * whole check of seeds showed (README.md, 0.76 s and 2.9 s).  Results reach the strategy in the order of requests, and request n waits until
- * all up to n - WINDOW were told (docs/architecture.md).  One thread. */
+ * LOOP_MS is the loop's time for a whole candidate.  A candidate takes these steps: a core of the coordinator
+ * proposes it, the loop sends it, a worker's core screens it, and the loop records the result.  SHARE of the
+ * candidates go to a GPU, and the loop records that result too.  Times are lognormal, with a 90th percentile
+ * of 3.8 times the median, as the whole check of seeds has (README.md, 0.76 s and 2.9 s).  The strategy gets
+ * results in the order of requests.  Request n waits until it has all results up to n - WINDOW
+ * (docs/architecture.md).  One thread. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,12 +25,12 @@ static const char *const names[STATIONS] = {"loop", "propose", "screen", "gpu"};
 
 typedef struct event {
    double time;
-   uint32_t candidate; /* whose step ends */
+   uint32_t candidate; /* whose step ends then */
 } event_t;
 
 typedef struct station {
    uint32_t servers, busy;
-   double mean, spent; /* seconds; spent: of all servers together */
+   double mean, spent; /* in seconds; spent: by all servers together */
    uint32_t *queue;    /* a ring of window + 1 candidates */
    uint32_t head, count;
 } station_t;
@@ -36,7 +39,7 @@ typedef struct simulation {
    station_t stations[STATIONS];
    event_t *heap;
    uint32_t heaped, window, total, next, told;
-   uint8_t *step, *done; /* of each candidate */
+   uint8_t *step, *done; /* for each candidate */
    double share, now, sigma;
    uint64_t random;
 } simulation_t;
@@ -49,7 +52,7 @@ static double draw(simulation_t *simulation) {
    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Lognormal with this mean; the loop's own work hardly varies. */
+/* A lognormal time with this mean.  The loop's own time is constant, since it varies little. */
 static double service(simulation_t *simulation, const station_t *station, bool varies) {
    if (!varies)
       return station->mean;
@@ -109,7 +112,7 @@ static void leave(simulation_t *simulation, uint32_t which) {
    serve(simulation, which, candidate);
 }
 
-/* In the order of requests. */
+/* The strategy gets results in the order of requests. */
 static void finish(simulation_t *simulation, uint32_t candidate) {
    simulation->done[candidate] = 1;
    while (simulation->told < simulation->total && simulation->done[simulation->told])
@@ -169,7 +172,8 @@ int main(int count, char **arguments) {
    simulation_t simulation = {.share = number(arguments[5], 1),
                               .window = (uint32_t)number(arguments[6], MAX_WINDOW),
                               .total = count > 9 ? (uint32_t)number(arguments[9], MAX_CANDIDATES) : 100000,
-                              .sigma = log(3.8) / 1.2815515655446004, /* the 90th percentile of a normal */
+                              /* Divided by the 90th percentile of a normal distribution. */
+                              .sigma = log(3.8) / 1.2815515655446004,
                               .random = 1};
    const double servers[STATIONS] = {1, count > 10 ? number(arguments[10], 1e6) : 16,
                                      number(arguments[7], 1e6), number(arguments[8], 1e6)};
@@ -181,7 +185,8 @@ int main(int count, char **arguments) {
       simulation.stations[i] = (station_t){.servers = servers[i] < 1 ? 1 : (uint32_t)servers[i],
                                            .mean = number(arguments[1 + i], 1e9) * 1e-3,
                                            .queue = rkb_allocate(simulation.window + 1, sizeof(uint32_t))};
-   simulation.stations[LOOP].mean /= 2 + simulation.share; /* the steps of a candidate on the loop */
+   /* The loop serves each candidate in this many steps. */
+   simulation.stations[LOOP].mean /= 2 + simulation.share;
    simulation.heap = rkb_allocate(simulation.window + 1, sizeof *simulation.heap);
    simulation.step = rkb_allocate(simulation.total, 1);
    simulation.done = rkb_allocate(simulation.total, 1);

@@ -1,14 +1,16 @@
-/* rkb-bench-screen: processor time and memory of judging each seed kernel.  'cases' is what the goals speak of: the whole check
- * with the machine on the task's check cases alone, all their input families.  'first' adds what else the pipeline asks of
- * the machine: shapes drawn anew and blocks sampled at the bench shapes.  Each is the first check of a process of its own; 'again' is a
- * second one there, which finds expected values kept.  Others on the same host make processor time longer, never shorter: 'cases' is
- * measured in ROUNDS rounds over all seeds, and the least and the most of them are told.  Prints a table and how it stands to the
- * goals; exits with 1 when a seed is not accepted.
+/* rkb-bench-screen: processor time and memory of judging each seed kernel.  Column 'cases' is what the goals
+ * are about: the whole check by the machine on the task's check cases alone, with all their input families.
+ * Column 'first' adds what else the pipeline asks of the machine: shapes drawn anew, and blocks sampled at
+ * the bench shapes.  Both are the first check of a process.  Column 'again' is a second check in that
+ * process, which reuses expected values.  Other work on the host makes processor time longer, never shorter,
+ * so 'cases' is measured in ROUNDS rounds over all seeds, and the program prints the least and the most of
+ * them.  Prints a table and compares it with the goals; exits with 1 when a seed is not accepted.
  *
  *    rkb-bench-screen [PIPELINE [SEED.cu ...]]      without seeds: all of the source tree's; the pipeline has a stage 'machine'
  *    rkb-bench-screen --whole [SEED.cu ...]         `rkb check` as a person runs it, from an empty cache, compiling and starting included
  *
- * Compiling is not counted: each seed is built once before, and its build kept.  On one core; one thread but for the engine's own. */
+ * Compiling is not counted: each seed is built once before, and its build kept.  Uses one core, and one
+ * thread beside the engine's own. */
 #include <glob.h>
 #include <limits.h>
 #include <sched.h>
@@ -34,9 +36,9 @@
 
 typedef struct seed_cost {
    double cases, first, again; /* seconds of processor time; cases: the least of the rounds */
-   double most;                /* of the rounds */
-   double bytes;               /* resident at most */
-   double predicted;           /* microseconds, the sum over bench cases; negative: not predicted */
+   double most;                /* the most of the rounds */
+   double bytes;               /* most resident memory */
+   double predicted;           /* in microseconds, the sum over bench cases; negative: not predicted */
    uint32_t predicted_cases;   /* bench cases predicted */
    char standing[16], reason[48];
 } seed_cost_t;
@@ -48,7 +50,7 @@ static double seconds_of(int who) {
           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* Its own, and that of the processes that it waited for: jobs run there. */
+/* Processor time of this process and of its ended children, in which jobs run. */
 static double processor_seconds(void) {
    return seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN);
 }
@@ -103,7 +105,7 @@ static bool split_path(const char *path, char *task, size_t task_size, char *dir
    return true;
 }
 
-/* In a child: its memory is one seed's alone, and nothing is kept from the seed before. */
+/* Runs in a child process, so that memory is one seed's alone and nothing is kept from the seed before. */
 static void measure(const char *pipeline_path, const char *path, bool cases_alone, seed_cost_t *cost) {
    static const char *const cases_set[] = {"screen.machine.with.shapes=0",
                                            "screen.machine.with.bench_blocks=0", NULL};
@@ -197,7 +199,7 @@ static bool is_small(const char *name) {
           strncmp(name, "mnist_linear/", 13) == 0;
 }
 
-/* One figure of all seeds: the largest of the small tasks', the median, the 95th percentile. */
+/* Sums up one figure of all seeds: the largest of the small tasks', the median, the 95th percentile. */
 static void summarise(char **paths, const seed_cost_t *costs, size_t count, figure_t *figure, double *sorted,
                       double summary[3]) {
    summary[0] = 0;
@@ -237,7 +239,7 @@ static int table(const char *pipeline, char **paths, size_t count) {
       fprintf(stderr, "no memory for the table\n");
       return 2;
    }
-   for (size_t n = 0; n < count; n++) { /* the compiler's work is kept from here on */
+   for (size_t n = 0; n < count; n++) { /* from here on the compiler's results are kept */
       measure_apart(pipeline, paths[n], true, &costs[n]);
       costs[n] = (seed_cost_t){0};
    }
@@ -259,7 +261,8 @@ static int table(const char *pipeline, char **paths, size_t count) {
 
 #define GOAL_WHOLE 0.4
 
-/* Of `rkb check` with nothing in the cache: processor time of all its processes, and the time on the clock.  False when it did not accept. */
+/* Runs `rkb check` with an empty cache.  Receives the processor time of all its processes and the time on the
+ * clock.  False: it did not accept. */
 static bool check_whole(const char *path, double *processor, double *clock) {
    char cache[] = "/tmp/rkb-bench-XXXXXX", command[64];
    struct timespec began, ended;
@@ -307,7 +310,8 @@ static int whole_table(char **paths, size_t count) {
    return failures != 0;
 }
 
-/* The goals are for one core: on several, libraries' threads that wait for work turn in place, which counts as processor time. */
+/* The goals are for one core.  On several cores, threads of libraries that wait for work spin, and that
+ * counts as processor time. */
 static void use_one_core(void) {
    cpu_set_t mine, one;
    CPU_ZERO(&one);

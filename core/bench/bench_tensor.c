@@ -1,6 +1,7 @@
-/* rkb-bench-tensor - multiply-adds a second of the checking machine on one core, in processor time, on products of bfloat16 matrices as
- * fast kernels write them (tests/machine/kernels: gemm_bf16.cu with cp.async, ldmatrix and mma, gemm_wgmma.cu and gemm_tma_wgmma.cu with wgmma),
- * at each level of checks, and of the sums alone; and how they stand to the goal.  Exits with 1 when a run fails. */
+/* rkb-bench-tensor - multiply-adds a second of the checking machine on one core, in processor time, on
+ * products of bfloat16 matrices as fast kernels write them (tests/machine/kernels: gemm_bf16.cu with
+ * cp.async, ldmatrix and mma, gemm_wgmma.cu and gemm_tma_wgmma.cu with wgmma).  Measures each level of
+ * checks, and the sums alone, and compares them with the goal.  Exits with 1 when a run fails. */
 #include "machine/machine_harness.h"
 #include "machine/lanes/tensor_arithmetic.h"
 
@@ -10,7 +11,8 @@
 #include <time.h>
 #include "base/usage.h"
 
-#define RUNS 15 /* the least of them: neighbours on a shared host make a run longer, never shorter */
+/* The least of them counts: other work on a shared host makes a run longer, never shorter. */
+#define RUNS 15
 #define GOAL 2.0
 #define EVERYTHING (RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT)
 

@@ -1,12 +1,14 @@
-/* rkb-bench-tuning: how near the best of a tune space rkb.strategy.tune comes in few evaluations, on spaces that others measured
- * whole.  A checkout of github.com/AutoTuningAssociation/benchmark_hub has them:
+/* rkb-bench-tuning: how near rkb.strategy.tune comes to the best of a tune space in few evaluations, on
+ * spaces of which others measured every point.  A checkout of github.com/AutoTuningAssociation/benchmark_hub
+ * has them:
  *
  *    rkb-bench-tuning [--seeds N] HUB/cachefiles/{convolution,dedispersion}_milo/[A-Z]*_T4.json.gz
  *
- * Prints for each space the least time over the best time found after 20, 50 and 100 evaluations, the mean of N seeds (10), and
- * what as many random configurations without repetition give (200 seeds); a failed configuration is an evaluation too, and before
- * the first correct one the fraction is 0.  Then geometric means over the spaces: of the GPUs on which the strategy's constants
- * were chosen, of the others, of all.  One thread. */
+ * For each space, prints the space's least time divided by the best time found after 20, 50 and 100
+ * evaluations: the mean of N seeds (10), and beside it the same for random configurations without repetition
+ * (200 seeds).  A failed configuration is an evaluation too, and before the first correct one the fraction is
+ * 0.  Then it prints geometric means over the spaces: of the GPUs on which the strategy's constants were
+ * chosen, of the others, of all.  One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,7 @@ typedef struct group {
    fractions_t tuned, random; /* sums of logarithms */
 } group_t;
 
-/* Adds what one evaluation changed: `best` is the least time of the first `done`. */
+/* Adds the effect of one evaluation: `best` is the least time of the first `done`. */
 static void note(fractions_t *sums, const t4_space_t *t4, uint32_t done, double best) {
    for (uint32_t s = 0; s < STEPS; s++)
       if (done == EVALUATIONS[s])

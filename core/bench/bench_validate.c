@@ -1,5 +1,6 @@
-/* rkb-bench-validate: how long `rkb validate` takes to refuse hostile files of 1 MiB.  Prints the processor's milliseconds of
- * the whole command for each, the plugins' loading included, best of three. */
+/* rkb-bench-validate: how long `rkb validate` takes to refuse hostile files of 1 MiB.  For each file, prints
+ * the processor time of the whole command in milliseconds, with the loading of plugins: the least of three
+ * runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,12 +1,13 @@
-/* rkb-bench-verify: the labelled fault corpus through the checking machine, and what it makes of it: a table
- * by operator, the part kept out of tuning apart, with Wilson's intervals.  With --sample N only the N faults
- * whose ids hash lowest, and an exit of 1 when a fault is accepted that the list of known misses does not
- * name, or when a listed one is rejected now. With --kernels the correct kernels in place of the faults: any
- * verdict but accept is a failure; --every-tune is every setting of their grids.  --except FILE leaves out what the file names.
+/* rkb-bench-verify: checks the labelled fault corpus by the checking machine.  Prints a table by operator
+ * with Wilson's intervals, and apart from it the faults that were kept out of tuning.  With --sample N it
+ * takes only the N faults whose ids hash lowest, and exits with 1 when a fault is accepted that the list of
+ * known misses does not name, or when a listed one is rejected now.  With --kernels it takes the correct
+ * kernels in place of the faults: any verdict but accept is a failure; --every-tune takes every setting of
+ * their grids.  --except FILE leaves out what the file names.
  *
- * Works in --jobs child processes, because a check turns its thread into the engine's loop; each takes the next
- * subject and appends whole lines to the results, which an interrupted run goes on from.  A child that a subject
- * ends leaves a line for it and is replaced. */
+ * Works in --jobs child processes, because a check turns its thread into the engine's loop.  Each takes the
+ * next subject and appends whole lines to the results, so an interrupted run can go on from them.  When a
+ * subject ends its child, the program writes a line for it and starts another child. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

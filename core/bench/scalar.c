@@ -133,7 +133,7 @@ static uint64_t run_thread(scalar_t *s, thread_t *t) {
       case LD_PARAM_U64:
       case LD_PARAM_U32:
       case LD_PARAM_F32:
-         /* the parameter's slot holds its offset; the plan says which argument lies there */
+         /* A parameter's slot holds its offset; the plan says which argument lies there. */
          for (uint32_t n = 0; n < s->harness->plan.launches[0].argument_count; n++)
             if (s->harness->plan.launches[0].arguments[n].offset == r[a] + (uint64_t)i->offset)
                SET(s->parameters[n]);
@@ -253,7 +253,8 @@ static uint64_t run_thread(scalar_t *s, thread_t *t) {
    return executed;
 }
 
-/* d|p, a, distance, clamp, members: all lanes at one shuffle (whole warps and full masks, as the kernels have them). */
+/* d|p, a, distance, clamp, members: all lanes are at the same shuffle, since the kernels shuffle whole warps
+ * with full masks. */
 static void shuffle(scalar_t *s, thread_t *lanes) {
    const instruction_t *i = &s->code[lanes[0].pc];
    uint64_t value[WARP];
@@ -325,7 +326,7 @@ static void start_block(scalar_t *s) {
    }
 }
 
-/* All that live are at one barrier: on. */
+/* When all live threads are at one barrier, they go on. */
 static bool release(scalar_t *s) {
    uint32_t waiting = 0, place = 0;
    for (uint32_t n = 0; n < s->thread_count; n++)
@@ -340,7 +341,7 @@ static bool release(scalar_t *s) {
          s->threads[n].state = READY;
       }
    s->time++;
-   if (++s->epoch == 0x100) { /* 0 is no epoch */
+   if (++s->epoch == 0x100) { /* 0 means no epoch */
       s->epoch = 1;
       memset(s->shared_records, 0, (s->shared_bytes / 4 + 1) * sizeof *s->shared_records);
    }

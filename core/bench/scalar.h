@@ -1,5 +1,6 @@
-/* A plain interpreter of PTX to measure the machine against: one thread at a time, one switch an instruction, with the checks of
- * the machine's level "bounds, definedness, races" and no others.  Knows the instructions of the benchmark's kernels.  One thread. */
+/* A plain interpreter of PTX, with which the machine is compared: it executes one thread at a time, by a
+ * switch for each instruction, with the checks of the machine's level "bounds, definedness, races" and no
+ * others.  Knows the instructions of the benchmark's kernels alone.  One thread. */
 #ifndef RKB_BENCH_SCALAR_H
 #define RKB_BENCH_SCALAR_H
 
@@ -7,7 +8,8 @@
 
 typedef struct scalar scalar_t;
 
-/* The first launch of a harness.  NULL with a message when an instruction is not known or memory is out. */
+/* Opens the first launch of a harness.  Returns NULL with a message when an instruction is not known or
+ * memory runs out. */
 scalar_t *scalar_open(const harness_t *harness, char *message, size_t size);
 void scalar_close(scalar_t *scalar);
 /* Executes the launch on the harness's buffers.  Returns the thread-instructions executed; *found says what is wrong, or is "". */

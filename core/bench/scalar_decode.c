@@ -23,7 +23,7 @@ static uint32_t new_slot(scalar_t *s, uint8_t kind, uint64_t bits) {
    return s->slot_count++;
 }
 
-/* A register's slot is its number; anything else gets one of its own. */
+/* The slot of a register is its number; any other operand gets a slot of its own. */
 static bool take_operand(scalar_t *s, const ptx_operand_t *operand, instruction_t *i, uint32_t *slot) {
    const ptx_module_t *module = s->harness->module;
    switch (operand->kind) {

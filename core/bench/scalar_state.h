@@ -1,5 +1,5 @@
-/* What the plain interpreter's two halves share: an instruction of its own form, and the state of the launch it executes.  Opened and
- * closed by scalar_decode.c, executed by scalar.c.  One thread. */
+/* What scalar_decode.c and scalar.c share: an instruction in the interpreter's own form, and the state of the
+ * launch that it executes.  scalar_decode.c opens and closes the state, scalar.c executes it.  One thread. */
 #ifndef RKB_BENCH_SCALAR_STATE_H
 #define RKB_BENCH_SCALAR_STATE_H
 
@@ -59,10 +59,10 @@ enum opcode {
 
 typedef struct instruction {
    uint32_t opcode, target;
-   int32_t guard; /* slot, or -1 */
+   int32_t guard; /* a slot, or -1 */
    bool negated;
    uint32_t slot[MOST_OPERANDS];
-   int64_t offset; /* of an address */
+   int64_t offset; /* added to an address */
 } instruction_t;
 
 enum thread_state { READY, AT_BARRIER, AT_SHUFFLE, DONE };

@@ -12,7 +12,8 @@ enum { TEXT_MAX = 128 << 20, POINTS_MAX = 65536, PARAMETERS_MAX = 32 };
 
 typedef struct source {
    gzFile file;
-   size_t left; /* bytes that may still be read: a small gzip file may hold endless text */
+   /* Bytes that may still be read; the limit is there because a small gzip file may expand without end. */
+   size_t left;
 } source_t;
 
 static size_t read_some(void *buffer, size_t length, void *data) {
@@ -40,7 +41,7 @@ static json_t *read_document(const char *path, rkb_error_t *err) {
    return document;
 }
 
-/* NAN: not correct, or without a time. */
+/* NAN: the result is not correct, or has no time. */
 static double time_of(const json_t *result) {
    const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
    const json_t *measurement;
