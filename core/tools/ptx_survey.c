@@ -1,8 +1,8 @@
-/* rkb-ptx-survey FILE.ptx: what the checking machine would need to execute a PTX file and does not have.  A program of its own
- * because the machine is this plugin's private library; rkb doctor --ptx runs it.
+/* rkb-ptx-survey FILE.ptx: lists what the checking machine would need to execute a PTX file and does not
+ * have.  It is a program of its own so that rkb does not load the machine; rkb doctor --ptx runs it.
  *
- * One line for each opcode or feature that is missing, most frequent first, with the first place it stands at.  Exit: 0 nothing
- * is missing, 1 something is, 2 the file cannot be read. */
+ * Prints one line for each opcode or feature that is missing, the most frequent first, with the first line
+ * where it stands.  Exit: 0 nothing is missing, 1 something is, 2 the file cannot be read. */
 #include "base/memory.h"
 #include "base/usage.h"
 #include "machine/machine.h"
@@ -15,7 +15,7 @@
 
 struct missing {
    char what[96], kernel[256];
-   uint32_t line; /* the first */
+   uint32_t line; /* where it stands first */
    uint64_t count;
 };
 

@@ -30,7 +30,7 @@ static bool same_kernel(const corpus_t *corpus, uint32_t a, uint32_t b) {
           strcmp(left->task, right->task) == 0 && strcmp(left->direction, right->direction) == 0;
 }
 
-/* Two operators can make the same text of one kernel. */
+/* Two operators can make the same text of one kernel: whether an earlier fault has it. */
 static bool stands_before(const corpus_t *corpus, uint32_t fault) {
    for (uint32_t i = 0; i < fault; i++)
       if (same_kernel(corpus, i, fault))

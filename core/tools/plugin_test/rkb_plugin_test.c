@@ -14,7 +14,7 @@
 
 enum { TRIAL_SECONDS = 20, TASK_SECONDS = 600, BROKEN_BIT = 1, UNTRIED_BIT = 2 };
 
-/* The registry's sentences about this object: magic, ABI, sizes, ids, tables. */
+/* Loads the plugin; the registry reports what is wrong with the object: magic, ABI, sizes, ids, tables. */
 static const rkb_plugin_t *load(const char *path, report_t *report) {
    const char *const first[] = {path, NULL};
    char *absolute = realpath(path, NULL);
@@ -39,7 +39,7 @@ static const rkb_plugin_t *load(const char *path, report_t *report) {
    return plugin;
 }
 
-/* Runs one trial in a child, so that a crash or a hang is a sentence. */
+/* Runs one trial in a child process, so that a crash or a hang becomes a line of the report. */
 static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const char *with, const task_trial_t *task,
                 report_t *report) {
    const char *id = stage ? stage->id : strategy->id;
@@ -77,7 +77,7 @@ static void try(const rkb_stage_t *stage, const rkb_strategy_t *strategy, const 
    report->untried += WIFEXITED(outcome) && (WEXITSTATUS(outcome) & UNTRIED_BIT) != 0;
 }
 
-/* Stages that need a task, a build or real kernels, in runs of the engine itself. */
+/* Tries stages that need a task, a build or real kernels, in runs of the engine. */
 static void try_with_task(const rkb_plugin_t *plugin, const char *with, const task_trial_t *task, report_t *report) {
    for (const rkb_stage_t *const *stage = plugin->stages; stage && *stage; stage++)
       try(*stage, NULL, with, task, report);

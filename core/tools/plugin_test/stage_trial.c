@@ -1,4 +1,5 @@
-/* One stage, used as the engine would: created twice, run once, stopped and destroyed.  The trial's process alone. */
+/* Uses one stage as the engine would: creates it twice, runs it once, stops and destroys it.  Has the trial's
+ * process for itself. */
 #include <rkb/items.h>
 #include <string.h>
 #include "tools/plugin_test/trial_host.h"
@@ -172,7 +173,7 @@ void stage_trial(const rkb_stage_t *stage, const char *with, report_t *report) {
    if (!trial_config_make(stage->id, stage->options, stage->option_count, stage->config_size, with,
                           &subject.config, report))
       return;
-   /* Two at a time, for nothing may be shared between instances. */
+   /* There are two at a time, because instances must share nothing. */
    for (int i = 0; i < INSTANCES; i++)
       test_host_init(&subject.hosts[i], i == 0 ? "first" : "second");
    bool offered = test_host_offers(&subject.hosts[0], stage->id, RKB_NEEDS(stage), report);

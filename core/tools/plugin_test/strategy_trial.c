@@ -1,4 +1,4 @@
-/* One strategy, asked and told a few times as the engine would.  The trial's process alone. */
+/* Asks and tells one strategy a few times, as the engine would.  Has the trial's process for itself. */
 #include <string.h>
 #include "base/json.h"
 #include "base/random.h"
@@ -13,7 +13,7 @@ static const rkb_operator_t operators[] = {
    {.id = "seed", .stage = "rkb.translator.seed", .weight = 1, .kind = RKB_TRANSLATOR},
 };
 
-/* A request with one candidate; parent 0: none. */
+/* Tells the strategy a request with one candidate; parent 0: none. */
 static int tell_one(const rkb_strategy_t *strategy, void *self, int64_t request, int64_t number,
                     int64_t parent, rkb_error_t *err) {
    static const char *const names[] = {"model.predicted_us"};
@@ -41,7 +41,7 @@ static int tell_one(const rkb_strategy_t *strategy, void *self, int64_t request,
    return strategy->tell(self, &result, err);
 }
 
-/* What is wrong with an answer, or NULL.  Numbers up to told were told. */
+/* Says what is wrong with an answer, or NULL.  Results of numbers up to told were told. */
 static const char *answer_fault(const rkb_request_t *request, int64_t told) {
    rkb_error_t err;
    json_t *hints;
@@ -106,7 +106,7 @@ void strategy_trial(const rkb_strategy_t *strategy, const char *with, report_t *
       return;
    test_host_init(&host, "search");
    if (!test_host_offers(&host, strategy->id, RKB_NEEDS(strategy), report)) {
-      /* said already */
+      /* the reason was reported already */
    } else if (strategy->create(&host.host, config.bytes, &setup, rkb_random_stream(1, "search", 0, 0), &self,
                                &err) != RKB_OK) {
       if (err.message[0])

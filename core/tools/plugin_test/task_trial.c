@@ -1,5 +1,5 @@
-/* A stage in a run of the engine, with a task's kernels: what a sample cannot show.  The run keeps no archive.  The trial's process alone, while it has
- * one thread: the engine forks. */
+/* Runs a stage in the engine with a task's kernels, which shows what a sample cannot.  The run keeps no
+ * archive.  Has the trial's process for itself, as long as it has one thread, since the engine forks. */
 #include <rkb/items.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 enum { CANDIDATES = 6, TEXT_ROOM = 64 << 10 };
 
 typedef struct watch {
-   const char *id; /* of the stage's entry */
+   const char *id; /* the id of the stage's entry */
    report_t *report;
-   uint32_t jobs, accepted, suspect, unknown, rejected, untold; /* of the stage */
-   uint32_t made;                                              /* candidates by it */
+   uint32_t jobs, accepted, suspect, unknown, rejected, untold; /* verdicts of the stage's jobs */
+   uint32_t made;                                               /* candidates that the stage made */
    char trouble[400];                                          /* the last tool.* reason */
 } watch_t;
 
@@ -48,7 +48,7 @@ static bool proposes(const rkb_stage_t *stage) {
    return stage->kind == RKB_TRANSLATOR || stage->kind == RKB_MUTATOR;
 }
 
-/* The least pipeline that has the stage at work on real kernels. */
+/* Writes the smallest pipeline in which the stage works on real kernels. */
 static void write_pipeline(const rkb_stage_t *stage, const char *with, rkb_text_t *out) {
    const char *options = with ? with : "{}";
    rkb_text_format(out, "rkb: 1\nname: plugin-test\nseed: 1\ntarget: h200\nlimits: {candidates: %d}\npropose:\n", CANDIDATES);

@@ -1,4 +1,5 @@
-/* A stage's config struct from its option table, as the engine would fill it.  The trial's process alone. */
+/* Fills a stage's config struct from its option table, as the engine would.  Has the trial's process for
+ * itself. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -10,7 +11,7 @@
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5, CONFIG_ARENA = 16 << 20 };
 
-/* A nested struct may hold flags alone, so that nothing is known of its alignment. */
+/* A nested struct may hold flags alone, so its alignment is not known. */
 static size_t alignment_of(uint32_t type) {
    return type == RKB_OPT_BOOL || type == RKB_OPT_TABLE ? 1 : _Alignof(uint64_t);
 }

@@ -77,7 +77,7 @@ static int open_conversation(const rkb_host_t *host, const rkb_conversation_spec
 
 static int ask(const rkb_host_t *host, rkb_conversation_t *conversation, rkb_job_t job, const char *line, rkb_conversation_read_t read,
                void *argument, rkb_error_t *err) {
-   of(host)->wrong_job += job != 0 && job != HOST_JOB; /* 0: a strategy's, which has no jobs */
+   of(host)->wrong_job += job != 0 && job != HOST_JOB; /* a strategy has no jobs: 0 */
    return conversation_ask(conversation, line, 0, NULL, NULL, read, argument, err);
 }
 
@@ -148,7 +148,7 @@ static void host_item_unref(const rkb_host_t *host, rkb_item_t *item) {
    rkb_item_unref(item);
 }
 
-/* The engine's items, with the host that the interface passes along left out. */
+/* The engine's functions for items, without the host that the interface passes along. */
 #define FORWARD(result, name, parameters, ...)                                                               \
    static result host_##name parameters {                                                                    \
       (void)host;                                                                                            \
@@ -225,7 +225,7 @@ bool test_host_offers(const test_host_t *host, const char *id, const char *const
    return true;
 }
 
-/* What was posted runs without the mutex held, for it may post again. */
+/* Runs what was posted without holding the mutex, since it may post again. */
 static void run_posts(test_host_t *host) {
    for (uint32_t i = 0; i < host->post_count; i++) {
       void (*fn)(void *arg) = host->posts[i].fn;

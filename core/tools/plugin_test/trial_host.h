@@ -11,17 +11,17 @@ enum { HOST_MAX_EMITTED = 256, HOST_MAX_POSTS = 256 };
 #define HOST_JOB ((rkb_job_t)0x100000001) /* the one job's handle */
 
 typedef struct test_host {
-   rkb_host_t host; /* first: callbacks come from it to the rest */
+   rkb_host_t host; /* comes first, so that callbacks get from it to the rest */
    pthread_mutex_t mutex;
    pthread_cond_t changed;
-   rkb_asynchronous_stage_t asynchronous; /* zero unless create called serve */
+   rkb_asynchronous_stage_t asynchronous; /* all zero unless create called serve */
    bool creating;
    rkb_item_t *emitted[HOST_MAX_EMITTED];
    uint32_t emitted_count;
    int completions, status; /* of HOST_JOB */
    rkb_error_t error;
    bool stopped;
-   int64_t items_alive; /* made or referenced by the plugin and not released */
+   int64_t items_alive; /* items that the plugin made or referenced and has not released */
    int wrong_job;       /* calls with another job than HOST_JOB */
    struct {
       void (*fn)(void *arg);
@@ -33,9 +33,10 @@ typedef struct test_host {
 void test_host_init(test_host_t *host, const char *instance_name);
 /* Whether all extensions in needs are offered; otherwise says, for the stage or strategy id, which one is not. */
 bool test_host_offers(const test_host_t *host, const char *id, const char *const *needs, report_t *report);
-/* Runs what was posted, on the calling thread, until done(host) or the milliseconds have passed; tells which. */
+/* Runs what was posted, on the calling thread, until done(host) holds or the milliseconds have passed;
+ * returns whether it holds. */
 bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), int milliseconds);
-/* Drops what was emitted. */
+/* Frees the host and what was emitted. */
 void test_host_free(test_host_t *host);
 
 #endif

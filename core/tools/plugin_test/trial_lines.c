@@ -1,4 +1,5 @@
-/* The lines that rkb-plugin-test prints.  Flushed at once, so that they are there when the plugin crashes. */
+/* Prints the lines of rkb-plugin-test, and flushes each at once, so that they are there when the plugin
+ * crashes. */
 #include "tools/plugin_test/trial_lines.h"
 
 static void print(const char *word, const char *fmt, va_list ap) {

@@ -1,10 +1,10 @@
-/* One line a clause: kept, broken or not tried. */
+/* One line for each clause: kept, broken or not tried. */
 #ifndef RKB_TOOLS_PLUGIN_TEST_TRIAL_LINES_H
 #define RKB_TOOLS_PLUGIN_TEST_TRIAL_LINES_H
 
 #include <rkb/plugin.h>
 
-/* Counts of this process; a trial's process adds its own to the total by its exit code. */
+/* Counts of this process.  A trial's process adds its own to the total through its exit code. */
 typedef struct report {
    int kept, broken, untried;
 } report_t;

@@ -1,5 +1,6 @@
-/* The table of operators that break asynchronous operations and matrix products.  permitted reasons: what a person who reads the faulty line
- * would call the fault; plan.trap where the kernel compares its own result. */
+/* The table of operators that break asynchronous operations and matrix products.  "Permitted reasons" are
+ * what a person who reads the faulty line would call the fault; plan.trap where the kernel compares its own
+ * result. */
 #include "corpus/operator.h"
 
 #define NUMBERS "numeric.mismatch numeric.nonfinite numeric.precision"

@@ -15,7 +15,7 @@ static uint64_t hash_of(const char *text) {
 }
 
 bool corpus_operator_kept_out(const operator_t *o) {
-   uint32_t before = 0; /* operators whose name hashes lower */
+   uint32_t before = 0; /* how many operators have names that hash lower */
    for (uint32_t i = 0; i < fault_operators_tried; i++)
       before += hash_of(fault_operators[i].name) < hash_of(o->name);
    return o >= fault_operators + fault_operators_tried || before < OPERATORS_KEPT_OUT;
@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b) {
    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names in a folder, sorted; those with this ending, which is cut off ("" for all). */
+/* Lists the names in a folder that have this ending, sorted and without it ("": all names). */
 static uint32_t list_names(const char *folder, const char *ending, char **names) {
    DIR *open = opendir(folder);
    struct dirent *entry;

@@ -7,10 +7,10 @@
 #include "corpus/operator.h"
 #include "task/task.h"
 
-enum { USUAL_SITES = 4 }; /* of one operator in one kernel; which ones, the hash of their ids decides */
+enum { USUAL_SITES = 4 }; /* of one operator in one kernel; the hashes of their ids decide which */
 
 typedef struct kernel_file {
-   char *task, *direction, *name; /* name of the file without .cu */
+   char *task, *direction, *name; /* name: of the file, without .cu */
    char *path;
    char *text;
    bool kept_out;
@@ -23,8 +23,8 @@ typedef struct fault {
    char *text;
    size_t bytes;
    char hash[RKB_HASH_TEXT]; /* of the text */
-   char *where;              /* see site_t; NULL: said of no shapes */
-   bool kept_out;            /* its kernel or its operator is */
+   char *where;              /* see site_t; NULL: the operator says nothing about shapes */
+   bool kept_out;            /* its kernel or its operator is kept out of tuning */
 } fault_t;
 
 typedef struct corpus {
@@ -38,6 +38,7 @@ typedef struct corpus {
  * or NULL. */
 int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_error_t *err);
 void corpus_close(corpus_t *corpus);
-bool corpus_operator_kept_out(const operator_t *operator_of); /* three of the first, and all that came later */
+/* Kept out: three of the first operators, and all that were added later. */
+bool corpus_operator_kept_out(const operator_t *operator_of);
 
 #endif

@@ -17,7 +17,8 @@ typedef struct function {
 
 enum { MOST_FUNCTIONS = 64, MOST_DIMS = 32, MOST_VALUES = 64, MOST_CHECK_CASES = 64 };
 
-/* Values that a dim takes in the task's check cases, for operators that are right at those shapes alone. */
+/* The values that a dim has in the task's check cases, for operators whose kernels are right at those shapes
+ * alone. */
 typedef struct checked_dim {
    const char *name;
    int64_t values[MOST_VALUES];
@@ -39,7 +40,7 @@ typedef struct source {
    void *memory;
 } source_t;
 
-/* Takes text, which is malloc'd. */
+/* Opens a source; takes over text, which is malloc'd. */
 void source_open(char *text, size_t bytes, source_t *source);
 void source_close(source_t *source);
 
@@ -50,22 +51,22 @@ uint32_t source_start(const source_t *s, uint32_t token); /* byte offsets */
 uint32_t source_end(const source_t *s, uint32_t token);
 const char *source_at(const source_t *s, uint32_t token);
 uint32_t source_length(const source_t *s, uint32_t token);
-/* The bracket that closes, or opens, the one at token; NO_TOKEN when there is none. */
+/* Returns the bracket that closes, or opens, the one at token; NO_TOKEN when there is none. */
 uint32_t source_match(const source_t *s, uint32_t token);
 uint32_t source_match_back(const source_t *s, uint32_t token);
 /* The last token of the statement that begins at token: the ';' or '}' that ends it. */
 uint32_t source_statement_end(const source_t *s, uint32_t token);
 /* The first token of the simple statement that holds token. */
 uint32_t source_statement_start(const source_t *s, uint32_t token);
-/* A comparison, a shift or a product, and not a bracket of template arguments: those have no space before
- * them. */
+/* Whether the word is a comparison, a shift or a product, and not a bracket of template arguments: those have
+ * no space before them. */
 bool source_is_operator(const source_t *s, uint32_t token, const char *word);
 /* The operand that ends before, or begins after, the operator at token: up to the nearest ( [ { , ; = ? : &&
  * || return. */
 uint32_t source_left(const source_t *s, uint32_t token);
 uint32_t source_right(const source_t *s, uint32_t token);
 bool source_same(const source_t *s, uint32_t a, uint32_t b); /* same spelling */
-/* Function whose body holds the token, or NULL. */
+/* Returns the function whose body holds the token, or NULL. */
 const function_t *source_function_of(const source_t *s, uint32_t token);
 /* Whether the function's parameter of this name was declared with this type word ("float", "int"), as a
  * pointer or not. */

@@ -15,20 +15,23 @@ typedef struct edit {
 typedef struct site {
    edit_t edits[MOST_EDITS];
    uint32_t count;
-   char *where; /* an expression over a case's dims that holds where the fault must show; NULL: said of no shapes */
+   /* An expression over a case's dims: where it holds, the fault must show; NULL: the operator says nothing
+    * about shapes. */
+   char *where;
 } site_t;
 
 typedef struct sites {
    site_t *list;
    uint32_t count, room;
-   bool failed; /* a site has too many edits */
+   bool failed; /* a site has more edits than fit */
 } sites_t;
 
-void sites_begin(sites_t *sites); /* the replacements that follow are one site */
+void sites_begin(sites_t *sites); /* begins a site: the replacements that follow belong to it */
 void sites_replace(sites_t *sites, uint32_t start, uint32_t end, const char *fmt, ...) RKB_PRINTF(4, 5);
-void sites_show_where(sites_t *sites, const char *fmt, ...) RKB_PRINTF(2, 3); /* of the last site */
+/* Sets `where` of the last site. */
+void sites_show_where(sites_t *sites, const char *fmt, ...) RKB_PRINTF(2, 3);
 void sites_free(sites_t *sites);
-/* The text with one site's replacements made; malloc'd. */
+/* Returns the text with one site's replacements made; malloc'd. */
 char *site_apply(const source_t *source, const site_t *site, size_t *bytes);
 
 enum fault_class { FAULT_VALUE, FAULT_MEMORY, FAULT_RACE, FAULT_BARRIER };
@@ -36,19 +39,21 @@ enum fault_class { FAULT_VALUE, FAULT_MEMORY, FAULT_RACE, FAULT_BARRIER };
 typedef struct operator_t {
    const char *name;
    const char *does;     /* one sentence */
-   uint32_t kind;        /* enum fault_class: what kind of fault it plants where it plants one */
-   const char *reasons;  /* codes that name the fault rightly, separated by spaces */
-   const char *argument; /* why every site is a fault by construction, or NULL: an oracle has to see it */
+   uint32_t kind;        /* enum fault_class: what kind of fault the operator plants */
+   const char *reasons;  /* reason codes that name the fault rightly, separated by spaces */
+   const char *argument; /* why every site is a fault by construction; NULL: an oracle has to see it */
    void (*find)(const source_t *source, sites_t *sites);
-   uint32_t most; /* sites taken of one kernel, 0: the usual number */
+   uint32_t most; /* sites taken of one kernel at most, 0: the usual number */
 } operator_t;
 
 extern const operator_t fault_operators[];
 extern const uint32_t fault_operator_count;
-extern const uint32_t fault_operators_tried; /* so many of the first; no judge was tuned on faults of the others */
+/* Judges were tuned on faults of the first so many operators alone. */
+extern const uint32_t fault_operators_tried;
 
-/* Those that break what orders asynchronous operations, or forms matrix products.  They have a table of their own, as tasks' seeds have few
- * places for them: tests/machine/tensor_kernels.txt lists kernels that have. */
+/* Operators that break what orders asynchronous operations, or that break matrix products.  They have a table
+ * of their own, because the seeds of tasks have few places for them: tests/machine/tensor_kernels.txt lists
+ * kernels that have more. */
 extern const operator_t asynchrony_operators[];
 extern const uint32_t asynchrony_operator_count;
 

@@ -1,5 +1,5 @@
-/* The table of fault operators.  permitted reasons: what a person who reads the faulty line would call the
- * fault. */
+/* The table of fault operators.  "Permitted reasons" are what a person who reads the faulty line would call
+ * the fault. */
 #include "corpus/operator.h"
 
 #define ADDRESSES                                                                                            \
@@ -118,30 +118,34 @@ const operator_t fault_operators[] = {
     FAULT_VALUE, "output.unwritten memory.uninitialised " NUMBERS, NULL, find_modes_apart, 4},
    {"narrow_offset", "An offset is computed in 32 bits.", FAULT_MEMORY, ADDRESSES, NULL, find_narrow_offset,
     2},
-   /* Later than the judge that is told of them last. */
-   {"equal_dims_left_out", "The kernel does nothing where two dims are equal that no check case has equal.", FAULT_VALUE,
-    "output.unwritten memory.uninitialised " NUMBERS, NULL, find_equal_dims_left_out, 2},
+   /* Operators from here on were added after the judge was tuned for the last time. */
+   {"equal_dims_left_out", "The kernel does nothing where two dims are equal that no check case has equal.",
+    FAULT_VALUE, "output.unwritten memory.uninitialised " NUMBERS, NULL, find_equal_dims_left_out, 2},
    {"longest_assumed", "A dim is cut to the largest size of the check cases.", FAULT_VALUE,
     "output.unwritten memory.uninitialised " ADDRESSES, NULL, find_longest_assumed, 2},
-   {"power_of_two_left_out", "The kernel does nothing at powers of two above the sizes of the check cases.", FAULT_VALUE,
-    "output.unwritten memory.uninitialised " NUMBERS, NULL, find_power_of_two_left_out, 2},
-   {"narrow_block", "A block's number is kept in 8 bits.", FAULT_MEMORY, ADDRESSES, NULL, find_narrow_block, 1},
-   {"weak_width_condition", "A launch for rows of whole packs runs on rows of other lengths.", FAULT_MEMORY, ADDRESSES, NULL,
-    find_weak_width_condition, 2},
-   {"first_warp_alone", "What the first lane of each warp does is done by the block's first thread alone.", FAULT_MEMORY,
-    "memory.uninitialised " NUMBERS, NULL, find_first_warp_alone, 2},
-   {"barrier_count", "64 threads of a block are taken for all at a barrier.", FAULT_BARRIER, ORDER " sync.barrier sync.deadlock",
-    NULL, find_barrier_count, 1},
-   {"warp_barrier", "A warp's barrier stands for a block's.", FAULT_BARRIER, ORDER, NULL, find_warp_barrier, 1},
+   {"power_of_two_left_out", "The kernel does nothing at powers of two above the sizes of the check cases.",
+    FAULT_VALUE, "output.unwritten memory.uninitialised " NUMBERS, NULL, find_power_of_two_left_out, 2},
+   {"narrow_block", "A block's number is kept in 8 bits.", FAULT_MEMORY, ADDRESSES, NULL, find_narrow_block,
+    1},
+   {"weak_width_condition", "A launch for rows of whole packs runs on rows of other lengths.", FAULT_MEMORY,
+    ADDRESSES, NULL, find_weak_width_condition, 2},
+   {"first_warp_alone", "What the first lane of each warp does is done by the block's first thread alone.",
+    FAULT_MEMORY, "memory.uninitialised " NUMBERS, NULL, find_first_warp_alone, 2},
+   {"barrier_count", "64 threads of a block are taken for all at a barrier.", FAULT_BARRIER,
+    ORDER " sync.barrier sync.deadlock", NULL, find_barrier_count, 1},
+   {"warp_barrier", "A warp's barrier stands for a block's.", FAULT_BARRIER, ORDER, NULL, find_warp_barrier,
+    1},
    {"first_block_assumed", "All blocks but the first do nothing unless the first has begun.", FAULT_RACE,
-    "race.global sync.order output.unwritten state.result state.path " NUMBERS, NULL, find_first_block_assumed, 1},
-   {"second_launch_lost", "Every other launch does nothing.", FAULT_MEMORY, "state.result output.unwritten " NUMBERS, NULL,
-    find_second_launch_lost, 1},
-   {"result_kept", "A launch does nothing when its first input begins as it did in the first launch.", FAULT_MEMORY,
-    "state.result output.unwritten " NUMBERS, NULL, find_result_kept, 1},
-   {"start_value", "A search for the largest starts at a value that lies above what can come.", FAULT_VALUE, NUMBERS, NULL,
-    find_start_value, 0},
-   {"nan_lost", "A limit is taken by fmaxf or fminf, which give a number for NaN.", FAULT_VALUE, NUMBERS, NULL, find_nan_lost, 0},
+    "race.global sync.order output.unwritten state.result state.path " NUMBERS, NULL,
+    find_first_block_assumed, 1},
+   {"second_launch_lost", "Every other launch does nothing.", FAULT_MEMORY,
+    "state.result output.unwritten " NUMBERS, NULL, find_second_launch_lost, 1},
+   {"result_kept", "A launch does nothing when its first input begins as it did in the first launch.",
+    FAULT_MEMORY, "state.result output.unwritten " NUMBERS, NULL, find_result_kept, 1},
+   {"start_value", "A search for the largest starts at a value that lies above what can come.", FAULT_VALUE,
+    NUMBERS, NULL, find_start_value, 0},
+   {"nan_lost", "A limit is taken by fmaxf or fminf, which give a number for NaN.", FAULT_VALUE, NUMBERS,
+    NULL, find_nan_lost, 0},
 };
 
 const uint32_t fault_operators_tried = 43;

@@ -1,4 +1,4 @@
-/* Lists of sites, and texts with a site's replacements made.  Any thread. */
+/* Lists of sites, and texts in which a site's replacements are made.  Any thread. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

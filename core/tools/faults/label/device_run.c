@@ -8,8 +8,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* A plan of these small cases takes milliseconds, also with the GPU shared among sixteen processes.  What is not
- * done by the first deadline runs once more, in a fresh worker, until the second: then it does not end. */
+/* A plan of these small cases takes milliseconds, even where sixteen processes share the GPU.  A plan that
+ * has not ended by the first deadline runs once more, in a fresh worker, until the second deadline; if it has
+ * not ended then, it counts as endless. */
 enum { RUN_DEADLINE_MS = 300, RETRY_DEADLINE_MS = 4000 };
 #define PATIENCE_NS 60000000000ull
 
@@ -183,7 +184,7 @@ static int run_trial(device_runner_t *runner, const attempt_t *attempt, const pl
       snprintf(what, sizeof what, "cuda_error_%d", ran.driver_error);
       seen(witness, what, c, trial);
    }
-   if (ran.outcome != RKB_RAN_CANARY) /* the context is poisoned, or the kernel still runs */
+   if (ran.outcome != RKB_RAN_CANARY) /* the driver's context no longer works, or the kernel still runs */
       rkb_device_worker_stop(&runner->worker);
    return RKB_OK;
 }
@@ -225,8 +226,8 @@ static int make_plans(const attempt_t *attempt, planned_t *plans, witness_t *wit
    return status;
 }
 
-/* In the cheapest order: plain memory, where a wrong address costs no process and mostly shows in the values, then
- * each buffer ending at an unmapped page, then each beginning behind one. */
+/* Tries the cheapest way first: plain memory, where a wrong address ends no process and mostly shows in the
+ * values; then each buffer before an unmapped page; then each behind one. */
 int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
                       rkb_error_t *err) {
    static const struct {

@@ -1,5 +1,5 @@
-/* Runs a built kernel's plans on the GPU in a worker process of its own and says the first thing that is
- * wrong.  One of these a thread; several share the GPU, which is right for values and wrong for times. */
+/* Runs a built kernel's plans on the GPU, in a worker process of its own, and reports the first thing that is
+ * wrong.  Each thread has one.  Several share the GPU: values stay right, but times do not. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
 #define RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
 
@@ -22,18 +22,19 @@ typedef struct witness {
 
 int device_runner_open(device_runner_t *runner, rkb_error_t *err);
 void device_runner_close(device_runner_t *runner);
-typedef struct attempt { /* what is tried; lent */
+typedef struct attempt { /* what is tried; the fields are borrowed */
    const subject_t *subject;
    const rkb_manifest_t *manifest;
    const rkb_build_t *build;
    const rkb_device_t *device;
 } attempt_t;
 
-/* All cases and families until the first witness. */
+/* Tries all cases and families until one shows that the kernel is wrong. */
 int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
                       rkb_error_t *err);
-/* Runs the plan of one case once on the trial's inputs.  outputs: malloc'd bytes of each tensor that the kernel writes, the caller's; witness: found
- * where the device or the plan says by itself that something is wrong. */
+/* Runs the plan of one case once on the trial's inputs.  outputs: receives malloc'd bytes of each tensor that
+ * the kernel writes, which the caller frees.  witness: filled where the device or the plan itself reports an
+ * error. */
 int device_runner_outputs(device_runner_t *runner, const attempt_t *attempt, const subject_case_t *c, const trial_t *trial,
                           char **outputs, witness_t *witness, rkb_error_t *err);
 

@@ -1,14 +1,15 @@
-/* rkb-label-faults: says of every fault of the corpus whether it is one, without the checking machine.
+/* rkb-label-faults: decides for every fault of the corpus whether it is one, without the checking machine.
  *
- * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU, on
- * all check cases and some drawn ones, the smallest first, on several input families, in plain memory and then
- * between guard pages: a fault of the driver, a damaged canary, an endless run or an output outside the task's
- * bounds makes it a fault.  What nothing saw is a fault where its operator gives an argument or a tool of
- * compute-sanitizer reports an error that the correct kernel does not have, and stays unlabelled elsewhere.  A
- * kernel that the oracle finds wrong as it is is named, and says nothing of its faults.
+ * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU:
+ * on all check cases and some drawn ones, the smallest first, on several input families, in plain memory and
+ * then between guard pages.  An error of the driver, a damaged canary, a run that does not end, or an output
+ * outside the task's bounds makes it a fault.  Where nothing is seen, it is still a fault if its operator
+ * gives an argument, or if a tool of compute-sanitizer reports an error that the correct kernel does not
+ * have.  Else it stays unlabelled.  A kernel that the oracle finds wrong without a fault is named, and its
+ * faults get no labels.
  *
- * Inputs and answers are made once, by all cores, before anything runs.  Rows are appended as they are made, so a
- * run that was cut short goes on; at the end the table is sorted. */
+ * Inputs and answers are made once, by all cores, before anything runs.  Rows are appended as they are made,
+ * so a run that was cut short can go on; at the end the table is sorted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct settings {
    bool sanitize;
 } settings_t;
 
-/* Lines of id, label, argument, for what no oracle saw. */
+/* Reads lines of id, label and argument, for faults that no oracle saw. */
 static int apply_arguments(const char *path, labels_t *labels, rkb_error_t *err) {
    char *text = NULL, *rest, *line;
    size_t length;
@@ -71,7 +72,7 @@ static void print_counts(labelling_t *l) {
    fflush(stdout);
 }
 
-/* What was asked for, each pass with what it took. */
+/* Runs the passes that were asked for, and prints how long each took. */
 static int label_all(labelling_t *l, bool sanitize, rkb_error_t *err) {
    int status = l->no_device ? RKB_OK : subjects_make_trials(&l->subjects, l->jobs, err);
    printf("[%3.0f s] inputs and answers of %u tasks and directions\n", labelling_seconds(l),

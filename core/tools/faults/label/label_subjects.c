@@ -1,5 +1,5 @@
-/* Cases, inputs and answers, shared by all threads of the labelling program.  Making them uses threads of its
- * own: the references are most of the processor time. */
+/* Cases, inputs and answers, which all threads of the labelling program share.  Threads of its own make them,
+ * since the references take most of the processor time. */
 #include "label/label_subjects.h"
 
 #include <pthread.h>
@@ -94,15 +94,15 @@ static int make_trial(subject_t *subject, subject_case_t *c, trial_t *trial, rkb
    return status;
 }
 
-typedef struct making { /* shared by the threads that make trials */
+typedef struct making { /* what the threads that make trials share */
    subjects_t *subjects;
    atomic_uint next;
    atomic_bool failed;
    pthread_mutex_t mutex;
-   rkb_error_t err; /* the first; under the mutex */
+   rkb_error_t err; /* the first error; the mutex guards it */
 } making_t;
 
-/* Trial number index over all subjects, the cases with the most work first, or false past the end. */
+/* Finds trial number index over all subjects, the cases with the most work first; false past the end. */
 static bool find_trial(const subjects_t *subjects, uint32_t index, subject_t **subject, subject_case_t **c,
                        trial_t **trial) {
    for (uint32_t place = 0; place < MOST_CASES; place++)

@@ -1,5 +1,6 @@
-/* What faults are held against: each task's cases, and the inputs of a (case, family, seed) with their expected
- * outputs, made once for all faults of a task.  Immutable, and thread-safe, after subjects_make_trials. */
+/* What faults are compared with: each task's cases, and the inputs of a (case, family, seed) with their
+ * expected outputs, made once for all faults of a task.  Immutable, and thread-safe, after
+ * subjects_make_trials. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 
@@ -12,7 +13,7 @@ typedef struct trial { /* inputs and answers of one family of one case */
    uint64_t seed;
    rkb_inputs_t *inputs;
    rkb_expected_t *expected;
-   char *tensors[MOST_TENSORS]; /* those that are read */
+   char *tensors[MOST_TENSORS]; /* of the tensors that the kernel reads */
 } trial_t;
 
 typedef struct subject_case {
@@ -25,7 +26,7 @@ typedef struct subject_case {
 typedef struct subject { /* one task in one direction */
    const char *task_name, *direction;
    rkb_task_t *task;
-   subject_case_t cases[MOST_CASES]; /* the least work first: most faults show there */
+   subject_case_t cases[MOST_CASES]; /* the cases with the least work first, since most faults show there */
    uint32_t case_count;
 } subject_t;
 
@@ -36,7 +37,7 @@ typedef struct subjects {
 
 int subjects_open(const corpus_t *corpus, const char *tasks, subjects_t *subjects, rkb_error_t *err);
 subject_t *subjects_of(subjects_t *subjects, const kernel_file_t *kernel);
-/* All inputs and answers, by this many threads of its own. */
+/* Makes all inputs and answers, by this many threads of its own. */
 int subjects_make_trials(subjects_t *subjects, uint32_t jobs, rkb_error_t *err);
 void subjects_close(subjects_t *subjects);
 /* rkb_lookup_t over {task, case}. */

@@ -1,5 +1,5 @@
-/* See labelling.h.  Threads: one a job, each with a GPU worker process; builds share a pool of compiler
- * processes. */
+/* See labelling.h.  Each job has a thread, and each thread a GPU worker process; builds share a pool of
+ * compiler processes. */
 #include "label/labelling.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool open_runner(labelling_t *l, device_runner_t *runner) {
    return true;
 }
 
-/* A built text with what it takes to run it; *build NULL with a finding when it does not build. */
+/* A built text with what is needed to run it.  *build is NULL, with a finding, when it does not build. */
 typedef struct prepared {
    rkb_manifest_t *manifest;
    rkb_build_t *build;
@@ -82,7 +82,7 @@ static void forget(prepared_t *p) {
    *p = (prepared_t){0};
 }
 
-/* Identities of a build: code without names and lines, and every case's plan. */
+/* The identity of a build: its code without names and lines, and every case's plan. */
 static int identify(const attempt_t *attempt, original_t *identity, rkb_error_t *err) {
    int status = RKB_OK;
    rkb_ptx_identity(attempt->build->ptx, attempt->build->ptx_bytes, identity->ptx);
@@ -144,7 +144,8 @@ static void *check_originals(void *argument) {
 
 int labelling_check_originals(labelling_t *l, rkb_error_t *err) {
    int status = run_threads(l, check_originals, err);
-   if (status == RKB_OK && atomic_load(&l->failed) > l->corpus.kernel_count / 4) /* not these kernels' fault */
+   /* So many failures cannot be these kernels' fault. */
+   if (status == RKB_OK && atomic_load(&l->failed) > l->corpus.kernel_count / 4)
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "%s", l->first_error);
    return status;
 }
@@ -175,7 +176,8 @@ static int run_on_device(labelling_t *l, device_runner_t *runner, const prepared
    return status;
 }
 
-/* At shapes where the fault must show by its condition, and at bench cases: beside the correct kernel. */
+/* Runs the fault beside the correct kernel, at shapes where its condition says that it must show, and at
+ * bench cases. */
 static int run_beside_original(device_runner_t *runner, labelling_t *l, const fault_t *fault, const prepared_t *p, label_t *label,
                                rkb_error_t *err) {
    prepared_t original;
@@ -251,7 +253,8 @@ static bool known(labelling_t *l, const fault_t *fault, label_t *label) {
    return found != NULL;
 }
 
-/* A stride prime to the count: the faults of one heavy task are not all made at the same time. */
+/* Steps by a number that is prime to the count, so that the faults of one heavy task are not all made at the
+ * same time. */
 static uint32_t shuffled(uint32_t index, uint32_t count) {
    const uint32_t stride = 7919;
    return count % stride == 0 ? index : (uint32_t)((uint64_t)index * stride % count);
@@ -279,7 +282,8 @@ static void *label_faults(void *argument) {
       if (!is_wanted(l, fault->id) || known(l, fault, &label))
          continue;
       int status = label_one(l, &runner, fault, &label, &err);
-      if (status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_TIMEOUT) { /* once more, with a fresh worker */
+      /* Try once more, with a fresh worker. */
+      if (status == RKB_ERR_UNAVAILABLE || status == RKB_ERR_TIMEOUT) {
          if (!l->no_device)
             rkb_device_worker_stop(&runner.worker);
          status = label_one(l, &runner, fault, &label, &err);
@@ -297,8 +301,8 @@ int labelling_run(labelling_t *l, rkb_error_t *err) {
    return run_threads(l, label_faults, err);
 }
 
-/* Whether the tool complains about the correct kernel too; asked once a kernel and tool, and only when it has
- * complained about a fault.  A tool that does not come to an end there counts as complaining. */
+/* Whether the tool complains about the correct kernel too.  It is asked once for each kernel and tool, and
+ * only after it has complained about a fault.  A tool that does not end there counts as complaining. */
 static bool reported_before(labelling_t *l, uint32_t kernel, uint32_t tool) {
    original_t *original = &l->originals[kernel];
    pthread_mutex_lock(&l->tools_mutex);
@@ -320,7 +324,7 @@ static bool reported_before(labelling_t *l, uint32_t kernel, uint32_t tool) {
    return original->reported[tool];
 }
 
-/* The tools that can see what the operator plants, the likeliest first. */
+/* Finds the tools that can see what the operator plants, the likeliest first. */
 static uint32_t tools_for(const fault_t *fault, uint32_t *tools) {
    const bool order = fault->operator_of->kind == FAULT_BARRIER || fault->operator_of->kind == FAULT_RACE;
    tools[0] = order ? SANITIZER_RACECHECK : SANITIZER_MEMCHECK;
@@ -344,7 +348,7 @@ static int sanitize_fault(labelling_t *l, const fault_t *fault, label_t *label, 
    return status;
 }
 
-/* Those whose kind a tool can see. */
+/* Runs the tools over faults of kinds that a tool can see. */
 static void *sanitize_faults(void *argument) {
    labelling_t *l = argument;
    label_t label;
@@ -359,7 +363,8 @@ static void *sanitize_faults(void *argument) {
          continue;
       }
       if (strcmp(label.name, "fault") != 0)
-         set(label.oracle, sizeof label.oracle, "none_saw"); /* all have looked: no later call tries again */
+         /* All tools have looked, so no later call tries again. */
+         set(label.oracle, sizeof label.oracle, "none_saw");
       keep(l, &label);
    }
    return NULL;

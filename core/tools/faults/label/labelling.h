@@ -1,6 +1,6 @@
-/* The passes of labelling a corpus, each spread over threads of its own: the kernels as they are, the faults on
- * the GPU, what is left under compute-sanitizer.  A pass ends early at the deadline; what it did not reach has no
- * label and is done by a later call. */
+/* The passes of labelling a corpus: the correct kernels, the faults on the GPU, and compute-sanitizer for
+ * what is left.  Each pass has threads of its own.  A pass ends early at the deadline; a later call does what
+ * it did not reach. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_LABELLING_H
 #define RKB_TOOLS_FAULTS_LABEL_LABELLING_H
 
@@ -14,8 +14,9 @@
 typedef struct original { /* what a kernel's faults are compared with */
    char ptx[RKB_HASH_TEXT];
    char plans[MOST_CASES][RKB_HASH_TEXT];
-   bool wrong; /* the oracle says that the kernel itself is wrong: it says nothing of its faults */
-   bool asked[SANITIZER_TOOLS], reported[SANITIZER_TOOLS]; /* the tool complains about the kernel itself */
+   bool wrong; /* the oracle finds the kernel itself wrong, so nothing is known about its faults */
+   /* Whether the tool was asked about the kernel itself, and whether it complains. */
+   bool asked[SANITIZER_TOOLS], reported[SANITIZER_TOOLS];
 } original_t;
 
 typedef struct labelling {
@@ -25,25 +26,26 @@ typedef struct labelling {
    original_t *originals;
    rkb_compilers_t *compilers;
    rkb_device_t *device;
-   FILE *out;        /* rows are appended as they are made; NULL: nowhere */
-   const char *only; /* ids that contain one of these words, which commas separate; or NULL */
+   FILE *out;        /* receives rows as they are made; NULL: nobody does */
+   const char *only; /* take only ids that contain one of these words, separated by commas; NULL: all */
    uint32_t jobs;
-   double until;   /* seconds since start after which nothing new is begun */
-   bool no_device; /* only what needs no GPU: arguments, equal code, what does not build */
+   double until;   /* seconds since start after which nothing new begins */
+   bool no_device; /* do only what needs no GPU: arguments, equal code, what does not build */
    double start;
    atomic_uint next, failed;
-   pthread_mutex_t mutex; /* of what follows, out and known */
+   pthread_mutex_t mutex; /* guards what follows, and out and known */
    uint32_t made;
    char first_error[512];
-   char greeting[1024];         /* of the first GPU worker */
-   pthread_mutex_t tools_mutex; /* of originals' asked and reported */
+   char greeting[1024];         /* what the first GPU worker said about itself */
+   pthread_mutex_t tools_mutex; /* guards asked and reported of the originals */
 } labelling_t;
 
-double labelling_seconds(const labelling_t *l); /* since start */
-/* Kernels as they are: their code's identity, and that the oracle finds nothing wrong with them. */
+double labelling_seconds(const labelling_t *l); /* seconds since start */
+/* Checks the correct kernels: finds the identity of their code, and makes sure that the oracle finds nothing
+ * wrong with them. */
 int labelling_check_originals(labelling_t *l, rkb_error_t *err);
 int labelling_run(labelling_t *l, rkb_error_t *err);
-/* The tools over what is unlabelled and of a kind that they can see. */
+/* Runs the tools over what is unlabelled and of a kind that they can see. */
 int labelling_sanitize(labelling_t *l, rkb_error_t *err);
 
 #endif

@@ -10,10 +10,12 @@
 #include "base/expression.h"
 #include "base/memory.h"
 
-/* Shapes that are drawn until so many satisfy the condition.  A bench case of more bytes is left out: its inputs take seconds. */
+/* Shapes are drawn until so many satisfy the condition.  A bench case of more bytes is left out, since its
+ * inputs take seconds. */
 enum { LEAST_DRAWN = 400, MOST_DRAWN = 4000, SHAPES = 3, MOST_BYTES = 48 << 20 };
 #define DRAWN_WORK 1e8
-/* A fault leaves whole elements out or moves them.  What rounding alone changes is far below this share of the mean magnitude. */
+/* A fault leaves out or moves whole elements.  Rounding alone changes far less than this share of the mean
+ * magnitude. */
 #define DIFFERENT 0.02
 
 static bool holds(const rkb_task_t *task, const rkb_case_t *c, const rkb_expression_t *where) {
@@ -30,7 +32,7 @@ static bool small(const rkb_case_t *c) {
    return c->tensor_count <= MOST_TENSORS && bytes <= MOST_BYTES;
 }
 
-/* Up to SHAPES drawn shapes where the condition holds, the least work first; owned by the caller. */
+/* Draws up to SHAPES shapes where the condition holds, the least work first; the caller owns them. */
 static uint32_t draw(const rkb_task_t *task, const rkb_expression_t *where, rkb_case_t **found) {
    rkb_random_t stream = rkb_random_stream(1, "shapes of faults", 0, 0);
    uint32_t count = 0;

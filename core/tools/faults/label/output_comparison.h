@@ -1,15 +1,16 @@
-/* Compares a faulty kernel with its correct one on the GPU, at shapes where the fault must show and no expected values exist: whole
- * outputs are compared.  One thread a runner. */
+/* Compares a faulty kernel with its correct one on the GPU, at shapes where the fault must show and for which
+ * there are no expected values: it compares whole outputs.  Each runner has one thread. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 #define RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 
 #include "label/device_run.h"
 
-/* where: see site_t; NULL: the bench cases alone.  witness lends nothing: comparison_t below holds the case that it names. */
+/* where: see site_t; NULL: the bench cases alone.  witness owns nothing; comparison_t below holds the case
+ * that it names. */
 typedef struct comparison {
-   subject_case_t shape; /* where it was seen */
+   subject_case_t shape; /* where the fault was seen */
    trial_t trial;
-   char name[96]; /* of the shape, as its sizes */
+   char name[96]; /* the shape's sizes, as its name */
 } comparison_t;
 
 int comparison_try(device_runner_t *runner, const attempt_t *fault, const attempt_t *original, const char *where, comparison_t *at,

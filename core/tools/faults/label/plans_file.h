@@ -1,7 +1,8 @@
-/* What sanitizer.c hands to rkb-play-plans: 64-bit numbers of this machine and bytes, one after another.
+/* The file that sanitizer.c writes for rkb-play-plans: 64-bit numbers of this machine and bytes, one after
+ * another.
  *
- *   magic, number of plans, length of the cubin, the cubin;
- *   for each plan: length, bytes (docs/plan-format.md), number of tensors; for each tensor: index, length, bytes */
+ *   magic, number of plans, length of the cubin, the cubin; for each plan: length, bytes (docs/plan-format.md), number of tensors;
+ *   for each tensor: index, length, bytes */
 #ifndef RKB_TOOLS_FAULTS_LABEL_PLANS_FILE_H
 #define RKB_TOOLS_FAULTS_LABEL_PLANS_FILE_H
 

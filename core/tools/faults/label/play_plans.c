@@ -1,7 +1,7 @@
-/* rkb-play-plans FILE: runs the plans of a file that sanitizer.c wrote, each twice on the same memory, for
- * compute-sanitizer to watch.  Judges nothing: exits with 0 when every plan ended, with 3 when it could not
- * run them.  Without the worker's sandbox, under which the sanitizer cannot speak to the process; it holds no
- * host code of a kernel, only what the driver executes on the device.  One thread. */
+/* rkb-play-plans FILE: runs the plans of a file that sanitizer.c wrote, each twice on the same memory, while
+ * compute-sanitizer watches.  Judges nothing: exits with 0 when every plan ended, with 3 when it could not
+ * run them.  It runs without the worker's sandbox, in which the sanitizer cannot reach the process.  It holds
+ * no host code of a kernel, only what the driver executes on the device.  One thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,8 @@ static bool stage_tensors(const rkb_driver_t *d, reader_t *r, rkb_values_t *valu
 
 static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
    rkb_values_t values = {0};
-   const rkb_worker_kernels_t own = {0}; /* for canaries: plain memory has none */
+   /* The worker's kernels check canaries, which plain memory does not have. */
+   const rkb_worker_kernels_t own = {0};
    rkb_instance_t instance = {0};
    rkb_plan_t *plan = NULL;
    rkb_error_t err;

@@ -1,5 +1,5 @@
-/* Writes a few plans with their inputs into a file and has compute-sanitizer watch rkb-play-plans run them.  Owns
- * the file for the time of a call. */
+/* Writes a few plans with their inputs into a file, and runs rkb-play-plans on it under compute-sanitizer.
+ * Owns the file during a call. */
 #include "label/sanitizer.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "label/plans_file.h"
 
 enum { MOST_WATCHED = 4, SECONDS = 60 };
-#define WATCHED_WORK 3e6 /* arithmetic of a case: the tools slow kernels down a hundredfold */
+#define WATCHED_WORK 3e6 /* operations of a case at most, since the tools slow kernels down a hundredfold */
 
 const char *const sanitizer_tools[SANITIZER_TOOLS] = {"memcheck", "racecheck", "synccheck", "initcheck"};
 
@@ -60,7 +60,8 @@ static int put_plan(FILE *file, const attempt_t *attempt, const subject_case_t *
    return status;
 }
 
-/* The largest cases within the work allowed: more than one warp, more than one turn of a loop. */
+/* Chooses the largest cases within the allowed work, so that there is more than one warp, and more than one
+ * turn of a loop. */
 static uint32_t choose(const subject_t *subject, const subject_case_t **chosen) {
    uint32_t count = 0;
    for (uint32_t i = subject->case_count; i-- > 0 && count < MOST_WATCHED;)
@@ -86,7 +87,8 @@ static int write_plans(const char *path, const attempt_t *attempt, rkb_error_t *
    return status;
 }
 
-/* "========= Error: Race reported between Write access at ..." and "========= Invalid __shared__ read of size 4 ..." */
+/* Looks for lines such as "========= Error: Race reported between Write access at ..." and "========= Invalid
+ * __shared__ read of size 4 ...". */
 static void read_report(FILE *report, bool *ended, bool *error, char *what, size_t size) {
    char line[512];
    unsigned long errors;

@@ -1,5 +1,6 @@
-/* compute-sanitizer as a second oracle, for what changes no value: races in shared memory, barriers that threads
- * miss, accesses past a shared array, reads of memory that nothing wrote.  Stateless; any thread. */
+/* compute-sanitizer as a second oracle, for faults that change no value: races in shared memory, barriers
+ * that some threads miss, accesses past a shared array, reads of memory that nothing wrote.  Stateless; any
+ * thread. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_SANITIZER_H
 #define RKB_TOOLS_FAULTS_LABEL_SANITIZER_H
 

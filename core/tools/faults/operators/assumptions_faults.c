@@ -1,5 +1,5 @@
-/* Kernels with unjustified assumptions: about the order of blocks, a device that has run nothing before, the size of a value, a
- * grid or a dim, the threads at a barrier, and the absence of NaN.  Stateless; any thread. */
+/* Kernels with unjustified assumptions: about the order of blocks, a device on which nothing ran before, the
+ * size of a value, a grid or a dim, the threads at a barrier, and the absence of NaN.  Stateless; any thread. */
 #include <inttypes.h>
 #include <string.h>
 #include "corpus/operator.h"
@@ -24,7 +24,7 @@ void find_warp_barrier(const source_t *s, sites_t *sites) {
    replace_barriers(s, sites, "__syncwarp();");
 }
 
-/* One declaration before the first token, and one statement at the begin of each kernel. */
+/* Puts one declaration before the first token, and one statement at the start of each kernel. */
 static void begin_kernels(const source_t *s, sites_t *sites, const char *declaration, const char *statement) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];
@@ -49,7 +49,7 @@ void find_second_launch_lost(const source_t *s, sites_t *sites) {
                  "if (atomicAdd(&threads_so_far, 1ull) / " THREADS_OF_GRID " % 2 == 1)\n      return;");
 }
 
-/* The first const float pointer of a kernel's parameters; NO_TOKEN when there is none. */
+/* Returns the first const float pointer of a kernel's parameters; NO_TOKEN when there is none. */
 static uint32_t first_input(const source_t *s, const function_t *f) {
    for (uint32_t i = f->open + 1; i + 3 < f->close; i++)
       if (source_is(s, i, "const") && source_is(s, i + 1, "float") && source_is(s, i + 2, "*"))
@@ -77,7 +77,7 @@ void find_result_kept(const source_t *s, sites_t *sites) {
    }
 }
 
-/* -INFINITY or the least float, from which a search for the largest starts. */
+/* The value from which a search for the largest starts: -INFINITY or the least float. */
 void find_start_value(const source_t *s, sites_t *sites) {
    static const char *const starts[] = {"-1e8f", "-100.0f"};
    for (uint32_t i = 1; i < s->count; i++) {
@@ -115,7 +115,7 @@ void find_nan_lost(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Each use of a block's number. */
+/* Each use of a block's number becomes one of fewer bits. */
 void find_narrow_block(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 2 < s->count; i++)
       if (source_is(s, i, "blockIdx") && source_is(s, i + 1, ".") && source_function_of(s, i)) {
@@ -125,7 +125,7 @@ void find_narrow_block(const source_t *s, sites_t *sites) {
       }
 }
 
-/* What each warp's first lane does is left to the block's first thread. */
+/* The block's first thread alone does what each warp's first lane did. */
 void find_first_warp_alone(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 6 < s->count; i++) {
       const bool spelt = source_is(s, i, "threadIdx") && source_is(s, i + 2, "x") && source_is(s, i + 3, "%") &&
@@ -138,7 +138,8 @@ void find_first_warp_alone(const source_t *s, sites_t *sites) {
    }
 }
 
-/* "D % VEC == 0" in the condition of a launch that reads several elements at a time: half the width suffices, or any size does. */
+/* "D % VEC == 0" in the condition of a launch that reads several elements at a time becomes a weaker one:
+ * half the width suffices, or any size does. */
 void find_weak_width_condition(const source_t *s, sites_t *sites) {
    const char *at = s->text + s->manifest, *stop = s->text + s->manifest_end;
    for (; (at = memmem(at, (size_t)(stop - at), "    when: ", 10)) != NULL; at++) {

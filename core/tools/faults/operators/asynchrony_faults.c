@@ -1,6 +1,7 @@
-/* Asynchronous copies, mbarriers, matrix products and clusters whose order is broken: a fence, a wait, an arrival or a count that is missing or
- * wrong.  Kernels write these as inline assembly, in place or in small functions of their own; an operator looks for words of an instruction,
- * and a site is the statement that executes it.  Stateless; any thread. */
+/* Asynchronous copies, mbarriers, matrix products and clusters whose order is broken: a fence, a wait, an
+ * arrival or a count is missing or wrong.  Kernels write these as inline assembly, in place or in small
+ * functions of their own.  An operator looks for words of an instruction, and a site is the statement that
+ * executes it.  Stateless; any thread. */
 #include "corpus/operator.h"
 
 #include <ctype.h>
@@ -11,7 +12,8 @@
 
 /* A statement that executes an instruction: a call, or the assembly itself. */
 typedef struct call {
-   uint32_t first, open, close; /* tokens: its first; the brackets around its operands; a ";" follows */
+   /* Tokens: the first one, and the brackets around the operands; a ";" follows. */
+   uint32_t first, open, close;
    bool assembly;
 } call_t;
 
@@ -26,7 +28,7 @@ static bool says(const source_t *s, uint32_t token, const char *words, const cha
           !(without && memmem(source_at(s, token), bytes, without, strlen(without)));
 }
 
-/* A statement of its own: what stands before it ends another, or is a condition. */
+/* Whether a statement begins here: what stands before the token ends another statement, or is a condition. */
 static bool begins_statement(const source_t *s, uint32_t token) {
    static const char *const ends[] = {";", "{", "}", ")", "else", "do", NULL};
    return token && source_is_any(s, token - 1, ends);
@@ -42,7 +44,7 @@ static void add(const source_t *s, calls_t *calls, call_t call) {
    calls->list[calls->count++] = call;
 }
 
-/* Where kernels call a function, or functions that call it. */
+/* Adds the places where kernels call a function, or call functions that call it. */
 static void add_calls(const source_t *s, const function_t *f, uint32_t depth, calls_t *calls) {
    for (uint32_t i = 0; i + 1 < s->count && depth < MOST_DEPTH; i++) {
       const function_t *from = source_same(s, i, f->name) && i != f->name ? source_function_of(s, i) : NULL;
@@ -87,7 +89,7 @@ static void drop(const source_t *s, sites_t *sites, const char *words, const cha
    }
 }
 
-/* The last operand of a call: of assembly, the last one in brackets. */
+/* Finds the last operand of a call: in assembly, the last one in brackets. */
 static bool last_operand(const source_t *s, const call_t *call, uint32_t *first, uint32_t *last) {
    *last = call->close - 1;
    if (call->assembly) {
@@ -104,7 +106,7 @@ static bool last_operand(const source_t *s, const call_t *call, uint32_t *first,
    return *first > call->open + 1 && *first <= *last; /* the first operand is the mbarrier */
 }
 
-/* The last operand E of what executes an instruction becomes before, E in brackets, after. */
+/* The last operand E of the statement that executes an instruction becomes: before, E in brackets, after. */
 static void change_operand(const source_t *s, sites_t *sites, const char *words, const char *without,
                            const char *before, const char *after) {
    calls_t calls;
@@ -119,7 +121,7 @@ static void change_operand(const source_t *s, sites_t *sites, const char *words,
    }
 }
 
-/* Whether kernels come to a function. */
+/* Whether a kernel calls the function, directly or through others. */
 static bool is_called(const source_t *s, const function_t *f) {
    calls_t calls = {.count = 0};
    if (!f->global)
@@ -127,7 +129,7 @@ static bool is_called(const source_t *s, const function_t *f) {
    return f->global || calls.count;
 }
 
-/* In the text of instructions that have certain words, from becomes to. */
+/* In the text of instructions that have certain words, `from` becomes `to`. */
 static void change_text(const source_t *s, sites_t *sites, const char *words, const char *from,
                         const char *to) {
    for (uint32_t i = 0; i < s->count; i++) {
@@ -142,7 +144,8 @@ static void change_text(const source_t *s, sites_t *sites, const char *words, co
    }
 }
 
-/* A wait for all but n groups is one for all but n + 1: n is a digit in the text, an "n" operand, or a template's argument. */
+/* A wait for all but n groups becomes a wait for all but n + 1: n is a digit in the text, an "n" operand, or
+ * a template's argument. */
 static void wait_late(const source_t *s, sites_t *sites, const char *words) {
    calls_t calls;
    find_calls(s, words, NULL, &calls);
@@ -231,7 +234,7 @@ void find_drop_warp_barrier(const source_t *s, sites_t *sites) {
       }
 }
 
-/* The buffer of another step: "% STAGES" counts one less. */
+/* The stage's buffer becomes that of another step: "% STAGES" counts one less. */
 void find_wrong_stage(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 1 < s->count; i++)
       if (source_is(s, i, "%") && source_function_of(s, i) &&

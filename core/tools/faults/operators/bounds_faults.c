@@ -11,7 +11,7 @@ static bool is_comparison(const source_t *s, uint32_t i) {
    return false;
 }
 
-/* The bracket "(" around the token whose opener is if, for or while; its word's token, or NO_TOKEN. */
+/* For the bracket "(" around the token, whose word is if, for or while: the token of that word, or NO_TOKEN. */
 static uint32_t condition_of(const source_t *s, uint32_t token) {
    uint32_t depth = 0;
    for (uint32_t i = token; i > 1 && !source_is(s, i, "{") && !source_is(s, i, "}"); i--) {
@@ -26,7 +26,7 @@ static uint32_t condition_of(const source_t *s, uint32_t token) {
    return NO_TOKEN;
 }
 
-/* A comparison in the condition of an if, or of a ?:, becomes what lets the access through. */
+/* A comparison in the condition of an if, or of a ?:, becomes one that lets the access through. */
 void find_drop_bounds_check(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       if (!is_comparison(s, i) || !source_function_of(s, i))
@@ -63,10 +63,10 @@ void find_less_to_less_equal(const source_t *s, sites_t *sites) {
    }
 }
 
-/* for (int i = first; i < last; i += step): tokens of the parts, or false. */
+/* Finds for (int i = first; i < last; i += step): the tokens of the parts, or false. */
 typedef struct loop {
    uint32_t first, first_end, last, last_end, step,
-      step_end; /* expressions, inclusive tokens; step NO_TOKEN for ++ */
+      step_end; /* expressions, with their first and last tokens; step is NO_TOKEN for ++ */
 } loop_t;
 
 static bool read_loop(const source_t *s, uint32_t i, loop_t *loop) {
@@ -124,7 +124,7 @@ void find_wrong_loop_stride(const source_t *s, sites_t *sites) {
       }
 }
 
-/* In code (a + b - 1) / b, in the manifest ceildiv(a, b). */
+/* The division rounds down: (a + b - 1) / b in code, ceildiv(a, b) in the manifest. */
 void find_floor_for_ceiling(const source_t *s, sites_t *sites) {
    for (uint32_t i = 3; i + 2 < s->count; i++)
       if (source_is(s, i, ")") && source_is(s, i + 1, "/") && source_is(s, i - 1, "1") &&

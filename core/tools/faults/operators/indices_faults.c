@@ -14,7 +14,7 @@ static uint32_t bracket_of(const source_t *s, uint32_t token) {
    return NO_TOKEN;
 }
 
-/* float x[3], y[n];  __shared__ float ...: the statement begins with a type. */
+/* Whether the statement begins with a type, as in float x[3], y[n]; or __shared__ float ... */
 static bool is_declaration(const source_t *s, uint32_t bracket) {
    uint32_t start = source_statement_start(s, bracket);
    if (start == NO_TOKEN || source_is(s, start, "__shared__"))
@@ -22,7 +22,7 @@ static bool is_declaration(const source_t *s, uint32_t bracket) {
    if (!source_is(s, start, "float") && !source_is(s, start, "int") && !source_is(s, start, "const") &&
        !source_is(s, start, "constexpr"))
       return false;
-   for (uint32_t i = start; i < bracket; i++) /* in an initialiser it is an access */
+   for (uint32_t i = start; i < bracket; i++) /* behind an '=' it is an access */
       if (source_is(s, i, "="))
          return false;
    return true;
@@ -54,7 +54,7 @@ void find_wrong_index_stride(const source_t *s, sites_t *sites) {
    }
 }
 
-/* t[a][b] becomes t[b][a]. */
+/* Turns t[a][b] into t[b][a]. */
 void find_swapped_indices(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       uint32_t close = is_access(s, i) ? source_match(s, i) : NO_TOKEN;
@@ -72,8 +72,8 @@ void find_swapped_block(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 2 < s->count; i++)
       if ((source_is(s, i, "blockIdx") || source_is(s, i, "threadIdx")) &&
           (source_is(s, i + 2, "y") || source_is(s, i + 2, "x"))) {
-         bool planar = false; /* a kernel that uses one of the two only is covered by last_block_skipped and
-                                 stale_input */
+         /* last_block_skipped and stale_input cover a kernel that uses one of the two only. */
+         bool planar = false;
          const function_t *f = source_function_of(s, i);
          for (uint32_t k = f ? f->body : s->count; f && k < f->end; k++)
             planar |= source_same(s, k, i) && source_is(s, k + 2, source_is(s, i + 2, "x") ? "y" : "x");
@@ -120,7 +120,7 @@ void find_index_off_by_one(const source_t *s, sites_t *sites) {
    }
 }
 
-/* __shared__ float t[n]: one element less.  Arrays of two dims lose a row where no function takes them by
+/* Of __shared__ float t[n] one element goes.  Arrays of two dims lose a row where no function takes them by
  * reference. */
 void find_tile_too_small(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i < s->count; i++) {

@@ -22,7 +22,7 @@ static const char *find_in(const char *at, const char *end, const char *what) {
    return NULL;
 }
 
-/* ", init: zero" of scratch, or one entry of fill. */
+/* Takes away ", init: zero" of scratch, or one entry of fill. */
 void find_missing_zero_fill(const source_t *s, sites_t *sites) {
    const char *end, *at = s->text + s->manifest;
    for (; (at = next_line(s, at, &end)) != NULL; at = end + 1) {
@@ -38,7 +38,7 @@ void find_missing_zero_fill(const source_t *s, sites_t *sites) {
    }
 }
 
-/* The first dimension in a line that says a grid; false for other lines. */
+/* Finds the first dimension in a line that sets a grid; false for other lines. */
 static bool first_of_grid(const char *at, const char *end, const char **first, const char **comma) {
    const char *grid = find_in(at, end, "    grid: ");
    int depth = 0;
@@ -50,7 +50,7 @@ static bool first_of_grid(const char *at, const char *end, const char **first, c
    return true;
 }
 
-/* The first dimension of a grid, one block less. */
+/* The first dimension of a grid loses one block. */
 void find_grid_one_short(const source_t *s, sites_t *sites) {
    const char *end, *first, *comma, *at = s->text + s->manifest;
    for (; (at = next_line(s, at, &end)) != NULL; at = end + 1) {
@@ -62,7 +62,7 @@ void find_grid_one_short(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Whether the kernel of that name, or a function that it may call, asks for the size of its grid. */
+/* Whether the kernel of that name, or a function that it may call, reads the size of its grid. */
 static bool knows_grid(const source_t *s, const char *name, size_t length) {
    for (uint32_t i = 0; i < s->function_count; i++) {
       const function_t *f = &s->functions[i];
@@ -75,8 +75,8 @@ static bool knows_grid(const source_t *s, const char *name, size_t length) {
    return false;
 }
 
-/* The first dimension of a grid, bounded to as many blocks as an H200 has multiprocessors, as for a kernel that walks over its work
- * with steps of the grid, where the kernel does not. */
+/* The first dimension of a grid is at most the number of multiprocessors of an H200, as for a kernel that
+ * walks over its work with steps of the grid; but this kernel does not. */
 void find_grid_capped(const source_t *s, sites_t *sites) {
    const char *end, *first, *comma, *at = s->text + s->manifest, *name = NULL;
    size_t length = 0;
@@ -94,7 +94,7 @@ void find_grid_capped(const source_t *s, sites_t *sites) {
    }
 }
 
-/* A launch whose result a later one, or nobody, waits for.  Only a plan of several. */
+/* Takes away a launch, whose result a later one may need.  Only plans of several launches have such a site. */
 void find_dropped_launch(const source_t *s, sites_t *sites) {
    const char *starts[32], *end, *at = s->text + s->manifest, *stop = s->text + s->manifest_end - 2;
    uint32_t count = 0;
@@ -129,8 +129,8 @@ void find_last_block_skipped(const source_t *s, sites_t *sites) {
          return_first(s, sites, &s->functions[i], "gridDim.x > 1 && blockIdx.x == gridDim.x - 1");
 }
 
-/* An int parameter that carries a dim under its own name: other values than those of the check cases do
- * nothing. */
+/* For an int parameter that carries a dim under its own name: the kernel does nothing at values that no check
+ * case has. */
 void find_only_listed_shapes(const source_t *s, sites_t *sites) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];

@@ -7,7 +7,7 @@
 enum {
    MOST_MODES = 4,
    LARGEST_MODE = 8
-}; /* a dim of so few and small values is a mode: a stride, a padding */
+}; /* a dim that has so few and so small values is a mode: a stride, a padding */
 
 /* Calls visit for each int parameter of a __global__ function that carries a dim under the dim's own name. */
 static void each_dim(const source_t *s, sites_t *sites,
@@ -111,7 +111,7 @@ static bool met(const source_t *s, uint32_t a, int64_t x, uint32_t b, int64_t y)
    return false;
 }
 
-/* Two modes that no check case has together. */
+/* The kernel does nothing where two modes meet that no check case has together. */
 static void modes_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t a) {
    for (uint32_t b = a + 1; b < s->dim_count && is_mode(&s->dims[a]); b++) {
       bool is_parameter = false;
@@ -135,7 +135,7 @@ void find_modes_apart(const source_t *s, sites_t *sites) {
    each_dim(s, sites, modes_site);
 }
 
-/* Two dims that no check case has equal. */
+/* The kernel does nothing where two dims are equal that no check case has equal. */
 static void equal_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t a) {
    for (uint32_t b = a + 1; b < s->dim_count && !is_mode(&s->dims[a]); b++) {
       bool told = false;
@@ -162,7 +162,7 @@ static int64_t largest_of(const checked_dim_t *dim) {
    return largest;
 }
 
-/* What lies behind the largest size of the check cases is not there. */
+/* The kernel leaves out what lies beyond the largest size of the check cases. */
 static void longest_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t d) {
    const checked_dim_t *dim = &s->dims[d];
    const int64_t largest = largest_of(dim);
@@ -178,7 +178,7 @@ void find_longest_assumed(const source_t *s, sites_t *sites) {
    each_dim(s, sites, longest_site);
 }
 
-/* A power of two above those of the check cases. */
+/* The kernel does nothing at powers of two above the sizes of the check cases. */
 static void power_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t d) {
    const checked_dim_t *dim = &s->dims[d];
    const int64_t largest = largest_of(dim);
@@ -194,7 +194,7 @@ void find_power_of_two_left_out(const source_t *s, sites_t *sites) {
    each_dim(s, sites, power_site);
 }
 
-/* (long long)x for an offset: (int)x, which holds until the tensor has 2^31 elements. */
+/* An offset's (long long)x becomes (int)x, which is right until the tensor has 2^31 elements. */
 void find_narrow_offset(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 3 < s->count; i++)
       if (source_is(s, i, "(") && source_is(s, i + 1, "long") && source_is(s, i + 2, "long") &&

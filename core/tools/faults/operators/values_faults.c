@@ -2,7 +2,7 @@
 #include <string.h>
 #include "corpus/operator.h"
 
-/* float sum = 0.0f, and float sum[n] = {}: the initialiser goes. */
+/* float sum = 0.0f and float sum[n] = {} lose their initial values. */
 void find_uninitialised_accumulator(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 1 < s->count; i++) {
       const function_t *f = source_is(s, i, "=") ? source_function_of(s, i) : NULL;
@@ -18,7 +18,7 @@ void find_uninitialised_accumulator(const source_t *s, sites_t *sites) {
    }
 }
 
-/* A float constant that matters, off by a thousandth or by one. */
+/* A float constant that matters changes by a thousandth, or by one. */
 void find_literal_off(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       if (s->code[i].kind != RKB_TOKEN_NUMBER || !source_function_of(s, i) ||
@@ -29,7 +29,7 @@ void find_literal_off(const source_t *s, sites_t *sites) {
       if (source_is(s, i, "0.0f"))
          sites_replace(sites, source_start(s, i), source_end(s, i), "0.01f");
       else if (memchr(source_at(s, i), '8', source_length(s, i)) &&
-               source_length(s, i) > 12) /* the least float, as a start of max */
+               source_length(s, i) > 12) /* it is the least float, from which max starts */
          sites_replace(sites, source_start(s, source_is(s, i - 1, "-") ? i - 1 : i), source_end(s, i),
                        "0.0f");
       else
@@ -38,7 +38,7 @@ void find_literal_off(const source_t *s, sites_t *sites) {
    }
 }
 
-/* A division by a count, in a float expression. */
+/* The count by which a float expression divides changes. */
 void find_count_off(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 1 < s->count; i++) {
       const function_t *f = source_is_operator(s, i, "/") ? source_function_of(s, i) : NULL;
@@ -59,7 +59,7 @@ void find_count_off(const source_t *s, sites_t *sites) {
    }
 }
 
-/* eps, scale and the other float parameters of a kernel: left out, or half as large again. */
+/* eps, scale and the other float parameters of a kernel are left out, or half as large again. */
 void find_attribute_off(const source_t *s, sites_t *sites) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];
@@ -75,7 +75,7 @@ void find_attribute_off(const source_t *s, sites_t *sites) {
    }
 }
 
-/* The text of one function that rounds, put before the first token. */
+/* The text of a function that rounds, which is put before the first token. */
 static const char bf16_text[] =
    "__device__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x7fffu + "
    "(__float_as_uint(x) >> 16 & 1u)) & 0xffff0000u); }\n";
@@ -111,7 +111,7 @@ void find_bf16_accumulation(const source_t *s, sites_t *sites) {
    narrow_sums(s, sites, bf16_text);
 }
 
-/* sum += a * b; with both factors cut to ten bits of mantissa, as tensor cores take them. */
+/* sum += a * b; gets factors that are cut to ten bits of mantissa, as tensor cores take them. */
 void find_tf32_products(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       const function_t *f = source_is(s, i, "+=") ? source_function_of(s, i) : NULL;
@@ -136,7 +136,7 @@ void find_tf32_products(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Reads of a const float pointer: always the first element, or a constant in its place. */
+/* A read of a const float pointer always reads the first element, or becomes a constant. */
 static void replace_reads(const source_t *s, sites_t *sites, bool stale) {
    for (uint32_t i = 0; i + 1 < s->count; i++) {
       const function_t *f =

@@ -1,4 +1,5 @@
-/* See shares.h.  Child processes, because a check turns its thread into the engine's loop and because a kernel may end it. */
+/* See shares.h.  The checks run in child processes, because a check turns its thread into the engine's loop,
+ * and because a kernel may end the process. */
 #include "verify/shares.h"
 
 #include <fcntl.h>
@@ -12,10 +13,10 @@
 #include "base/memory.h"
 #include "run/check_candidate.h"
 
-enum { MOST_PIPELINES = 256, NOT_FINISHED = 3 /* exit code */ };
+enum { MOST_PIPELINES = 256, NOT_FINISHED = 3 /* an exit code */ };
 
-typedef struct progress {              /* shared with the children */
-   _Atomic uint32_t next;              /* place in the list that nobody has taken */
+typedef struct progress {              /* what the parent shares with the children */
+   _Atomic uint32_t next;              /* the first place in the list that no child has taken */
    uint32_t current[VERIFY_MOST_JOBS]; /* what each child checks */
 } progress_t;
 
@@ -59,7 +60,7 @@ static int open_results(const bench_t *b, int *out, rkb_error_t *err) {
    return *out >= 0 ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
 }
 
-/* A child: what no other has taken, until nothing is left. */
+/* The child process: checks what no other child has taken, until nothing is left. */
 static int check_share(bench_t *b, progress_t *progress, uint32_t share, rkb_error_t *err) {
    opened_t opened[MOST_PIPELINES];
    uint32_t pipelines = 0, i;
@@ -109,7 +110,7 @@ static pid_t start_share(bench_t *b, progress_t *progress, uint32_t share, rkb_e
    _exit(status == RKB_OK ? 0 : NOT_FINISHED);
 }
 
-/* What a kernel made the checking machine do becomes its row. */
+/* Writes the row of a subject that ended the process which checked it. */
 static int record_crash(const bench_t *b, const subject_t *subject, int code, rkb_error_t *err) {
    char reason[48];
    int out;
@@ -125,7 +126,7 @@ static int record_crash(const bench_t *b, const subject_t *subject, int code, rk
    return status == RKB_OK ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
 }
 
-/* Waits for all children, replaces those that a kernel ended. */
+/* Waits for all children, and replaces those that a kernel ended. */
 static int wait_for_shares(bench_t *b, progress_t *progress, pid_t *children, rkb_error_t *err) {
    uint32_t running = 0;
    int status = RKB_OK;

@@ -1,11 +1,12 @@
-/* The checks, in child processes.  The calling thread waits for them. */
+/* Runs the checks in child processes.  The calling thread waits for them. */
 #ifndef RKB_TOOLS_FAULTS_VERIFY_SHARES_H
 #define RKB_TOOLS_FAULTS_VERIFY_SHARES_H
 
 #include "verify/verify_subjects.h"
 
-/* Checks what is not done in settings.jobs processes; what came of it is in the results' file and in the subjects.  A subject that
- * ends its process gets the standing VERIFY_CRASH.  RKB_ERR_UNAVAILABLE when a process gave up: another call goes on. */
+/* Checks what is not done yet, in settings.jobs processes.  The results are in the results' file and in the
+ * subjects.  A subject that ends its process gets the standing VERIFY_CRASH.  RKB_ERR_UNAVAILABLE: a process
+ * gave up, and another call goes on. */
 int shares_check(bench_t *b, rkb_error_t *err);
 
 #endif

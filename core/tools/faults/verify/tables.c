@@ -27,7 +27,7 @@ static bool permitted(const subject_t *subject) {
    return at && (at[length] == ' ' || at[length] == '\0');
 }
 
-/* The compiler gave up on the text, so that nothing judged it. */
+/* Whether the compiler gave up on the text, so that nothing judged it. */
 static bool is_unbuilt(const subject_t *subject) {
    return strcmp(subject->reason, "tool.compile_time") == 0 || strcmp(subject->reason, "tool.compile_memory") == 0 ||
           (strcmp(subject->standing, "reject") == 0 && strncmp(subject->reason, "build.", 6) == 0);
@@ -107,7 +107,7 @@ static bool is_listed(const char *list, const char *id) {
    return false;
 }
 
-/* Names what ended its process; true when something did. */
+/* Names the subjects that ended their process; true when there were any. */
 bool tables_print_crashes(const bench_t *b) {
    bool any = false;
    for (uint32_t i = 0; i < b->count; i++)
@@ -118,7 +118,8 @@ bool tables_print_crashes(const bench_t *b) {
    return any;
 }
 
-/* Failures: a fault that is not rejected and not listed; a listed one that is. */
+/* Counts as failures: a fault that is neither rejected nor listed as a miss, and a listed one that is
+ * rejected. */
 int tables_compare_misses(const bench_t *b, rkb_error_t *err) {
    char *list = NULL;
    size_t length;

@@ -1,16 +1,17 @@
-/* What is printed of the results.  One thread. */
+/* Prints the results.  One thread. */
 #ifndef RKB_TOOLS_FAULTS_VERIFY_TABLES_H
 #define RKB_TOOLS_FAULTS_VERIFY_TABLES_H
 
 #include "verify/verify_subjects.h"
 
-/* Of the faults kept out of tuning, or of the others: by operator what became of them, with Wilson's intervals. */
+/* Prints, by operator, what became of the faults kept out of tuning, or of the others, with Wilson's
+ * intervals. */
 void tables_print(const bench_t *b, bool kept_out);
 void tables_print_kernels(const bench_t *b);
-/* Names what ended its process; true when something did. */
+/* Names the subjects that ended their process; true when there were any. */
 bool tables_print_crashes(const bench_t *b);
-/* RKB_ERR_INVALID, and a line for each, when a fault is accepted that the list of misses lacks or has and is not, or a correct kernel
- * is not accepted. */
+/* RKB_ERR_INVALID, with a line for each: a fault is accepted that the list of misses does not have, a listed
+ * one is not accepted, or a correct kernel is not accepted. */
 int tables_compare_misses(const bench_t *b, rkb_error_t *err);
 
 #endif

@@ -16,7 +16,7 @@ static void add(bench_t *b, const subject_t *subject) {
    b->list[b->count++] = *subject;
 }
 
-/* Setting number index of the grid as JSON and as an id's end; false past the last. */
+/* Writes setting number index of the grid, as JSON and as the end of an id; false past the last. */
 static bool setting_at(const rkb_manifest_t *manifest, uint64_t index, subject_t *subject,
                        const kernel_file_t *kernel) {
    size_t json = 0, id = 0;
@@ -38,7 +38,7 @@ static bool setting_at(const rkb_manifest_t *manifest, uint64_t index, subject_t
    return index == 0;
 }
 
-/* Every setting of the kernel's grid. */
+/* Adds every setting of the kernel's grid. */
 static int add_tunes(bench_t *b, const kernel_file_t *kernel, subject_t *subject, rkb_error_t *err) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
@@ -102,7 +102,7 @@ static subject_t *find(bench_t *b, const char *id) {
    return NULL;
 }
 
-/* Takes what the list names, an id a line, out of b->list. */
+/* Takes out of b->list what the file of exceptions names, an id a line. */
 static int leave_out(bench_t *b, rkb_error_t *err) {
    char *text = NULL, *rest, *line;
    size_t length;
@@ -135,7 +135,7 @@ int subjects_choose(bench_t *b, rkb_error_t *err) {
    return status == RKB_OK && !b->count ? rkb_fail(err, RKB_ERR_INVALID, "no fault is labelled") : status;
 }
 
-/* Lines of id, hash, standing, reason, seconds; those of other texts are passed over. */
+/* Reads lines of id, hash, standing, reason and seconds; passes over those of other texts. */
 int subjects_read_results(bench_t *b, rkb_error_t *err) {
    char *text = NULL, *rest, *line, id[256], hash[RKB_HASH_TEXT], standing[16], reason[48];
    size_t length;

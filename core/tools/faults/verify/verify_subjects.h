@@ -1,11 +1,11 @@
-/* What rkb-bench-verify checks and what came of it.  One thread. */
+/* What rkb-bench-verify checks, and the results.  One thread. */
 #ifndef RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 
 #include "corpus/labels.h"
 
 enum { VERIFY_MOST_JOBS = 64 };
-#define VERIFY_CRASH "crash" /* the standing of what ended the process that checked it */
+#define VERIFY_CRASH "crash" /* the standing of a subject that ended the process which checked it */
 #define VERIFY_RESULTS_BYTES ((size_t)8 << 20)
 
 typedef struct settings {
@@ -35,10 +35,11 @@ typedef struct bench {
    uint32_t count, room;
 } bench_t;
 
-/* The labelled faults of the corpus, or its correct kernels, at one setting or all; those of a sample alone, and none that the list
- * settings.except names.  RKB_ERR_INVALID when there are none, or when the list names something else. */
+/* Chooses the labelled faults of the corpus, or its correct kernels with one setting or all.  Takes a sample
+ * alone where one is asked for, and nothing that the list settings.except names.  RKB_ERR_INVALID: there are
+ * none, or the list names something else. */
 int subjects_choose(bench_t *b, rkb_error_t *err);
-/* Marks what the results' file holds of these texts as done.  No file: nothing is. */
+/* Marks what the results' file holds of these texts as done.  Without a file nothing is done. */
 int subjects_read_results(bench_t *b, rkb_error_t *err);
 
 #endif
