@@ -1,8 +1,8 @@
-/* The cost-aware bandit (model_choice.h): a model's reward is the gain its candidates brought for a dollar.  Costs
- * are those a reply is worth, recorded in the candidate's note, so that a reply from the archive or the cache
- * counts like a bought one. UCB1: Auer, Cesa-Bianchi, Fischer, 'Finite-time analysis of the multiarmed bandit
- * problem', 2002.  Thompson sampling with a normal approximation: Chapelle, Li, 'An empirical evaluation of
- * Thompson sampling', 2011. */
+/* The cost-aware bandit (model_choice.h): a model's reward is the gain that its candidates brought for a
+ * dollar.  The cost of a candidate is what its reply is worth, as its note records it; a reply from the
+ * archive or the cache counts like a bought one.  UCB1: Auer, Cesa-Bianchi, Fischer, 'Finite-time analysis of
+ * the multiarmed bandit problem', 2002.  Thompson sampling with a normal approximation: Chapelle, Li, 'An
+ * empirical evaluation of Thompson sampling', 2011. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define ACCEPTED 0.05   /* a right kernel that is no faster is worth something: others can build on it */
 #define LEAST_COST 1e-6 /* USD; a free model must not divide by zero */
 
-/* "model NAME, $0.0123; ...": false when the note is none of ours. */
+/* Reads "model NAME, $0.0123; ..."; false when the note is of another form. */
 static bool read_note(const char *note, const choice_model_t *models, uint32_t count, uint32_t *arm,
                       double *cost) {
    if (!note || strncmp(note, "model ", 6) != 0)
@@ -52,8 +52,8 @@ void bandit_read(const context_t *context, const choice_model_t *models, uint32_
    }
 }
 
-/* Gain for a dollar, scaled so that the best arm has 1: UCB's confidence term is made for rewards from 0
- * to 1. */
+/* Gain for a dollar of each arm, scaled so that the best has 1: UCB's confidence term is made for rewards
+ * from 0 to 1. */
 static void rates(const bandit_arm_t *arms, uint32_t count, double *rate) {
    double most = 0;
    for (uint32_t i = 0; i < count; i++) {

@@ -134,7 +134,7 @@ void context_add_best(context_t *context, const char *objective, uint32_t count)
       if (!seen)
          chosen[found++] = row;
    }
-   /* Slow to fast: what comes last is read with most attention, and the row shows where it leads. */
+   /* From slow to fast: a model reads the last with most attention, and the row shows where it leads. */
    for (uint32_t i = found; i-- > 0;) {
       const rkb_archive_row_t *row = chosen[i];
       const char *label =

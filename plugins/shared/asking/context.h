@@ -1,6 +1,6 @@
-/* What goes into a prompt's slots: the task, the device, kernels known so far, what was found about them. One
- * job's; built on a worker.  All that comes from the archive comes through the job, and so from its window.
- */
+/* What goes into a prompt's slots: the task, the device, kernels known so far, and what was found about them.
+ * A context belongs to one job and is built on a worker.  Everything from the archive comes through the job,
+ * and so through its window. */
 #ifndef PLUGIN_ASKING_CONTEXT_H
 #define PLUGIN_ASKING_CONTEXT_H
 
@@ -33,8 +33,10 @@ typedef struct context_slot {
 /* Which profile a prompt shows of a kernel.  The objective's values are its score and are always its own. */
 enum context_profile {
    PROFILE_OWN,
-   PROFILE_NONE,  /* scores alone */
-   PROFILE_RANDOM /* the profile of another, drawn kernel: the control that shows whether a profile's content helps */
+   PROFILE_NONE, /* show scores alone */
+   /* Show the profile of another kernel, drawn by chance: the control that tells whether a profile's
+    * content helps. */
+   PROFILE_RANDOM
 };
 #define PROFILE_OPTION(config_type)                                                                                     \
    {                                                                                                                    \
@@ -58,7 +60,7 @@ typedef struct context {
    enum context_profile profile;
    const char *objective;    /* the measurement that is the score; or NULL */
    uint32_t drawn;           /* kernels whose profiles were drawn so far */
-   bool failed;              /* memory is out, or there is too much of something */
+   bool failed;              /* memory ran out, or there is more of something than fits */
 } context_t;
 
 void context_services_find(const rkb_host_t *host, context_services_t *services);
@@ -73,11 +75,11 @@ const rkb_archive_row_t *context_same(const context_t *context, const char *sour
 /* Adds an entry to a slot.  text and label are kept as they are unless made by context_format. */
 void context_add(context_t *context, const char *slot, const char *text, const char *label, int32_t priority,
                  bool fenced);
-/* A text that lives as long as the context; "" when memory is out. */
+/* Returns a text that lives as long as the context; "" when memory runs out. */
 const char *context_format(context_t *context, const char *fmt, ...) RKB_PRINTF(2, 3);
-const char *context_keep(context_t *context, char *text); /* takes a malloc'd text */
+const char *context_keep(context_t *context, char *text); /* takes over a malloc'd text */
 
-/* The text with two spaces before every line. */
+/* Returns the text with two spaces before every line. */
 const char *context_indented(context_t *context, const char *text);
 
 /* Slots "task", "contract", "device" and "hints". */
@@ -87,24 +89,26 @@ void context_add_device(context_t *context);
 void context_add_hints(context_t *context);
 /* Slot "best": at most count kernels, slow to fast, each with its time and what limits it. */
 void context_add_best(context_t *context, const char *objective, uint32_t count);
-/* Slot "verdicts": what was last found wrong, at most count, newest last. */
+/* Slot "verdicts": the last verdicts that found something wrong, at most count, newest last. */
 void context_add_verdicts(context_t *context, uint32_t count);
 /* Fills slot "kernel" (or another) with a candidate's source and assignment, and slot "findings" with its verdicts and
  * measurements. */
 void context_add_candidate(context_t *context, const char *slot, const rkb_item_t *candidate,
                            int32_t priority);
 void context_add_findings(context_t *context, const char *slot, const rkb_item_t *candidate);
-/* What every profiler measured of a visible candidate, case by case, with what limits it and what treats that: one entry. */
+/* Adds one entry: what every profiler measured of a visible candidate, case by case, with what limits it and
+ * what treats that. */
 void context_add_measured(context_t *context, const char *slot, int64_t candidate, const char *label);
-/* One measurement over all cases with what limits the slowest case; "" when it was not measured or is not visible. */
+/* Returns one measurement over all cases, with what limits the slowest case; "" when it was not measured or
+ * is not visible. */
 const char *context_summary(context_t *context, int64_t candidate, const char *name);
-/* Slot "siblings": what other changes to this kernel gave, the last ones that are visible, at most so many. */
+/* Slot "siblings": what other changes to this kernel gave: the last visible ones, at most so many. */
 void context_add_siblings(context_t *context, const rkb_item_t *parent, uint32_t most);
 
 /* Slot "errors": how many visible candidates were rejected for which reason, with the newest message of each. */
 void context_add_errors(context_t *context);
-/* Slot "library": at most count kernels of earlier runs, those nearest to the task and to what limits the parent (NULL: there is none).
- * Nothing in a run without a library. */
+/* Slot "library": at most count kernels of earlier runs, those nearest to the task and to what limits the
+ * parent (NULL: no parent).  In a run without a library it adds nothing. */
 void context_add_library(context_t *context, const rkb_item_t *parent, uint32_t count);
 
 /* Fills the prompt; *filled is owned. */

@@ -52,7 +52,7 @@ int embedding_ask(context_t *context, const rkb_llm_api_t *llm, const char *mode
    rkb_llm_answer_t *answer = NULL;
    size_t bytes = strlen(text) < MOST_TEXT ? strlen(text) : MOST_TEXT;
    while (bytes && ((unsigned char)text[bytes] & 0xc0) == 0x80)
-      bytes--; /* no half characters */
+      bytes--; /* cut off no part of a character */
    const rkb_llm_question_t question = {.size = sizeof question,
                                         .child = EMBEDDING_CHILD + child,
                                         .model = model,

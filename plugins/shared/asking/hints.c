@@ -4,7 +4,7 @@
 #include "context.h"
 
 typedef struct hint {
-   const char *words[6]; /* in the reference's text; any of them */
+   const char *words[6]; /* the hint is for references whose text has any of these */
    const char *text;
 } hint_t;
 

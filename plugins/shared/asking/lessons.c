@@ -1,5 +1,5 @@
-/* The scratchpad (lessons.h).  A note reads "model quick, $0.002; improve\nlessons of generation 4 (model quick, $0.001):\n...";
- * what stands before the first line's end is proposal.c's, which lets no other line begin. */
+/* The scratchpad (lessons.h).  A note reads "model quick, $0.002; improve\nlessons of generation 4 (model
+ * quick, $0.001):\n...".  proposal.c writes the first line, and makes sure that no other line begins there. */
 #include "lessons.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #define BEST 6
 #define VERDICTS 16
 
-/* The newest visible candidate that has lessons; *generation is how many it saw. */
+/* Returns the lessons of the newest visible candidate that has some; *generation is how many generations it
+ * saw. */
 static const char *newest(const context_t *context, int64_t *generation) {
    const rkb_archive_api_t *archive = context->services->archive;
    uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
@@ -31,7 +32,7 @@ static const char *newest(const context_t *context, int64_t *generation) {
 void lessons_add(context_t *context) {
    int64_t generation;
    const char *lessons = newest(context, &generation);
-   if (lessons) /* rows may go before the prompt is filled: a copy */
+   if (lessons) /* rows may go before the prompt is filled, so the text is copied */
       context_add(context, "lessons", context_format(context, "%s", lessons), "lessons", 0, true);
 }
 
@@ -47,7 +48,8 @@ bool lessons_due(const context_t *context, int64_t number, int64_t every) {
       return false;
    newest(context, &generation);
    int64_t due = seen / every * every;
-   /* The first request that sees this many generations, and then each that sees whether the one before it distilled. */
+   /* The first request that sees a new generation distils.  The request a window later sees whether it did,
+    * and else distils itself. */
    return generation < due && (number + 1) % window == 0;
 }
 

@@ -1,8 +1,8 @@
 /* The scratchpad: lessons that a model distils from what the run has found, every few generations.
  *
- * One request distils, and its candidate's note keeps what came of it; later requests see the note as they see everything else,
- * after the window.  Whether a request distils follows from its number and what its window shows alone, so that a run
- * repeats itself and a resumed one goes on alike. */
+ * One request distils, and the note of its candidate keeps the lessons.  Later requests see the note as they
+ * see everything else: after the window.  The number of a request and what its window shows decide whether it
+ * distils, so that a run repeats itself, and a resumed run goes on in the same way. */
 #ifndef PLUGIN_ASKING_LESSONS_H
 #define PLUGIN_ASKING_LESSONS_H
 
@@ -10,14 +10,14 @@
 
 #define LESSONS_MOST_BYTES 2048
 
-/* Slot "lessons": the newest that the window shows, or nothing. */
+/* Slot "lessons": the newest lessons that the window shows, if any. */
 void lessons_add(context_t *context);
 
-/* Whole generations that the job sees; *window: requests of one. */
+/* Returns how many whole generations the job sees; *window: how many requests a generation has. */
 int64_t lessons_generations(const context_t *context, int64_t *window);
 
-/* Whether a request is to distil: every generations (0: never) generations it sees, the first of their requests at which no
- * later lessons are visible, one window after the other. */
+/* Whether a request is to distil.  Lessons are due every so many generations (0: never).  As long as no
+ * lessons that late are visible, the first request that sees another generation distils. */
 bool lessons_due(const context_t *context, int64_t number, int64_t every);
 
 /* Asks one of the models for lessons.  RKB_OK with *note (owned), the end of a candidate's note.  NULL when there was no answer or

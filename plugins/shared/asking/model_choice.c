@@ -20,7 +20,8 @@ uint32_t choice_make(const context_t *context, const char *how, const choice_mod
                      rkb_random_t *stream) {
    bandit_arm_t arms[CHOICE_MOST] = {{0}};
    double point =
-      context->services->random->real(stream); /* drawn in any case, so that the stream moves alike */
+      /* Draws in any case, so that the stream moves on by the same number. */
+      context->services->random->real(stream);
    if (count > CHOICE_MOST)
       count = CHOICE_MOST;
    if (count < 2 || strcmp(how, "weights") == 0)

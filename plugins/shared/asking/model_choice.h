@@ -1,5 +1,5 @@
-/* Which of a stage's models is asked: by weight, or by what each has earned for its cost so far.  Pure but for the job's
- * random stream and its window on the archive. */
+/* Which of a stage's models is asked: chosen by weight, or by what each has earned for its cost so far.  Pure
+ * but for the job's random stream and its window on the archive. */
 #ifndef PLUGIN_ASKING_CHOICE_H
 #define PLUGIN_ASKING_CHOICE_H
 
@@ -13,8 +13,8 @@
 typedef struct choice_model {
    const char *model;
    double weight;
-   double temperature;        /* negative: as the model's entry says */
-   int64_t max_output_tokens; /* 0: likewise */
+   double temperature;        /* negative: what the model's entry says */
+   int64_t max_output_tokens; /* 0: what the model's entry says */
 } choice_model_t;
 
 #define CHOICE_OPTIONS                                                                                       \
@@ -43,7 +43,7 @@ typedef struct choice_model {
       .help = "Output limit for this stage, below the model's own; 0: the model's own."                      \
    }
 
-/* The index of the model for a proposal.  how: "weights", "ucb" or "thompson". */
+/* Returns the index of the model for a proposal.  how: "weights", "ucb" or "thompson". */
 uint32_t choice_make(const context_t *context, const char *how, const choice_model_t *models, uint32_t count,
                      rkb_random_t *stream);
 
@@ -53,7 +53,7 @@ typedef struct bandit_arm {
    double gain, cost;
 } bandit_arm_t;
 
-/* One more candidate of an arm; best: the best objective before it, or infinity. */
+/* Adds one more candidate to an arm; best: the best objective before it, or infinity. */
 void bandit_reward(bandit_arm_t *arm, double cost, bool accepted, double objective, double best);
 
 void bandit_read(const context_t *context, const choice_model_t *models, uint32_t count, bandit_arm_t *arms);

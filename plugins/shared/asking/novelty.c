@@ -1,4 +1,4 @@
-/* Structures as sets of hashes, and which of the archive's is nearest (novelty.h). */
+/* Structures as sets of hashes, and the nearest structure in the archive (novelty.h). */
 #include "novelty.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@ typedef struct structure {
 } structure_t;
 
 typedef struct names {
-   char (*list)[MOST_NAME]; /* in the order of their first declaration */
+   char (*list)[MOST_NAME]; /* names in the order of their first declaration */
    uint32_t count;
-   uint16_t slots[SLOTS]; /* found by a name's hash; 1 + place in list, 0: free */
+   uint16_t slots[SLOTS]; /* finds a name by its hash; 1 + place in list, 0: free */
 } names_t;
 
-/* Words that are no names of the text's own, wherever they stand; types may end in digits. */
+/* Words that are never names of the text's own; types may end in digits. */
 static const char *const WORDS[] = {
    "alignas", "asm", "auto", "bf", "bfloat", "bool", "break", "case", "char", "class", "const", "constexpr",
    "continue", "default", "dim", "do", "double", "else", "enum", "extern", "false", "float", "for", "goto",
@@ -56,7 +56,8 @@ static bool declares(const source_t *source, uint32_t before) {
    return true;
 }
 
-/* A name after a type ("float x", "int n ="), or after the end of one ("float *x,", "vector<int> v;"). */
+/* Whether a name stands after a type ("float x", "int n ="), or after the end of one ("float *x,",
+ * "vector<int> v;"). */
 static bool is_declaration(const source_t *source, uint32_t i) {
    if (i == 0)
       return false;
@@ -71,7 +72,8 @@ static bool is_declaration(const source_t *source, uint32_t i) {
    return false;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits: for telling apart what is compared here alone; a collision costs a question. */
+/* FNV-1a (Fowler, Noll, Vo), 64 bits.  Hashes are compared in this file alone; a collision costs one question
+ * to a model. */
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
    const unsigned char *byte = data;
    for (size_t i = 0; i < bytes; i++)
@@ -124,7 +126,7 @@ static uint64_t token_hash(const source_t *source, uint32_t i, const names_t *na
    return slot ? mix(hash, &place, sizeof place) : mix(hash, name, strlen(name));
 }
 
-/* The manifest's inside, which is read as tokens too: a launch belongs to what a kernel does. */
+/* Returns the manifest's inside, which is read as tokens too, since launches are part of what a kernel does. */
 static const char *manifest_of(const char *text, size_t *bytes) {
    const char *begin = strstr(text, "rkb-kernel:"), *end = begin ? strstr(begin, "*/") : NULL;
    *bytes = end ? (size_t)(end - begin) : 0;
@@ -136,7 +138,7 @@ static int compare_hashes(const void *first, const void *second) {
    return (one > other) - (one < other);
 }
 
-/* The hashes of all runs of a list of token hashes; a list that is shorter than a run is one. */
+/* Hashes all runs of a list of token hashes; a list that is shorter than a run counts as one run. */
 static void hash_runs(const uint64_t *tokens, uint32_t count, structure_t *structure) {
    const uint32_t runs = count >= WINDOW ? count - WINDOW + 1 : count > 0;
    for (uint32_t i = 0; i < runs; i++)
@@ -148,7 +150,7 @@ static void hash_runs(const uint64_t *tokens, uint32_t count, structure_t *struc
          structure->hashes[structure->count++] = structure->hashes[i];
 }
 
-/* False when memory is out.  *structure owns its hashes. */
+/* False when memory runs out.  *structure owns its hashes. */
 static bool read_structure(const rkb_kernel_api_t *kernel, const char *text, structure_t *structure) {
    size_t bytes;
    rkb_error_t err;
@@ -206,7 +208,7 @@ const rkb_archive_row_t *novelty_repeated(const context_t *context, const char *
    for (uint32_t i = count > NOVELTY_MOST_ROWS ? count - NOVELTY_MOST_ROWS : 0; read && i < count; i++) {
       const rkb_archive_row_t *row = archive->rows_at(context->rows, i);
       if (before && strcmp(before->source_hash, row->source_hash) == 0)
-         continue; /* another assignment of the same text */
+         continue; /* it is the same text with another assignment */
       before = row;
       read = read_structure(kernel, row->source, &structure);
       const double alike = read ? likeness_of(&own, &structure) : 0;

@@ -1,9 +1,12 @@
-/* Whether a kernel does something that was not tried before: its structure against that of the kernels that the job sees.
+/* Whether a kernel does something that was not tried before: compares its structure with those of the kernels
+ * that the job sees.
  *
- * Structure is the stream of code tokens, manifest included, in which numbers are all alike and a name that the text declares is the
- * number of its first use.  So a kernel in which only names, numbers, comments and line ends differ has the same one; names of others
- * (expf, threadIdx, __shfl_xor_sync) count.  Two kernels are alike by the runs of eight tokens that both have, divided by those that
- * either has: one changed token of 500 gives about 0.97.  A number is a choice that tune parameters explore without asking a model.
+ * Structure is the stream of code tokens, manifest included, in which all numbers are alike, and a name that
+ * the text declares is the number of its first use.  So kernels that differ in names, numbers, comments and
+ * line ends alone have the same structure; names that others declare (expf, threadIdx, __shfl_xor_sync)
+ * count.  The likeness of two kernels is the number of runs of eight tokens that both have, divided by the
+ * number that either has: one changed token of 500 gives about 0.97.  Numbers do not count because tune
+ * parameters explore them without asking a model.
  *
  * Pure; any thread. */
 #ifndef PLUGIN_ASKING_NOVELTY_H
@@ -13,8 +16,9 @@
 
 #define NOVELTY_MOST_ROWS 1024 /* the newest ones that are compared */
 
-/* The visible candidate whose text this one repeats but for spaces, or whose structure is alike by least or more; the most alike, and of
- * equal ones the oldest.  NULL: it is new.  least above 1: texts alone are compared.  *likeness: 1 for a repeated text. */
+/* Returns the visible candidate whose text this one repeats but for spaces, or whose structure has a likeness
+ * of at least `least`; the most alike, and of equal ones the oldest.  NULL: the kernel is new.  least above
+ * 1: only texts are compared.  *likeness: 1 for a repeated text. */
 const rkb_archive_row_t *novelty_repeated(const context_t *context, const char *source, double least, double *likeness);
 
 #endif

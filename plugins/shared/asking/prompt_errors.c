@@ -36,11 +36,11 @@ void context_add_errors(context_t *context) {
    if (!context->services->archive || !context->rows)
       return;
    const uint32_t found = count_reasons(context, reasons, &rejected);
-   if (rejected < 2) /* one is shown whole, among the verdicts */
+   if (rejected < 2) /* a single one is shown whole, among the verdicts */
       return;
    context_add(context, "errors", context_format(context, "Of all kernels so far %u were rejected, by reason, each with the newest message:", rejected), NULL,
                MOST_REASONS + 1, false);
-   /* The most frequent first; of equal ones the one that came first. */
+   /* Shows the most frequent first; of equal ones the one that came first. */
    for (uint32_t shown = 0; shown < found; shown++) {
       uint32_t most = 0;
       for (uint32_t i = 1; i < found; i++)

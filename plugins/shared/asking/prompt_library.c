@@ -1,4 +1,5 @@
-/* Kernels of earlier runs as a prompt shows them (context.h).  Their texts come from files that may be anybody's: fenced. */
+/* Kernels of earlier runs as a prompt shows them (context.h).  Anybody may have written their files, so the
+ * texts are fenced. */
 #include "context.h"
 
 #define MOST_SHOWN 16

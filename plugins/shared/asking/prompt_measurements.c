@@ -5,9 +5,10 @@
 #include "context.h"
 
 #define MOST_SENTENCE 1024 /* bytes of one measurement's detail in words */
-#define MOST_RAW 400       /* bytes of a detail that is not in a form known here */
+#define MOST_RAW 400       /* bytes of a detail whose form is not known here */
 #define MOST_DOCUMENT 6144 /* bytes of one document of a profiler */
-#define PROFILE_STREAM 8192 /* children of a job's stream that draw profiles, beside those that pick models */
+/* Numbers of a job's streams that draw profiles; those that pick models are below. */
+#define PROFILE_STREAM 8192
 
 /* Adds text at the end of out, cut at its size. */
 static void append(char *out, size_t size, const char *fmt, ...) RKB_PRINTF(3, 4);
@@ -19,7 +20,7 @@ static void append(char *out, size_t size, const char *fmt, ...) {
    va_end(ap);
 }
 
-/* The launch that takes longest; NULL when the detail has none. */
+/* Returns the launch that takes longest; NULL when the detail has none. */
 static const json_t *slowest_launch(const json_t *detail) {
    const json_t *launch, *slowest = NULL;
    size_t index;
@@ -31,8 +32,8 @@ static const json_t *slowest_launch(const json_t *detail) {
    return slowest;
 }
 
-/* The sentence and the advice in a profiler's detail.  Other details are shown as JSON, so that a profiler unknown to rkb can reach
- * a prompt too. */
+/* Puts the sentence and the advice of a profiler's detail into words.  Details of another form are shown as
+ * JSON, so that a profiler that rkb does not know can reach a prompt too. */
 static void describe_detail(const char *detail, char *out, size_t size) {
    json_t *root = json_loads(detail, 0, NULL);
    const json_t *subject = slowest_launch(root);
@@ -81,7 +82,8 @@ static const char *describe_measured(context_t *context, const rkb_archive_measu
                          unit ? row->unit : "", detail);
 }
 
-/* The visible measurements of a candidate; NULL when the program's archive cannot list them, or there was an error. */
+/* Returns the visible measurements of a candidate; NULL when the program's archive cannot list them, or after
+ * an error. */
 static rkb_archive_measured_list_t *measured_of(context_t *context, int64_t candidate) {
    const rkb_archive_api_t *archive = context->services->archive;
    rkb_archive_measured_list_t *list = NULL;
@@ -93,7 +95,7 @@ static rkb_archive_measured_list_t *measured_of(context_t *context, int64_t cand
    return list;
 }
 
-/* "time.us = 14 us; limited by ..." of the whole, with the slowest case's detail. */
+/* Returns "time.us = 14 us; limited by ..." over all cases, with the slowest case's detail. */
 static const char *summary_of(context_t *context, int64_t candidate, const char *name) {
    const rkb_archive_api_t *archive = context->services->archive;
    rkb_archive_measured_list_t *list = name && name[0] ? measured_of(context, candidate) : NULL;
@@ -121,7 +123,8 @@ static const char *summary_of(context_t *context, int64_t candidate, const char 
    return text;
 }
 
-/* Another visible kernel that was measured, drawn by the job's own stream; 0 when there is none.  Each call draws anew. */
+/* Draws another visible kernel that was measured, from the job's own stream; 0 when there is none.  Each call
+ * draws anew. */
 static int64_t another_measured(context_t *context, int64_t candidate) {
    const rkb_archive_api_t *archive = context->services->archive;
    const rkb_random_api_t *random = context->services->random;
@@ -132,7 +135,7 @@ static int64_t another_measured(context_t *context, int64_t candidate) {
       return 0;
    rkb_random_t stream = random->for_job(context->host, context->job, PROFILE_STREAM + context->drawn++);
    const rkb_archive_row_t *own = context_row(context, candidate);
-   for (uint32_t i = 0; i < rows; i++) { /* one of them with equal chances, in one pass */
+   for (uint32_t i = 0; i < rows; i++) { /* takes each of them with equal chances, in one pass */
       const rkb_archive_row_t *row = archive->rows_at(context->rows, i);
       const bool other = row->has_objective && (!own || strcmp(row->source_hash, own->source_hash) != 0);
       if (other && random->below(&stream, ++others) == 0)
@@ -141,7 +144,7 @@ static int64_t another_measured(context_t *context, int64_t candidate) {
    return chosen;
 }
 
-/* The lines of a list: scores, or all else.  profiled: with what limits each. */
+/* Adds the lines of a list: scores, or all else.  profiled: with what limits each. */
 static const char *add_lines(context_t *context, const char *text, rkb_archive_measured_list_t *list, bool scores,
                              bool others, bool profiled) {
    const rkb_archive_api_t *archive = context->services->archive;
@@ -153,14 +156,14 @@ static const char *add_lines(context_t *context, const char *text, rkb_archive_m
    return text;
 }
 
-/* What limits the slowest case of a score, without the score itself. */
+/* Returns what limits the slowest case of a score, without the score itself. */
 static const char *score_detail(context_t *context, int64_t candidate) {
    const char *summary = summary_of(context, candidate, context->objective);
    const char *detail = strstr(summary, "; ");
    return detail ? detail + 2 : "";
 }
 
-/* A document's bytes that a prompt shows: whole characters of UTF-8. */
+/* How many bytes of a document a prompt shows: whole characters of UTF-8. */
 static int shown_bytes(const char *text) {
    size_t length = strlen(text);
    if (length > MOST_DOCUMENT)
@@ -169,8 +172,9 @@ static int shown_bytes(const char *text) {
    return (int)length;
 }
 
-/* The texts that profilers give beside their numbers: {"documents": {"roofline.txt": "..."}} in a measurement's detail.  Each is an entry of
- * its own, under its name, and the first to go where there is no room. */
+/* Adds the texts that profilers give beside their numbers: {"documents": {"roofline.txt": "..."}} in a
+ * measurement's detail.  Each is an entry of its own, under its name, and the first to be left out where
+ * there is no room. */
 static void add_documents(context_t *context, const char *slot, rkb_archive_measured_list_t *list,
                           const char *label) {
    const rkb_archive_api_t *archive = context->services->archive;
@@ -227,7 +231,7 @@ const char *context_summary(context_t *context, int64_t candidate, const char *n
    return context_format(context, "%.*s%s", (int)(detail - own), own, drawn ? drawn : "");
 }
 
-/* "candidate 17 by edit (vectorise the load): accept, 1.12 times as fast" */
+/* Returns a line like "candidate 17 by edit (vectorise the load): accept, 1.12 times as fast". */
 static const char *describe_sibling(context_t *context, const rkb_archive_row_t *row, double parent) {
    const char *note = row->note && row->note[0] ? context_format(context, "%.*s", (int)strcspn(row->note, "\n"), row->note) : "";
    const char *came = "";
@@ -251,7 +255,7 @@ void context_add_siblings(context_t *context, const rkb_item_t *parent, uint32_t
    host->item_int(host, parent, "number", &query.parent);
    const rkb_archive_row_t *row = context_row(context, query.parent);
    const double objective = row && row->has_objective ? row->objective : 0;
-   /* A program whose archive has no list of measurements does not read query.parent either. */
+   /* A program whose archive cannot list measurements does not read query.parent either. */
    if (!archive || !most || !RKB_HAS(archive, measured_free) || !query.parent ||
        archive->query(host, context->job, &query, &rows, &err) != RKB_OK)
       return;

@@ -5,7 +5,7 @@
 
 #define MOST_FILE (64u << 10)
 
-/* A text file of the task's directory; malloc'd, or NULL. */
+/* Reads a text file of the task's directory; malloc'd, or NULL. */
 static char *read_file(const char *directory, const char *name) {
    char path[4096], *text = NULL;
    snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -82,7 +82,7 @@ void context_add_task(context_t *context) {
       add_case(context, the_case, 50 - (int32_t)i);
 }
 
-/* The rates that the profile has, of dense products. */
+/* Returns the rates of dense products that the profile has. */
 static const char *tensor_rates(context_t *context, const rkb_device_t *device) {
    const struct {
       const char *type;
@@ -103,7 +103,8 @@ static const char *tensor_rates(context_t *context, const rkb_device_t *device) 
                   : "";
 }
 
-/* What a target of this architecture has: sm_80 and later, sm_90 and later, and what sm_90a alone has. */
+/* Returns what a target of this architecture can copy with: sm_80 and later, sm_90 and later, and sm_90a
+ * alone. */
 static const char *copy_mechanisms(context_t *context, const rkb_device_t *device) {
    int capability = 0;
    const char *architecture = device->architecture;

@@ -9,7 +9,8 @@
 #include "reply/reply_edits.h"
 #include "reply/extract.h"
 
-#define MARKER_STREAM 4096 /* children of a job's stream that pick models, beside those that make markers */
+/* Numbers of a job's streams that make markers; those that pick models are below. */
+#define MARKER_STREAM 4096
 
 static int read_reply(const proposal_t *proposal, const rkb_llm_answer_t *answer, char **source,
                       rkb_error_t *why) {
@@ -21,27 +22,27 @@ static int read_reply(const proposal_t *proposal, const rkb_llm_answer_t *answer
    return extract_kernel(answer->text, answer->text_bytes, source, why);
 }
 
-/* The words themselves, cut to what a source may hold. */
+/* Returns the reply's own words, cut to what a source may hold. */
 static char *unusable(const rkb_llm_answer_t *answer) {
    size_t bytes = answer->text_bytes < EXTRACT_MOST_BYTES - 64 ? answer->text_bytes : EXTRACT_MOST_BYTES - 64;
    while (bytes && ((unsigned char)answer->text[bytes] & 0xc0) == 0x80)
-      bytes--; /* no half characters */
+      bytes--; /* cut off no part of a character */
    return bytes ? strndup(answer->text, bytes) : strdup("(the reply is empty)");
 }
 
-/* What came of a proposal's questions. */
+/* The results of a proposal's questions. */
 typedef struct replies {
-   rkb_llm_answer_t *answer; /* the last one; owned */
-   char *source;             /* of it, or NULL; owned */
+   rkb_llm_answer_t *answer; /* of the last question; owned */
+   char *source;             /* from that answer, or NULL; owned */
    int read;                 /* RKB_OK, or why there is no source */
    rkb_error_t why;
-   double worth_usd;         /* of all of them */
+   double worth_usd; /* of all answers */
    uint32_t asked;
-   const rkb_archive_row_t *repeats; /* the candidate that the last one repeats, or NULL */
-   bool source_differs;              /* the repeated one's text is another */
-   bool embedded;                    /* likeness is a cosine, of embeddings */
-   embedding_t embedding;            /* of the last one, if it was asked for */
-   double likeness;                  /* of the two structures; 1 with the same text too */
+   const rkb_archive_row_t *repeats; /* the candidate that the last answer repeats, or NULL */
+   bool source_differs;              /* the repeated candidate's text is another one */
+   bool embedded;                    /* likeness is the cosine of two embeddings */
+   embedding_t embedding;            /* of the last answer, if it was asked for */
+   double likeness;                  /* of the two structures; 1 also where the texts are the same */
 } replies_t;
 
 static int emit(context_t *context, const proposal_t *proposal, replies_t *replies, const char *model,
@@ -62,7 +63,7 @@ static int emit(context_t *context, const proposal_t *proposal, replies_t *repli
    snprintf(head, sizeof head, "model %.60s, $%.6f; %.100s%s%s%s%.300s", model, replies->worth_usd, proposal->what, variant, again,
             replies->read == RKB_OK ? "" : "; the reply cannot be used: ", replies->read == RKB_OK ? "" : replies->why.message);
    for (char *end = strpbrk(head, "\r\n"); end; end = strpbrk(end, "\r\n"))
-      *end = ' '; /* one line: what a reply quotes cannot pass for lessons */
+      *end = ' '; /* makes it one line, so that nothing a reply quotes passes for lessons */
    if (asprintf(&note, "%s%s%s%s%s", head, replies->embedding.known ? embedding_note(context, proposal->embedding, &replies->embedding) : "", proposal->advice ? proposal->advice : "", proposal->guidance ? proposal->guidance : "", proposal->lessons ? proposal->lessons : "") < 0)
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    int status = rkb_emit_candidate(context->host, context->job, replies->source, NULL, note, proposal->parents,
@@ -76,12 +77,13 @@ static bool worth_keeping(uint32_t outcome) {
           outcome == RKB_LLM_FILTERED;
 }
 
-/* What the next question adds, or "" when the last reply is new. */
+/* Returns what the next question adds, or "" when the last answer is new. */
 static const char *told_again(context_t *context, const replies_t *replies) {
    const rkb_archive_row_t *row = replies->repeats;
    if (!row)
       return "";
-   const bool reason = row->reason && row->reason[0]; /* its note is left out: a model's words stand there */
+   /* Leaves out its note, in which a model's words stand. */
+   const bool reason = row->reason && row->reason[0];
    const char *how = "";
    if (replies->embedded)
       how = " in other words";
@@ -95,7 +97,7 @@ static const char *told_again(context_t *context, const replies_t *replies) {
                          (long long)row->number, how, row->standing, reason ? ", " : "", reason ? row->reason : "");
 }
 
-/* What is new by its structure may still be the same by its meaning. */
+/* Asks for an embedding: what is new by its structure may still be the same by its meaning. */
 static int embed(context_t *context, const rkb_llm_api_t *llm, const proposal_t *proposal, uint32_t child, replies_t *replies, rkb_error_t *err) {
    int status = embedding_ask(context, llm, proposal->embedding, replies->source, child, &replies->embedding, err);
    replies->worth_usd += replies->embedding.worth_usd;

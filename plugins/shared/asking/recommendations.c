@@ -1,5 +1,6 @@
-/* Recommendations and plans (recommendations.h).  A note reads "model quick, $0.002; improve\nadvice on candidate 12 (model quick, $0.001):\n  1. ...";
- * the lines of the advice begin with spaces, so that none of them passes for another part of a note. */
+/* Recommendations and plans (recommendations.h).  A note reads "model quick, $0.002; improve\nadvice on
+ * candidate 12 (model quick, $0.001):\n  1. ...".  Lines of advice begin with spaces, so that none passes for
+ * another part of a note. */
 #include "recommendations.h"
 
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #define HEAD "\nadvice on candidate "
 #define FENCED true
 
-/* The advice that a visible note holds on that candidate, up to the next part of the note; owned by the context, or NULL. */
+/* Returns the advice on that candidate in a visible note, up to the next part of the note; owned by the
+ * context, or NULL. */
 static const char *known_advice(context_t *context, int64_t candidate) {
    const rkb_archive_api_t *archive = context->services->archive;
    const uint32_t count = archive && context->rows ? archive->rows_count(context->rows) : 0;

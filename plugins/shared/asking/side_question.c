@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reply as lines of printable text; "" when there is nothing in it. */
+/* Returns the reply as lines of printable text; "" when it is empty. */
 static char *tidy(const rkb_llm_answer_t *answer, size_t most) {
    size_t used = 0, bytes = answer->text_bytes < most ? answer->text_bytes : most;
    char *out = malloc(bytes + 1);
-   if (bytes < answer->text_bytes) /* whole lines */
+   if (bytes < answer->text_bytes) /* keep whole lines */
       while (bytes && answer->text[bytes - 1] != '\n')
          bytes--;
    for (size_t i = 0; out && i < bytes; i++)

@@ -1,5 +1,6 @@
-/* Evolving guidance (variants.h).  A note reads "model quick, $0.002; improve; variant 14\nguidance after generation 4 (model quick, $0.001):\n  ...";
- * the lines of guidance begin with spaces, so that none of them passes for another part of a note. */
+/* Guidance that evolves (variants.h).  A note reads "model quick, $0.002; improve; variant 14\nguidance after
+ * generation 4 (model quick, $0.001):\n  ...".  Lines of guidance begin with spaces, so that none passes for
+ * another part of a note. */
 #include "variants.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #define MADE_WITH "; variant "
 
 typedef struct variant {
-   const rkb_archive_row_t *row; /* whose note holds it; NULL: variant 0 */
+   const rkb_archive_row_t *row; /* the row whose note holds it; NULL: variant 0 */
    bandit_arm_t arm;
 } variant_t;
 
@@ -19,20 +20,21 @@ static bool is_models(const rkb_archive_row_t *row) {
    return row->note && strncmp(row->note, "model ", 6) == 0;
 }
 
-/* The generation that a row's variant was written after; -1 when it holds none. */
+/* Returns the generation after which a row's variant was written; -1 when the row holds none. */
 static int64_t generation_of(const rkb_archive_row_t *row) {
    const char *head = is_models(row) ? strstr(row->note, HEAD) : NULL;
    return head ? strtoll(head + strlen(HEAD), NULL, 10) : -1;
 }
 
-/* The variant that a row was made with: from its note's first line. */
+/* Returns the variant that a row was made with, from the first line of its note. */
 static int64_t made_with(const rkb_archive_row_t *row) {
    const char *end = strchrnul(row->note, '\n'), *with = strstr(row->note, MADE_WITH);
    return with && with < end ? strtoll(with + strlen(MADE_WITH), NULL, 10) : 0;
 }
 
-/* The variants that are drawn from, variant 0 first, and what was gained with each: log of how many times a candidate was better than all before
- * it, and a little for each that is right, as the bandit over models has it. */
+/* Finds the variants that are drawn from, variant 0 first, and what was gained with each: the logarithm of
+ * how many times a candidate was better than all before it, and a little for each right one, as in the bandit
+ * over models. */
 static uint32_t find_variants(const context_t *context, variant_t *variants) {
    const rkb_archive_api_t *archive = context->services->archive;
    const uint32_t rows = archive && context->rows ? archive->rows_count(context->rows) : 0;
@@ -60,7 +62,7 @@ static uint32_t find_variants(const context_t *context, variant_t *variants) {
    return count;
 }
 
-/* The guidance in a row's note, unchanged; owned by the context. */
+/* Returns the guidance in a row's note, unchanged; owned by the context. */
 static const char *text_of(context_t *context, const rkb_archive_row_t *row) {
    const char *begin = strchrnul(strstr(row->note, HEAD) + 1, '\n'), *end = begin;
    while (strncmp(end, "\n  ", 3) == 0)
@@ -68,7 +70,7 @@ static const char *text_of(context_t *context, const rkb_archive_row_t *row) {
    return end > begin ? context_format(context, "%.*s", (int)(end - begin - 1), begin + 1) : "";
 }
 
-/* Slot "outcomes" of the question for another variant: the outcomes of each variant. */
+/* Slot "outcomes" of the question for another variant: what was gained with each variant. */
 static void add_outcomes(context_t *context, const variant_t *variants, uint32_t count) {
    for (uint32_t i = 0; i < count; i++) {
       const variant_t *variant = &variants[i];
@@ -114,7 +116,7 @@ int variants_add(context_t *context, const rkb_llm_api_t *llm, const side_questi
    const uint32_t count = find_variants(context, variants);
    for (uint32_t i = 0; i < count; i++) {
       arms[i] = variants[i].arm;
-      arms[i].cost = arms[i].tries; /* a rate a kernel: prompts cost alike */
+      arms[i].cost = arms[i].tries; /* a rate for each kernel, since prompts cost alike */
    }
    const variant_t *drawn = &variants[bandit_ucb(arms, count)];
    if (drawn->row) {

@@ -1,8 +1,8 @@
-/* Runs of neighbours as ranges. */
+/* Elements that lie side by side, as ranges. */
 #include "element_ranges.h"
 #include <stdlib.h>
 
-/* Elements from number first on that lie side by side. */
+/* Returns how many elements from number first on lie side by side. */
 static uint64_t run_from(const rkb_sample_t *sample, uint64_t first) {
    uint64_t run = 1;
    while (first + run < sample->points.count &&

@@ -1,4 +1,4 @@
-/* A clock with several hands, of which one moves. */
+/* A clock that counts time for one phase at a time. */
 #include "stopwatch.h"
 #include <time.h>
 

@@ -1,11 +1,12 @@
-/* Where a stage's time goes: one phase at a time, so that the parts add up to the whole.  One thread. */
+/* Measures where a stage's time goes: one phase at a time, so that the parts add up to the whole.  One
+ * thread. */
 #ifndef DEVICE_VALUES_STOPWATCH_H
 #define DEVICE_VALUES_STOPWATCH_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* What stages that use a device spend their time on. */
+/* The phases of stages that use a device. */
 enum phase {
    PHASE_OTHER,   /* the build's look-up, emitting */
    PHASE_DEVICE,  /* waiting for a device and a worker with its context */
@@ -26,11 +27,11 @@ typedef struct stopwatch {
    enum phase phase;
 } stopwatch_t;
 
-void stopwatch_start(stopwatch_t *watch); /* in PHASE_OTHER */
+void stopwatch_start(stopwatch_t *watch); /* begins in PHASE_OTHER */
 /* Counts time for phase from now on; returns the phase before, so that the caller can switch back. */
 enum phase stopwatch_turn(stopwatch_t *watch, enum phase phase);
 
-/* {"all": milliseconds, "run": ..., ...}, without phases that took nothing; owned. */
+/* Returns {"all": milliseconds, "run": ..., ...}, without phases that took no time; owned. */
 json_t *stopwatch_json(stopwatch_t *watch);
 
 #endif

@@ -1,11 +1,11 @@
-/* Drawing, sending, keeping and taking. */
+/* Draws inputs, sends them to the device, keeps them there and finds them again (value_staging.h). */
 #include "value_staging.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Values travel in pieces, so that no whole copy is made here and many threads can draw.  Fewer than an input's generator would
- * share out itself. */
+/* Values travel in pieces, so that this process holds no whole copy, and many threads can draw.  A piece is
+ * smaller than those into which an input's generator divides its own work. */
 #define PIECE_ELEMENTS (UINT64_C(1) << 17)
 
 bool sums_open(uint32_t tensors, sums_t *sums) {
@@ -34,23 +34,23 @@ uint64_t keyed_sum(uint64_t key, uint64_t first_word, const void *data, size_t b
    return sum;
 }
 
-/* A tensor of a set that is not there yet. */
+/* A tensor of a set that is not on the device yet. */
 typedef struct absent {
    const staging_t *staging;
    uint32_t tensor;
    uint64_t name[3];
    bool sum_known;
-   uint64_t first_piece; /* its pieces' numbers begin here */
+   uint64_t first_piece; /* the number of its first piece */
 } absent_t;
 
-/* All that has to travel: parts draw side by side and send one after the other. */
+/* All that has to be sent: threads draw pieces side by side and send them one after the other. */
 typedef struct transfer {
    absent_t *list; /* owned */
    uint32_t count;
    uint64_t pieces;
    pthread_mutex_t lock;
    pthread_cond_t turned;
-   uint64_t next; /* piece whose turn it is to be sent */
+   uint64_t next; /* the piece that is sent next */
    int status;
    rkb_error_t err;
 } transfer_t;
@@ -75,7 +75,7 @@ static absent_t *owner_of(const transfer_t *transfer, uint64_t piece) {
    return &transfer->list[low];
 }
 
-/* Waits for its turn, whatever came before: the pieces behind wait for this one. */
+/* Waits for its turn even after an error, because the pieces behind it wait for this one. */
 static void send_piece(transfer_t *transfer, uint64_t n, const absent_t *absent, uint64_t first,
                        uint64_t count, const void *data, uint64_t sum, int status, const rkb_error_t *err) {
    const staging_t *s = absent->staging;
@@ -117,7 +117,8 @@ static void draw_and_send(void *argument, uint32_t n) {
    free(data);
 }
 
-/* Values of a pool's seed are under a name on the device, with their sum in the store: taken when they are still whole. */
+/* Looks for values of a pool's seed, which are on the device under a name, with their sum in the store; takes
+ * them if they are still whole. */
 static int look(const staging_t *s, uint32_t t, absent_t *absent, bool *there, rkb_error_t *err) {
    uint64_t found = 0;
    *absent = (absent_t){.staging = s, .tensor = t};
@@ -137,7 +138,7 @@ static int look(const staging_t *s, uint32_t t, absent_t *absent, bool *there, r
    return status;
 }
 
-/* Under its name for the sessions to come. */
+/* Keeps the tensor under its name, for later sessions. */
 static int keep(const absent_t *absent, rkb_error_t *err) {
    const staging_t *s = absent->staging;
    if (!s->store)

@@ -1,4 +1,4 @@
-/* Where two outputs differ most.  No state; any thread. */
+/* Finds where two outputs differ most.  No state; any thread. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void take_values(uint32_t dtype, const void *from, uint64_t count, double
    }
 }
 
-/* The first of equal ones stays, so that the result is the same however pieces are cut. */
+/* The first of equal ones stays, so that the result does not depend on where pieces end. */
 static void keep(differences_t *d, uint32_t way, const difference_t *one) {
    difference_t *kept = d->kept[way];
    uint32_t *count = &d->count[way], least = 0;
@@ -84,14 +84,14 @@ static void keep(differences_t *d, uint32_t way, const difference_t *one) {
    }
 }
 
-/* How much two values differ: nothing where both are no number, without end where one is none. */
+/* How much two values differ: zero where they are equal or both NaN, else infinity where one is not finite. */
 static double distance(double x, double y) {
    if (x == y || (isnan(x) && isnan(y)))
       return 0;
    return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
 }
 
-/* At most NEARBY elements from first on, which both begin with. */
+/* Adds at most NEARBY elements, the first ones of both buffers, which have the number first and on. */
 static void add_nearby(differences_t *d, uint32_t dtype, uint64_t first, uint64_t count, const char *one, const char *other) {
    double x[NEARBY], y[NEARBY], squares = 0;
    const size_t width = width_of(dtype);

@@ -1,4 +1,4 @@
-/* Which kernel a candidate is compared with.  No state; any worker. */
+/* Chooses the kernel that a candidate is compared with.  No state; any worker. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int compare_lines(const void *left, const void *right) {
    return x < y ? -1 : x > y;
 }
 
-/* A line without the blanks at its ends (FNV-1a); 0 where there is too little of it to tell anything. */
+/* Hashes a line without the blanks at its ends (FNV-1a); 0 where the line is too short to tell anything. */
 static uint64_t line_hash(const char *line, size_t length) {
    uint64_t hash = 0xcbf29ce484222325;
    while (length && (*line == ' ' || *line == '\t')) {
@@ -47,7 +47,7 @@ static bool lines_of(const char *text, line_set_t *set) {
    return set->lines != NULL;
 }
 
-/* The share of the text's lines that the set has too. */
+/* Returns the share of the text's lines that the set has too. */
 static double share_of(const char *text, const line_set_t *set) {
    line_set_t own;
    size_t common = 0;
@@ -92,9 +92,10 @@ char *peer_choose(const char *directory, const char *source, char **text, char *
    return path;
 }
 
-/* All of them are ours, so a fault of the generator may be in peer and candidate alike where the candidate was written so too. */
+/* The generator writes all of them, so where it wrote the candidate too, peer and candidate may share one of
+ * its faults. */
 char *peer_write(const rkb_host_t *host, const char *source, char **text, char *none, size_t none_size) {
-   static const char *const starts[] = {"together", "suited", "apart"}; /* the plainest first */
+   static const char *const starts[] = {"together", "suited", "apart"}; /* the plainest comes first */
    const rkb_schedule_api_t *schedule = host->get_extension(host, RKB_EXT_SCHEDULE);
    const char *chosen = NULL;
    double least = 2;

@@ -68,7 +68,7 @@ void peer_close(const peer_place_t *place, peer_t *peer) {
    *peer = (peer_t){.name = ""};
 }
 
-/* Its module, its plan and its buffers for the case, as far as there are any. */
+/* Makes its module, its plan and its buffers for the case, as far as there are any. */
 static int enter_case(const peer_place_t *place, peer_t *peer, const rkb_case_t *c, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    int status = RKB_OK;
@@ -139,7 +139,7 @@ int peer_points(const peer_place_t *place, peer_t *peer, const rkb_case_t *c, co
    }
    status = place->task->expect_points(place->host, inputs, t, out->elements, out->count, out->value, out->hard, out->stat,
                                        out->flags, err);
-   if (status == RKB_ERR_LIMIT) { /* no finding about the candidate, and no fault of a tool */
+   if (status == RKB_ERR_LIMIT) { /* this is neither a finding about the candidate nor a fault of a tool */
       peer->undecided++;
       out->count = 0;
       return RKB_OK;

@@ -1,4 +1,5 @@
-/* What a program that is a strategy answered to an ask (stage_answer.h).  Owns nothing; the loop's thread. */
+/* Reads what a program that is a strategy answers when asked for a request (stage_answer.h).  Owns nothing;
+ * the loop's thread. */
 #include "process_stage/stage_answer.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One request, asked and answered (proposing.h). */
+/* Asks a program for one request's candidates (proposing.h). */
 #include "process_stage/proposing.h"
 
 #include "process_stage/stage_answer.h"

@@ -1,4 +1,4 @@
-/* What a program is asked (question.h). */
+/* Writes what a program is asked (question.h). */
 #include "process_stage/question.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 static void set_text(json_t *object, const char *key, const char *text) {
    if (text)
-      json_object_set_new(object, key, json_string(text)); /* a text that is no UTF-8 is left out */
+      json_object_set_new(object, key, json_string(text)); /* a text that is not UTF-8 is left out */
 }
 
 static void set_parsed(json_t *object, const char *key, const char *text) {
@@ -22,7 +22,7 @@ static json_int_t number_of(const stage_program_t *program, const rkb_item_t *it
    return number;
 }
 
-/* Name and value of what was measured over all cases, as far as the request may see it. */
+/* Adds name and value of what was measured over all cases, as far as the request may see it. */
 static void add_measured(const stage_program_t *program, rkb_job_t job, const rkb_item_t *candidate, json_t *object) {
    const rkb_archive_api_t *archive = program->host->get_extension(program->host, RKB_EXT_ARCHIVE);
    rkb_archive_measured_list_t *list = NULL;

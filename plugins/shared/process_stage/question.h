@@ -4,7 +4,8 @@
 
 #include "process_stage/stage_program.h"
 
-/* NULL when memory is out.  about: a part of messages, "parent candidate 3"; the engine itself names a request's or a candidate's number. */
+/* NULL when memory runs out.  about: a part for messages, such as "parent candidate 3"; the engine itself
+ * names the number of a request or a candidate. */
 json_t *question_of_request(const stage_program_t *program, rkb_job_t job, const rkb_item_t *request, char *about, size_t about_size);
 json_t *question_of_candidate(const stage_program_t *program, rkb_job_t job, const rkb_item_t *candidate);
 

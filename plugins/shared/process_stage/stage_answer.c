@@ -1,4 +1,4 @@
-/* What a program answered (stage_answer.h). */
+/* Reads what a program answered (stage_answer.h). */
 #include "process_stage/stage_answer.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { MOST_CANDIDATES = 64, MOST_MEASUREMENTS = 256, MOST_PARENTS = 16 };
 
-/* jansson refuses nesting over 2048 and texts that are no UTF-8. */
+/* jansson refuses nesting deeper than 2048, and texts that are not UTF-8. */
 static json_t *parse(const char *line, size_t bytes, rkb_error_t *err) {
    json_error_t fault;
    json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &fault);
@@ -55,7 +55,8 @@ int answer_parse(const char *line, size_t bytes, json_int_t number, json_t **ans
    return status;
 }
 
-/* A text of the object, or fallback when it has none; NULL, with err, when it is something else or holds a NUL. */
+/* Returns a text of the object, or fallback when it has none; NULL, with err, when it is no text or holds a
+ * NUL. */
 static const char *text_of(const json_t *object, const char *key, const char *fallback, rkb_error_t *err) {
    const json_t *value = json_object_get(object, key);
    if (!value || json_is_null(value)) {
@@ -70,7 +71,7 @@ static const char *text_of(const json_t *object, const char *key, const char *fa
    return json_string_value(value);
 }
 
-/* An object's text, or NULL when it has none.  false: it is something else, and err says so. */
+/* Copies an object's text; *text is NULL when it has none.  False: it is no text, and err says so. */
 static bool object_text(const json_t *object, const char *key, char **text, rkb_error_t *err) {
    const json_t *value = json_object_get(object, key);
    *text = NULL;
@@ -86,7 +87,7 @@ static bool object_text(const json_t *object, const char *key, char **text, rkb_
    return *text != NULL;
 }
 
-/* "parents" are places in the request's list; left out, all of them are. */
+/* "parents" are places in the request's list; without it, all in the list are parents. */
 static int read_parents(const rkb_host_t *host, const rkb_item_t *request, const json_t *given, const rkb_item_t **parents, uint32_t *count,
                         rkb_error_t *err) {
    const uint32_t offered = host->item_reference_count(host, request, "parent");

@@ -81,7 +81,7 @@ static int read_answer(void *argument, const char *line, size_t bytes, rkb_error
    return status;
 }
 
-/* Says what the question was about, before what went wrong. */
+/* Puts the subject of the question in front of the message. */
 static int name_subject(const char *about, int status, rkb_error_t *err) {
    rkb_error_t told = *err;
    told.message[sizeof told.message - 1] = '\0';
@@ -102,7 +102,8 @@ int stage_program_ask(stage_program_t *program, rkb_job_t job, json_t *question,
 
 json_int_t stage_program_seed(const stage_program_t *program, rkb_job_t job) {
    rkb_random_t stream = program->random->for_job(program->host, job, 0);
-   return (json_int_t)(program->random->next(&stream) >> 11); /* 53 bits, which every language's JSON keeps */
+   /* 53 bits, so that JSON in every language keeps the number. */
+   return (json_int_t)(program->random->next(&stream) >> 11);
 }
 
 int process_stage_create(const rkb_host_t *host, const process_config_t *config, const char *kind, void **self, rkb_error_t *err) {

@@ -32,15 +32,16 @@ int stage_program_open(stage_program_t *program, const rkb_host_t *host, const p
 /* Uses an answer: an object that has the question's number.  Any other value than RKB_OK refuses it, and its process is killed. */
 typedef int (*stage_answer_use_t)(void *argument, const json_t *answer, rkb_error_t *err);
 
-/* Asks a question and takes ownership of it.  about: its subject, for messages, or "". */
+/* Asks a question and takes over the object.  about: its subject for messages, or "". */
 int stage_program_ask(stage_program_t *program, rkb_job_t job, json_t *question, const char *about, stage_answer_use_t use, void *argument,
                       rkb_error_t *err);
 void stage_program_close(stage_program_t *program);
 
-/* A number for the program's own random numbers, from the job's stream: equal in every run of the same seed (or secret). */
+/* Returns a number from the job's stream, from which the program makes its own random numbers: equal in every
+ * run of the same seed (or secret). */
 json_int_t stage_program_seed(const stage_program_t *program, rkb_job_t job);
 
-/* create and destroy of every stage, with what the greeting says of its kind. */
+/* create and destroy of every stage; the greeting holds what is special to its kind. */
 int process_stage_create(const rkb_host_t *host, const process_config_t *config, const char *kind, void **self, rkb_error_t *err);
 
 /* The current job, as the argument for using its answer. */

@@ -1,4 +1,4 @@
-/* Finding the kernel in a reply (extract.h). */
+/* Finds the kernel in a reply (extract.h). */
 #include "extract.h"
 
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 #define MOST_BLOCKS 64
 #define MANIFEST "rkb-kernel:"
 
-/* A fenced block's inside, or the whole reply when it has no fence. */
+/* What is inside a fenced block, or the whole reply when it has no fence. */
 typedef struct block {
    const char *text;
    size_t bytes;
    bool closed;
    bool manifest; /* holds "rkb-kernel:" inside a comment */
-   bool bare;     /* holds it outside of one: a manifest in a block of its own */
+   bool bare;     /* holds it outside of a comment: the manifest has a block of its own */
    bool code;     /* holds "__global__" */
 } block_t;
 
@@ -31,8 +31,8 @@ static const char *line_end(const char *line, const char *end) {
    return newline ? newline : end;
 }
 
-/* Length of the fence that a line begins with (CommonMark: up to three spaces, then three or more of ` or ~),
- * or 0. */
+/* Returns the length of the fence that a line begins with (CommonMark: up to three spaces, then three or more
+ * of ` or ~), or 0. */
 static size_t fence_of(const char *line, const char *end, char *mark, bool *alone) {
    size_t indent = 0, length = 0;
    while (line + indent < end && line[indent] == ' ' && indent < 3)
@@ -93,7 +93,7 @@ static void find_blocks(const char *reply, size_t bytes, blocks_t *blocks) {
       add(blocks, reply, end, true);
 }
 
-/* From the manifest's comment to the last line that can end code, for a reply without fences. */
+/* Cuts a reply without fences: from the manifest's comment to the last line that can end code. */
 static void trim_bare(block_t *block) {
    const char *manifest = find(block->text, block->bytes, MANIFEST), *start = manifest;
    const char *end = block->text + block->bytes;
@@ -125,7 +125,7 @@ static int keep(const block_t *block, char **source, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* A manifest in one block and code in another become one text. */
+/* Joins a manifest in one block and code in another into one text. */
 static int join(const block_t *manifest, const block_t *code, char **source, rkb_error_t *err) {
    bool headed = find(manifest->text, manifest->bytes, MANIFEST) != NULL;
    if (manifest->bytes + code->bytes > EXTRACT_MOST_BYTES)
@@ -147,7 +147,7 @@ int extract_kernel(const char *reply, size_t bytes, char **source, rkb_error_t *
    if (memchr(reply, '\0', bytes))
       return refuse(err, "the reply holds a NUL byte");
    find_blocks(reply, bytes, &blocks);
-   /* Of several the last: models that think aloud end with what they settled on. */
+   /* Of several blocks the last counts: a model that thinks aloud ends with what it decided. */
    for (uint32_t i = 0; i < blocks.count; i++) {
       block_t *block = &blocks.list[i];
       if (!block->closed) {

@@ -1,11 +1,10 @@
-/* Applying edits (reply_edits.h).  All is done in whole lines, so that a half-matched line never changes its other
- * half. */
+/* Applies edits (reply_edits.h).  All is done in whole lines, so that a line is changed whole or not at all. */
 #include "reply_edits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BYTES (256u << 10) /* of the edited text */
+#define MOST_BYTES (256u << 10) /* most bytes of the edited text */
 
 typedef struct span {
    const char *text;
@@ -21,7 +20,7 @@ static const char *next_line(const char *line, const char *end) {
    return newline ? newline + 1 : end;
 }
 
-/* The line without its end and the blanks before that. */
+/* Returns the line without its end and the blanks before that. */
 static span_t trimmed(const char *line, const char *end) {
    const char *stop = next_line(line, end);
    while (stop > line && (stop[-1] == '\n' || stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t'))
@@ -37,7 +36,7 @@ static bool is_mark(const char *line, const char *end, const char *mark) {
    return same(trimmed(line, end), (span_t){mark, strlen(mark)});
 }
 
-/* *at moves behind the edit.  0: no more; 1: one; -1: a broken one. */
+/* Reads one edit; *at moves behind it.  0: no more; 1: one; -1: a broken one. */
 static int next_edit(const char **at, const char *end, edit_t *edit) {
    const char *line = *at;
    while (line < end && !is_mark(line, end, "<<<<<<< SEARCH"))
@@ -71,7 +70,7 @@ bool edits_present(const char *reply, size_t bytes) {
    return false;
 }
 
-/* How many bytes of text at line match all lines of search; 0 when they do not. */
+/* Returns how many bytes of text at line match all lines of search; 0 when they do not match. */
 static size_t match_at(const char *line, const char *end, span_t search) {
    const char *start = line, *wanted = search.text, *stop = search.text + search.bytes;
    while (wanted < stop) {
@@ -90,7 +89,8 @@ static bool blank(span_t span) {
    return true;
 }
 
-/* The line of the text that the first line of the search is, up to indentation; 0 for none. */
+/* Returns the number of the text's line that equals the first line of the search but for its indentation; 0
+ * for none. */
 static uint32_t like_line(span_t text, span_t search) {
    const char *end = text.text + text.bytes, *stop = search.text + search.bytes;
    span_t wanted = trimmed(search.text, stop);

@@ -16,9 +16,9 @@
 
 bool edits_present(const char *reply, size_t bytes);
 
-/* Applies all edits of the reply, in order, each to the text the ones before left.  What is searched must be
- * there exactly once, counted in whole lines; blanks at the ends of lines do not matter.  *edited is
- * malloc'd.  RKB_ERR_INVALID: err->message says which edit does not apply and why, with line numbers. */
+/* Applies all edits of the reply in order, each to what the edits before it left.  The searched lines must be
+ * there exactly once; blanks at the ends of lines do not matter.  *edited is malloc'd.  RKB_ERR_INVALID:
+ * err->message says which edit does not apply and why, with line numbers. */
 int edits_apply(const char *text, const char *reply, size_t bytes, char **edited, uint32_t *count,
                 rkb_error_t *err);
 

@@ -1,4 +1,5 @@
-/* Finds and reads kernel files.  Directory order differs between machines, so names are sorted bytewise. */
+/* Finds and reads kernel files.  The order of a directory differs between machines, so names are sorted by
+ * their bytes. */
 #include "seed_files.h"
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ static bool is_kernel(const char *name) {
    return name[0] != '.' && length > 3 && strcmp(name + length - 3, ".cu") == 0;
 }
 
-/* A task without seeds is a usual one: it was just imported. */
+/* A task without seeds is usual: it was just imported. */
 static const char first_kernel[] =
    "; put a first kernel there (docs/kernel-format.md), or name one in the option files";
 
@@ -75,7 +76,8 @@ void seed_files_free(seed_files_t *files) {
 
 int seed_file_read(const char *path, char **text, rkb_error_t *err) {
    *text = NULL;
-   /* A link could lead to any file of this user's, which then went to models and into the archive; a pipe would be waited for. */
+   /* A link could lead to any file of this user, which would then go to models and into the archive; a pipe
+    * would block. */
    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
    if (opened < 0 && errno == ELOOP)
       return rkb_fail(err, RKB_ERR_INVALID, "the seed '%s' is a link: put the file itself there, or name the file it leads to", path);

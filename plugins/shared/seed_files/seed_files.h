@@ -1,4 +1,4 @@
-/* The kernel files of a directory, found and read.  Blocks; no state; any worker. */
+/* Finds and reads the kernel files of a directory.  Blocks; no state; any worker. */
 #ifndef SEED_FILES_H
 #define SEED_FILES_H
 
@@ -11,12 +11,12 @@ typedef struct seed_files {
    uint32_t count;
 } seed_files_t;
 
-/* names (NULL-terminated, in their order; relative ones lie below directory), or with NULL every *.cu of
- * directory by name. On failure *files is empty. */
+/* names: NULL-terminated; the files have their order, and relative ones are below directory.  NULL: every
+ * *.cu of directory by name.  On failure *files is empty. */
 int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err);
 void seed_files_free(seed_files_t *files);
 
-/* One file's text, NUL-terminated; malloc'd. */
+/* Reads one file's text, NUL-terminated; malloc'd. */
 int seed_file_read(const char *path, char **text, rkb_error_t *err);
 
 const char *seed_file_name(const char *path); /* what follows the last slash */

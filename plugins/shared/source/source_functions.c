@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words whose parenthesis belongs to a specifier. */
+/* Words that a parenthesis with arguments may follow in a specifier. */
 static bool takes_arguments(const source_t *source, uint32_t i) {
    static const char *const words[] = {"__launch_bounds__", "__cluster_dims__", "alignas",
                                        "__align__",         "__attribute__",    "decltype",
@@ -15,8 +15,8 @@ static bool takes_arguments(const source_t *source, uint32_t i) {
    return false;
 }
 
-/* The parenthesis that opens the parameters of the statement from first on; SOURCE_NONE when it declares no
- * function. */
+/* Returns the parenthesis that opens the parameters of the statement from first on; SOURCE_NONE when it
+ * declares no function. */
 static uint32_t find_parameters(const source_t *source, uint32_t first) {
    for (uint32_t i = first; i < source->count; i++) {
       if (source_is(source, i, ";") || source_is(source, i, "{") || source_is(source, i, "=") ||
@@ -40,7 +40,7 @@ static uint32_t find_parameters(const source_t *source, uint32_t first) {
 static parameter_t read_parameter(const source_t *source, uint32_t first, uint32_t last) {
    parameter_t parameter = {first, last, SOURCE_NONE, false};
    for (uint32_t i = first; i <= last; i++) {
-      if (source_is(source, i, "=")) /* the default value names nothing */
+      if (source_is(source, i, "=")) /* words of the default value are no names */
          break;
       if (source_is(source, i, "<")) {
          uint32_t close = source_closing_angle(source, i);
@@ -49,13 +49,13 @@ static parameter_t read_parameter(const source_t *source, uint32_t first, uint32
       }
       if (source_is(source, i, "*") || source_is(source, i, "["))
          parameter.is_pointer = true;
-      if (source_is(source, i, "[")) /* the tokens inside are a size */
+      if (source_is(source, i, "[")) /* the tokens inside are a size, and no name */
          break;
       if (source_kind(source, i, RKB_TOKEN_IDENTIFIER) && !source_is(source, i, "const") &&
           !source_is(source, i, "__restrict__"))
          parameter.name = i;
    }
-   /* A single word is a type. */
+   /* a single word is a type, and no name */
    if (parameter.name == first)
       parameter.name = SOURCE_NONE;
    return parameter;
@@ -83,7 +83,7 @@ static bool read_parameters(const source_t *source, function_t *function) {
    return true;
 }
 
-/* Reads the definition that begins at first; false when it is none. */
+/* Reads the definition that begins at first; false when there is none. */
 static bool read_function(const source_t *source, uint32_t first, function_t *function) {
    uint32_t at = first;
    *function = (function_t){.first = first};
@@ -105,7 +105,7 @@ static bool read_function(const source_t *source, uint32_t first, function_t *fu
       function->is_device = function->is_device || source_is(source, i, "__device__");
    }
    function->body = function->close + 1;
-   while (source_kind(source, function->body, RKB_TOKEN_IDENTIFIER)) /* noexcept, const */
+   while (source_kind(source, function->body, RKB_TOKEN_IDENTIFIER)) /* passes over noexcept and const */
       function->body++;
    if (!source_is(source, function->body, "{"))
       return false;
@@ -113,7 +113,7 @@ static bool read_function(const source_t *source, uint32_t first, function_t *fu
    return function->end != SOURCE_NONE && read_parameters(source, function);
 }
 
-/* The token after the statement that begins at i: past its ; or its body. */
+/* Returns the token after the statement that begins at i: past its ; or its body. */
 static uint32_t skip_statement(const source_t *source, uint32_t i) {
    for (; i < source->count; i++) {
       if (source_is(source, i, ";"))
@@ -130,7 +130,7 @@ static uint32_t skip_statement(const source_t *source, uint32_t i) {
    return source->count;
 }
 
-/* The token after the { that opens a scope whose content counts as top level; 0 when none opens here. */
+/* Returns the token after the { that opens a scope whose content counts as top level; 0 when none opens here. */
 static uint32_t enter_scope(const source_t *source, uint32_t i) {
    if (source_is(source, i, "extern") && source_kind(source, i + 1, RKB_TOKEN_STRING))
       return source_is(source, i + 2, "{") ? i + 3 : i + 2;

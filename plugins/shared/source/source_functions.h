@@ -29,11 +29,11 @@ typedef struct functions {
    uint32_t count;
 } functions_t;
 
-/* What it cannot read it leaves out; at most FUNCTIONS_MAX. */
+/* Leaves out what it cannot read; at most FUNCTIONS_MAX. */
 int functions_find(const source_t *source, functions_t *functions, rkb_error_t *err);
 void functions_free(functions_t *functions);
 
-/* By name, kernels first; NULL when there is none. */
+/* Finds a function by name, kernels first; NULL when there is none. */
 const function_t *functions_named(const source_t *source, const functions_t *functions, const char *name,
                                   size_t length);
 

@@ -28,7 +28,7 @@ void source_close(source_t *source) {
    *source = (source_t){0};
 }
 
-/* The next byte of a token with line continuations left out, or -1; *at moves past it. */
+/* Returns the next byte of a token, without line continuations, or -1; *at moves past it. */
 static int next_byte(const source_t *source, const rkb_token_t *token, uint32_t *at) {
    const uint32_t end = token->start + token->length;
    while (*at + 1 < end && source->text[*at] == '\\') {

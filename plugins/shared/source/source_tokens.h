@@ -1,4 +1,4 @@
-/* A candidate's text as code tokens (no comments), with what a token says and which bracket closes which. One
+/* A candidate's text as code tokens (no comments): what a token says, and which bracket closes which.  One
  * thread. */
 #ifndef PLUGIN_SOURCE_H
 #define PLUGIN_SOURCE_H
@@ -18,11 +18,11 @@ int source_open(source_t *source, const rkb_kernel_api_t *kernel, const char *te
                 rkb_error_t *err);
 void source_close(source_t *source);
 
-/* source_is past its first byte: i is a token's. */
+/* The rest of source_is, after the first byte; i must be a token's number. */
 bool source_spells(const source_t *source, uint32_t i, const char *word);
 
-/* What token i says, line continuations folded away; past the end nothing is ever true.  Rules ask after many words at every
- * token, and the first byte answers nearly always. */
+/* Whether token i is this word, line continuations left out; false past the end.  Rules ask about many words
+ * at every token, and the first byte nearly always decides. */
 static inline bool source_is(const source_t *source, uint32_t i, const char *word) {
    if (i >= source->count)
       return false;
@@ -31,13 +31,13 @@ static inline bool source_is(const source_t *source, uint32_t i, const char *wor
 }
 bool source_kind(const source_t *source, uint32_t i, uint32_t kind);
 bool source_same(const source_t *left, uint32_t i, const source_t *right, uint32_t j);
-/* Copied and NUL-terminated, cut to size; returns the whole length. */
+/* Copies token i, NUL-terminated and cut to size; returns its whole length. */
 size_t source_copy(const source_t *source, uint32_t i, char *out, size_t size);
 
-/* The token that closes the (, [ or { at open; SOURCE_NONE when it stays open. */
+/* Returns the token that closes the (, [ or { at open; SOURCE_NONE when none does. */
 uint32_t source_closing(const source_t *source, uint32_t open);
-/* The > that closes the < at open, counting angles and skipping brackets; SOURCE_NONE when a ; or { comes
- * first. */
+/* Returns the > that closes the < at open, counting angles and passing over brackets; SOURCE_NONE when a ; or
+ * { comes first. */
 uint32_t source_closing_angle(const source_t *source, uint32_t open);
 
 #endif
