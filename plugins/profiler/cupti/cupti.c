@@ -17,21 +17,21 @@ typedef struct cupti_config {
    uint64_t deadline;
 } cupti_config_t;
 
-/* One job. */
+/* What one job holds. */
 typedef struct observing {
    const profiler_t *me;
    const cupti_config_t *config;
    rkb_job_t job;
    launch_totals_t totals;
-   bool refused;  /* counters are not asked for again */
-   char why[240]; /* no counters, or no activity */
+   bool refused;  /* counters were refused, so they are not asked for again */
+   char why[240]; /* why there are no counters, or no activity */
 } observing_t;
 
 static int cupti_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    return profiler_new(host, config, sizeof(profiler_t), self, err);
 }
 
-/* Every value that was asked for, or seen->observed says why not. */
+/* Reads every value that was asked for, or seen->observed says why not. */
 static int ask(const observing_t *o, const profiled_plan_t *plan, const char *const *names, uint32_t count, rkb_observation_t *seen,
                double **values, rkb_error_t *err) {
    const uint32_t width = count ? count : RKB_ACTIVITY_COUNT, deadline_ms = (uint32_t)(o->config->deadline / 1000000);

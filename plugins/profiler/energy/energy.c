@@ -20,7 +20,7 @@ typedef struct spending {
    const energy_config_t *config;
    rkb_job_t job;
    double log_joules, log_watts;
-   double squares; /* of the relative half intervals */
+   double squares; /* sum over cases: squares of relative half intervals */
    uint32_t cases;
 } spending_t;
 

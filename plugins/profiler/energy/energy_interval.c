@@ -1,8 +1,10 @@
-/* The mean over rounds with Student's t: rounds begin and end at steps of the counter, so they are as good as independent. */
+/* The mean over rounds with Student's t.  Rounds begin and end at steps of the counter, so they count as
+ * independent. */
 #include "energy_interval.h"
 #include <math.h>
 
-/* The 97.5 % quantile of Student's t for 1 to 30 degrees of freedom (any table of it); beyond, the normal's. */
+/* The 97.5 % quantile of Student's t for 1 to 30 degrees of freedom (any table of it has it); beyond, that of
+ * the normal distribution. */
 static double student(uint32_t freedom) {
    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
                                   2.120,  2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};

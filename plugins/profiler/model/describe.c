@@ -1,19 +1,19 @@
-/* Words for what limits a launch.  Owns nothing. */
+/* Puts into words what limits a launch.  Owns nothing. */
 #include "describe.h"
 #include <math.h>
 #include <stdio.h>
 #include "shared/advice.h"
 
-/* Below this share of wasted sectors a line is not worth a person's attention. */
+/* A line with a smaller share of wasted sectors is not reported. */
 #define WASTE_WORTH_SAYING 0.10
-/* A line with this share of the waste is named as its cause; the rest is not worth a word. */
+/* A line with this share of the waste is named as its cause, and no others are. */
 #define NEARLY_ALL 0.9
 
 static double wasted_share(uint64_t sectors, uint64_t least) {
    return sectors > least ? (double)(sectors - least) / (double)sectors : 0;
 }
 
-/* The index of the line that wastes most; RKB_MAX_COUNTED_LINES when none does. */
+/* Returns the index of the line that wastes most; RKB_MAX_COUNTED_LINES when none wastes any. */
 static uint32_t worst_line(const rkb_launch_counters_t *c) {
    uint32_t worst = RKB_MAX_COUNTED_LINES;
    uint64_t most = 0;
@@ -27,7 +27,7 @@ static uint32_t worst_line(const rkb_launch_counters_t *c) {
    return worst;
 }
 
-/* "stride-2 loads" */
+/* Writes a name like "stride-2 loads". */
 static void name_access(const rkb_line_access_t *access, bool store, char *out, size_t size) {
    const char *what = store ? "stores" : "loads";
    const long long stride = access->stride, bytes = access->bytes ? access->bytes : 1;
@@ -59,7 +59,7 @@ static void name_access(const rkb_line_access_t *access, bool store, char *out, 
    snprintf(out, size, "%s", what);
 }
 
-/* "; 31 % of sectors wasted by stride-2 loads at line 41", or nothing worth saying. */
+/* Writes a part like "; 31 % of sectors wasted by stride-2 loads at line 41", or nothing. */
 static void describe_waste(const rkb_launch_counters_t *c, char *out, size_t size) {
    const uint64_t sectors = c->load_sectors + c->store_sectors, least = c->load_least + c->store_least;
    const double wasted = wasted_share(sectors, least);
@@ -99,7 +99,7 @@ void describe_launch(const launch_time_t *t, const rkb_launch_counters_t *c, cha
                (double)c->shared_wavefronts / (double)c->shared_requests);
 }
 
-/* What the table of bottlenecks is asked with. */
+/* The figures by which the table of bottlenecks is asked. */
 static launch_figures_t figures_of(const launch_time_t *t, const rkb_launch_counters_t *c) {
    const uint32_t worst = worst_line(c);
    const double ordinary = (double)(c->thread_instructions[RKB_CLASS_F32] + c->thread_instructions[RKB_CLASS_F16] +

@@ -1,11 +1,11 @@
-/* The model's findings in words and as JSON.  Pure; any thread. */
+/* Puts the model's findings into words and JSON.  Pure; any thread. */
 #ifndef MODEL_DESCRIBE_H
 #define MODEL_DESCRIBE_H
 
 #include <jansson.h>
 #include "roofline.h"
 
-/* "global memory, 62 % of peak; 31 % of sectors wasted by stride-2 loads at line 41" */
+/* Writes a sentence like "global memory, 62 % of peak; 31 % of sectors wasted by stride-2 loads at line 41". */
 void describe_launch(const launch_time_t *time, const rkb_launch_counters_t *counters, char *out,
                      size_t size);
 

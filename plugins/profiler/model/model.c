@@ -29,7 +29,8 @@ static int model_create(const rkb_host_t *host, const void *config, void **self,
    return RKB_OK;
 }
 
-/* Bytes of every buffer the launch is given; what is updated in place is read and written. */
+/* Bytes of every buffer that the launch is given; a buffer that is updated in place counts twice, as read and
+ * as written. */
 static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *launch) {
    double bytes = 0;
    for (uint32_t b = 0; b < plan->buffer_count; b++)
@@ -41,7 +42,7 @@ static double referenced_bytes(const rkb_plan_t *plan, const rkb_plan_launch_t *
    return bytes;
 }
 
-/* The counters of one case's launches, checked against the plan they claim to belong to. */
+/* Finds the counters of one case's launches, and checks them against the plan that they name. */
 static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, const rkb_plan_t *plan,
                                                 uint32_t case_index, uint32_t launch) {
    const char *rows = (const char *)counters + counters->size;
@@ -55,7 +56,7 @@ static const rkb_launch_counters_t *find_launch(const rkb_counters_t *counters, 
    return NULL;
 }
 
-/* Fills are part of the timed plan: each is a launch of the driver's that writes its buffer once. */
+/* Fills are part of the timed plan: each is a launch by the driver, which writes its buffer once. */
 static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
    double seconds = 0;
    for (uint32_t i = 0; i < plan->buffer_count; i++)
@@ -64,8 +65,8 @@ static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
    return seconds;
 }
 
-/* Predicts one case.  false: the machine did not count every launch of it.  limited[l] grows by the seconds of launches that
- * l limits; *launches receives a JSON array (owned). */
+/* Predicts one case.  False: the machine did not count every launch of it.  limited[l] receives in addition
+ * the seconds of launches that l limits; *launches receives a JSON array (owned). */
 static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
                          const rkb_counters_t *counters, uint32_t case_index, double *seconds,
                          double *occupancy, double limited[LIMIT_COUNT], json_t **launches) {
@@ -178,7 +179,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       me->kernel->plan_free(plan);
       index++;
    }
-   /* Ranked against others only when every bench case could be predicted: a mean over fewer would compare apples and pears. */
+   /* The mean ranks candidates only when every bench case was predicted: means over different cases cannot be
+    * compared. */
    if (status == RKB_OK && predicted > 0 && predicted == index) {
       status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
       if (status == RKB_OK && !isnan(least_log_sum))

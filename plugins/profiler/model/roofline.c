@@ -4,21 +4,23 @@
 
 #define SECTOR_BYTES 32.0
 
-/* Parts overlap, but not perfectly: near a tie the two slow each other.  A p-norm with p = 4 gives the largest part alone
- * when it leads clearly, and 19 % more at an exact tie of two. */
+/* Parts overlap, but not perfectly: two parts of nearly the same length slow each other.  A p-norm with p = 4
+ * gives the largest part alone when it is much larger than the others, and 19 % more when two are equal. */
 #define OVERLAP_POWER 4.0
 
-/* Between these shares of the second-level cache, what blocks read again is found there less and less.  On an H200 (60 MB) 132 and 264 blocks read stretches
- * of their own twice: the second time took no memory traffic up to 34 MB together, half of it at 43 MB and all from 52 MB on. */
+/* Between these shares of the second-level cache, it holds less and less of what blocks read again.  On an
+ * H200 (60 MB) 132 and 264 blocks read stretches of their own twice: the second time took no memory traffic
+ * up to 34 MB together, half of it at 43 MB and all from 52 MB on. */
 #define CACHE_HOLDS 0.55
 #define CACHE_LOSES 0.82
 
-/* Seconds the busiest multiprocessor needs for warps warp instructions at rate lanes a clock. */
+/* Seconds that the busiest multiprocessor needs for so many warp instructions, at a rate of lanes a clock. */
 static double pipe_seconds(const rkb_device_t *d, double warps, double rate, double imbalance) {
    return rate > 0 ? warps * 32.0 * imbalance / (rate * (double)d->multiprocessors * d->clock_hz) : 0;
 }
 
-/* Seconds of the tensor cores of the busiest multiprocessor, of whose rates single warps and warpgroups reach a share each. */
+/* Seconds of the tensor cores of the busiest multiprocessor.  Instructions of single warps and of warpgroups
+ * each reach a share of their rates. */
 static double tensor_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double scale,
                              double imbalance) {
    const double rates[RKB_TENSOR_TYPE_COUNT] = {[RKB_TENSOR_F16] = d->tensor_fp16,
@@ -43,8 +45,9 @@ static double block_imbalance(const rkb_device_t *d, double blocks) {
    return ceil(blocks / multiprocessors) * multiprocessors / blocks;
 }
 
-/* What the longest warp takes when no other is in its way: its chain of dependent instructions, or one clock for each
- * instruction, whichever is more.  Without a chain counted, every instruction is taken for dependent. */
+/* Seconds that the longest warp takes when no other delays it: its chain of dependent instructions, or one
+ * clock for each instruction, whichever takes longer.  Where no chain was counted, every instruction counts
+ * as dependent. */
 static double warp_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c) {
    const double clock = 1.0 / d->clock_hz, instructions = (double)c->longest_warp;
    const double chain = c->chain_instructions ? (double)c->chain_instructions : instructions;
@@ -53,7 +56,8 @@ static double warp_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c
                instructions * clock);
 }
 
-/* The share of the loaded sectors that come from device memory: each once; when it is asked for again it is in L2. */
+/* The share of the loaded sectors that come from device memory: a sector comes from there once, and later
+ * loads of it find it in L2. */
 static double first_touched_share(const rkb_launch_counters_t *c, double scale, double referenced_bytes) {
    if (!c->load_sectors)
       return 1;
@@ -74,8 +78,8 @@ static double pipeline_seconds(const rkb_device_t *d, const rkb_launch_counters_
           fmax(1, stages - 1);
 }
 
-/* The time nothing hides: whole waves of resident blocks, each as long as its longest warp's chain of loads, dependent
- * instructions and barriers.  A last, half-empty wave takes as long as a full one. */
+/* The time that no other work hides: whole waves of resident blocks, each as long as its longest warp's chain
+ * of loads, dependent instructions and barriers.  A last wave that is not full takes as long as a full one. */
 static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves,
                               double resident, double first_touched) {
    double barriers = (double)c->barriers / (double)c->executed;
@@ -128,8 +132,8 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    for (int i = 0; i < RKB_CLASS_COUNT; i++)
       issued += warps[i];
 
-   /* Blocks that read the same data (weights) touch the same sectors: scaling the sample counts those again for every
-    * block, so the sum is held to what the launch's buffers hold at all. */
+   /* Blocks that read the same data (weights) touch the same sectors.  Scaling the sample counts those again
+    * for every block, so the sum is at most what the launch's buffers hold. */
    double distinct = (double)(c->distinct_load_sectors + c->distinct_store_sectors) * SECTOR_BYTES * scale;
    t.memory_bytes = fmin(distinct, referenced_bytes) + reread_bytes(d, c, (double)occupancy.blocks, scale, distinct, referenced_bytes);
    t.waves = blocks / ((double)occupancy.blocks * (double)d->multiprocessors);
@@ -139,7 +143,7 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    part[LIMIT_L2] = ((double)(c->load_sectors - c->bulk_sectors + c->store_sectors) / d->l2_bandwidth +
                      (double)c->bulk_sectors / d->l2_copy_bandwidth) *
                     SECTOR_BYTES * scale;
-   /* One wavefront (128 bytes) a clock a multiprocessor: shared_bandwidth is that for the whole device. */
+   /* A multiprocessor serves one wavefront (128 bytes) a clock; shared_bandwidth is that of the whole device. */
    part[LIMIT_SHARED] = (double)c->shared_wavefronts * 128.0 * scale * imbalance / d->shared_bandwidth;
    part[LIMIT_LOAD_STORE] = pipe_seconds(d,
                                          (double)(warps[RKB_CLASS_GLOBAL] + warps[RKB_CLASS_SHARED] +
@@ -157,7 +161,7 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
       pipe_seconds(d, (double)warps[RKB_CLASS_SPECIAL] * scale, d->special_per_clock, imbalance);
    part[LIMIT_CONVERT] =
       pipe_seconds(d, (double)warps[RKB_CLASS_CONVERT] * scale, d->convert_per_clock, imbalance);
-   /* The L2 slice that owns an address takes one operation on it a clock. */
+   /* The L2 slice that owns an address does one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
    part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
    part[LIMIT_LATENCY] =

@@ -1,5 +1,5 @@
-/* The speed model: time of one launch from what the machine counted, what the build reported and what the device can do.
- * Pure functions; any thread.  README.md beside this derives every term. */
+/* The speed model: the time of one launch, from what the machine counted, what the build reported and what
+ * the device can do.  Pure functions; any thread.  README.md beside this file derives every term. */
 #ifndef MODEL_ROOFLINE_H
 #define MODEL_ROOFLINE_H
 
@@ -8,11 +8,11 @@
 #include "shared/launch_limiter.h"
 
 typedef struct launch_time {
-   double seconds;           /* whole launch, its floor included */
-   double part[LIMIT_COUNT]; /* seconds each resource alone would need */
+   double seconds;           /* of the whole launch, its floor included */
+   double part[LIMIT_COUNT]; /* seconds that each resource alone would need */
    enum limiter limiter;     /* the largest part */
-   double floor;             /* seconds a launch costs that does nothing */
-   double memory_bytes;      /* through device memory, estimated */
+   double floor;             /* seconds that an empty launch takes */
+   double memory_bytes;      /* estimated bytes through device memory */
    double memory_share;      /* memory_bytes / seconds / sustained bandwidth */
    rkb_occupancy_t occupancy;
    double waves; /* blocks / (resident blocks on the whole device) */

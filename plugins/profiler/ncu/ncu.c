@@ -1,6 +1,6 @@
-/* rkb.profiler.ncu - Nsight Compute over a candidate's launches: the program starts a worker of its own, which runs the plan once.  Gives the
- * same figures as rkb.profiler.cupti by another way, and says what the program says where it cannot count.  Blocks on workers; holds the
- * device while it runs. */
+/* rkb.profiler.ncu - runs Nsight Compute over a candidate's launches: that program starts a worker of its
+ * own, which runs the plan once.  Gives the same figures as rkb.profiler.cupti, obtained in another way, and
+ * reports the program's message where it cannot count.  Blocks on workers; holds the device while it runs. */
 #include <ctype.h>
 #include <rkb/items.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ typedef struct counting {
    const ncu_config_t *config;
    rkb_job_t job;
    launch_totals_t totals;
-   char why[256]; /* nothing was counted */
+   char why[256]; /* why nothing was counted */
 } counting_t;
 
 static int ncu_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
@@ -38,7 +38,7 @@ static void join_metrics(char *out, size_t size) {
       used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "", COUNTER_NAMES[i]);
 }
 
-/* "regex:^(first|second)$": the worker's own kernels are not profiled. */
+/* Writes "regex:^(first|second)$", so that the worker's own kernels are not profiled. */
 static void join_entries(const rkb_build_t *build, char *out, size_t size) {
    size_t used = (size_t)snprintf(out, size, "regex:^(");
    for (uint32_t i = 0; i < build->kernel_count; i++) {
@@ -83,13 +83,13 @@ static int visit(void *context, const profiled_plan_t *plan, rkb_error_t *err) {
    return status == RKB_OK ? PROFILED_ENOUGH : status;
 }
 
-/* One case in one start of the tool: it writes its report when it ends. */
+/* Profiles one case.  Each case starts the tool anew, since it writes its report when it ends. */
 static int profile_case(counting_t *c, const char *const *words, const profiled_cases_t *one, uint32_t *visited, rkb_error_t *err) {
    const profiler_t *p = c->me;
    rkb_session_t *session = NULL;
    *visited = 1;
    int status = p->device->begin_under(p->host, c->job, words, &session, err);
-   if (status == RKB_ERR_UNAVAILABLE) { /* no such program, or it cannot start the worker */
+   if (status == RKB_ERR_UNAVAILABLE) { /* there is no such program, or it cannot start the worker */
       snprintf(c->why, sizeof c->why, "%s", err->message);
       return RKB_OK;
    }
@@ -106,7 +106,7 @@ static int profile_build(counting_t *c, const rkb_item_t *in, const rkb_build_t 
    find_tool(c->config->program, "ncu", program, sizeof program);
    join_metrics(metrics, sizeof metrics);
    join_entries(build, filter, sizeof filter);
-   /* Clocks stay as they are: to fix them takes rights, and changes what other programs see. */
+   /* Clocks stay as they are: fixing them needs rights, and changes what other programs see. */
    const char *const words[] = {program,     "--clock-control", "none", "--csv",   "--page", "raw", "--print-units", "base", "--log-file", "stderr",
                                 "--metrics", metrics, "--kernel-name-base", "mangled", "--kernel-name", filter, NULL};
    int status = RKB_OK;

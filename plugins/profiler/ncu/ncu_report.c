@@ -1,5 +1,5 @@
-/* CSV as Nsight Compute writes it: every cell in quotes, two quotes for one inside, commas between thousands (RFC 4180 but for the last).
- * Owns nothing. */
+/* Reads CSV as Nsight Compute writes it: every cell in quotes, a quote inside as two, commas between
+ * thousands (RFC 4180 but for the last).  Owns nothing. */
 #include "ncu_report.h"
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,8 @@ typedef struct reader {
    const char *at, *end;
 } reader_t;
 
-/* One cell, without its quotes, cut at size; true while the row goes on.  A row ends at a line's end outside of quotes. */
+/* Reads one cell, without its quotes, cut to size; true while the row goes on.  A row ends at a line's end
+ * outside of quotes. */
 static bool next_cell(reader_t *r, char *out, size_t size) {
    size_t used = 0;
    bool quoted = r->at < r->end && *r->at == '"';
@@ -39,7 +40,7 @@ static bool next_cell(reader_t *r, char *out, size_t size) {
    return more;
 }
 
-/* "1,980,000.5" */
+/* Reads a number like "1,980,000.5". */
 static double number_of(const char *cell) {
    char digits[MOST_NUMBER], *end = NULL;
    size_t used = 0;
@@ -53,7 +54,8 @@ static double number_of(const char *cell) {
    return *end == '\0' && isfinite(value) ? value : NAN;
 }
 
-/* Which metric each column holds; -1: none.  Returns the columns, 0 when the line is not the table's head. */
+/* Finds which metric each column holds; -1: none.  Returns the number of columns, 0 when the line is not the
+ * table's head. */
 static uint32_t read_head(reader_t *r, const char *const *names, uint32_t count, int16_t *columns) {
    char cell[256];
    uint32_t width = 0;
@@ -102,7 +104,7 @@ uint32_t ncu_report_read(const char *text, size_t length, const char *const *nam
       }
    }
    while (r.at < r.end) {
-      if (*r.at != '"') { /* what the tool says after the table */
+      if (*r.at != '"') { /* it is a message of the tool, after the table */
          const char *next = memchr(r.at, '\n', (size_t)(r.end - r.at));
          r.at = next ? next + 1 : r.end;
          continue;

@@ -1,6 +1,7 @@
 /* rkb.profiler.process - a profiler that is a program of the user's own (docs/process-stages.md).
  *
- * Owns a conversation; a process of it belongs to the job that asks.  Runs on workers. */
+ * Owns a conversation with the program; each of its processes belongs to the job that asks it.  Runs on
+ * workers. */
 #include "process_stage/stage_answer.h"
 #include "process_stage/question.h"
 

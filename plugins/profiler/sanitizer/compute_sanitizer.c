@@ -1,6 +1,7 @@
-/* rkb.profiler.sanitizer - compute-sanitizer's four tools over a candidate's check cases: bad accesses, races in shared memory, reads of
- * uninitialised memory, misused barriers, as the device sees them.  A second opinion for candidates that the checking machine finds
- * suspect (`only: [suspect]`) and for any on request: it counts, and does not judge.  Each tool starts a worker of its own.  Blocks on
+/* rkb.profiler.sanitizer - runs compute-sanitizer's four tools over a candidate's check cases: bad accesses,
+ * races in shared memory, reads of uninitialised memory, misused barriers, as the device sees them.  A second
+ * opinion on candidates that the checking machine finds suspect (`only: [suspect]`), and on any other on
+ * request.  It counts findings, and does not judge.  Each tool starts a worker of its own.  Blocks on
  * workers; holds the device while it runs. */
 #include <jansson.h>
 #include <rkb/items.h>
@@ -20,7 +21,7 @@ typedef struct sanitizer_config {
 } sanitizer_config_t;
 
 typedef struct sanitizer {
-   profiler_t profiler; /* first: profiler_new */
+   profiler_t profiler; /* comes first, as profiler_new wants it */
    bool wanted[TOOLS];
 } sanitizer_t;
 
@@ -31,12 +32,12 @@ typedef struct checking {
    const rkb_item_t *in;
    const rkb_build_t *build;
    char program[1024];
-   uint32_t ran;    /* cases of this tool */
-   double findings; /* of all tools */
-   bool whole;      /* every tool came to its summary */
+   uint32_t ran;    /* cases that this tool ran */
+   double findings; /* the findings of all tools */
+   bool whole;      /* whether every tool wrote its summary */
 } checking_t;
 
-/* "memcheck, racecheck": words apart by commas and spaces. */
+/* Reads names such as "memcheck, racecheck", separated by commas and spaces. */
 static int choose_tools(sanitizer_t *me, rkb_error_t *err) {
    const char *at = ((const sanitizer_config_t *)me->profiler.config)->tools;
    while (*(at += strspn(at, ", "))) {
@@ -64,7 +65,7 @@ static int sanitizer_create(const rkb_host_t *host, const void *config, void **s
    return status;
 }
 
-/* A fault ends the worker's context, and the tool has seen why: that is enough. */
+/* A fault ends the worker's context.  The tool has reported its cause then, and that is enough. */
 static int visit(void *context, const profiled_plan_t *plan, rkb_error_t *err) {
    checking_t *c = context;
    rkb_run_outcome_t outcome = {0};
@@ -131,7 +132,7 @@ static int check_with(checking_t *c, const char *tool, rkb_error_t *err) {
                                                  .most = (uint32_t)c->config->cases,
                                                  .placement = RKB_UNTOUCHED},
                              visit, c, &visited, err);
-   /* An error of the driver is what these tools look for: their report says more than the status. */
+   /* These tools look for errors of the driver, so their report says more than the status. */
    rkb_error_t ignored;
    const bool reported = session && p->device->report(session, &report, &length, &ignored) == RKB_OK;
    if (reported && (status == RKB_OK || status == RKB_ERR_UNAVAILABLE))

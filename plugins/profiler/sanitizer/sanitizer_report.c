@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define MARK "========="
-/* Lines of a report that tell where it comes from; the rest is the host's stack, which is the worker's own. */
+/* Lines of a report that are kept of where it comes from; the others are the host's stack, which is the
+ * worker's. */
 enum { MOST_DETAILS = 4 };
 
-/* Copies what can be shown. */
+/* Copies printable characters. */
 static void copy_plain(char *out, size_t size, const char *from, size_t length) {
    size_t used = 0;
    for (size_t i = 0; i < length && used + 1 < size; i++)
@@ -22,7 +23,7 @@ static bool begins(const char *line, const char *with) {
    return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* The first numbers of a line; returns how many there were. */
+/* Reads the first numbers of a line; returns how many there were. */
 static int numbers_of(const char *line, unsigned long long *out, int most) {
    int count = 0;
    while (count < most && *(line += strcspn(line, "0123456789"))) {
@@ -33,8 +34,8 @@ static int numbers_of(const char *line, unsigned long long *out, int most) {
    return count;
 }
 
-/* "ERROR SUMMARY: 257 errors" or "RACECHECK SUMMARY: 3 hazards displayed (2 errors, 1 warning)".  A second line of that name tells what was
- * not printed. */
+/* Reads "ERROR SUMMARY: 257 errors" or "RACECHECK SUMMARY: 3 hazards displayed (2 errors, 1 warning)".  A
+ * second line of that name says what was not printed. */
 static bool read_summary(const char *line, sanitizer_summary_t *s) {
    unsigned long long n[3] = {0};
    const bool race = begins(line, "RACECHECK SUMMARY:"), error = begins(line, "ERROR SUMMARY:");
@@ -47,7 +48,8 @@ static bool read_summary(const char *line, sanitizer_summary_t *s) {
    return true;
 }
 
-/* What the tool says when it cannot work at all.  "Error: " alone is no sign: racecheck's findings begin with it. */
+/* Reads what the tool says when it cannot work at all.  "Error: " alone does not show that: racecheck's
+ * findings begin with it too. */
 static bool read_failure(const char *line, sanitizer_summary_t *s) {
    static const char *const signs[] = {"not supported", "Internal Sanitizer Error", "No attachable process", "before first instrumented API call"};
    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)

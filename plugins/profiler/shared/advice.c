@@ -1,4 +1,4 @@
-/* The table of bottlenecks and what treats them (advice.h).  Owns nothing. */
+/* The table of bottlenecks and of the changes that treat them (advice.h).  Owns nothing. */
 #include "advice.h"
 
 #include <math.h>

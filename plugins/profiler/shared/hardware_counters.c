@@ -1,4 +1,4 @@
-/* From counters to a sentence.  Owns nothing. */
+/* From counters to a sentence (hardware_counters.h).  Owns nothing. */
 #include "hardware_counters.h"
 #include <math.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include "advice.h"
 
-/* Below this share of every unit's peak no unit limits a launch but the time that warps wait; Nsight Compute's rule of the section "GPU
- * Speed Of Light" draws the line there too (Kernel Profiling Guide, 2025.3). */
+/* Where every unit is below this share of its peak, no unit limits the launch, but the time that warps wait.
+ * Nsight Compute's section "GPU Speed Of Light" has the same rule (Kernel Profiling Guide, 2025.3). */
 #define LEAST_UTILISATION 60.0
 /* A smaller share of wasted sectors is not reported. */
 #define WASTE_WORTH_SAYING 0.10
@@ -54,7 +54,7 @@ const char *const COUNTER_NAMES[COUNTER_COUNT] = {
    [COUNTER_WAIT_GMMA] = STALL("gmma"),
 };
 
-/* The resource behind each unit's share of its peak. */
+/* The resource that each unit's share of its peak is about. */
 static const struct {
    enum counter counter;
    enum limiter limiter;
@@ -69,7 +69,7 @@ static double known(double value) {
    return isfinite(value) && value > 0 ? value : 0;
 }
 
-/* The largest share of a peak, in percent, and whose it is. */
+/* Returns the largest share of a peak, in percent; *limiter is its resource. */
 static double largest_share(const double *values, enum limiter *limiter) {
    double largest = 0;
    *limiter = LIMIT_LATENCY;
@@ -86,14 +86,14 @@ enum limiter counted_limiter(const double *values) {
    return largest_share(values, &limiter) >= LEAST_UTILISATION ? limiter : LIMIT_LATENCY;
 }
 
-/* Of the bytes of all sectors that were asked for, the share that no lane wanted; NAN where that was not read. */
+/* Returns the share of the bytes in all sectors asked for that no lane wanted; NAN where it was not read. */
 static double wasted_share(const double *v) {
    const double loads = known(v[COUNTER_LOAD_SECTORS]), stores = known(v[COUNTER_STORE_SECTORS]);
    const double used = loads * known(v[COUNTER_LOAD_USED]) + stores * known(v[COUNTER_STORE_USED]);
    return loads + stores > 0 && used > 0 ? fmax(0, 1 - used / 100 / (loads + stores)) : NAN;
 }
 
-/* Wavefronts over those that would be left without bank conflicts: 1 when there are none. */
+/* Returns wavefronts, divided by those without bank conflicts: 1 when there are no conflicts. */
 static double conflict_factor(const double *v) {
    const double all = known(v[COUNTER_WAVEFRONTS]), without = all - known(v[COUNTER_CONFLICTS]);
    return without > 0 ? all / without : NAN;
@@ -128,7 +128,7 @@ static launch_figures_t figures_of(const counted_launch_t *l) {
       .occupancy_by = l->occupancy_by};
 }
 
-/* What warps wait for most, and for which share of their time. */
+/* Finds what warps wait for most, and for which share of their time. */
 static double longest_wait(const launch_figures_t *f, const char **what) {
    const struct {
       double share;

@@ -1,5 +1,5 @@
-/* The hardware's counters that profilers read, by the names that CUPTI and Nsight Compute share, and what they say of one launch: what
- * limits it, in words, and what treats that (advice.h).  Pure; any thread. */
+/* The hardware's counters that profilers read, by the names that CUPTI and Nsight Compute share.  From them
+ * it finds what limits a launch, in words, and what treats that (advice.h).  Pure; any thread. */
 #ifndef PROFILER_HARDWARE_COUNTERS_H
 #define PROFILER_HARDWARE_COUNTERS_H
 
@@ -16,8 +16,8 @@ enum counter {
    COUNTER_ISSUE,
    COUNTER_FMA,
    COUNTER_FP64,
-   COUNTER_HALF,       /* Hopper, and later */
-   COUNTER_HALF_UNITS, /* before */
+   COUNTER_HALF,       /* from Hopper on */
+   COUNTER_HALF_UNITS, /* before Hopper */
    COUNTER_ALU,
    COUNTER_SPECIAL,
    COUNTER_TENSOR,
@@ -28,11 +28,11 @@ enum counter {
    COUNTER_LOAD_REQUESTS,
    COUNTER_STORE_SECTORS,
    COUNTER_STORE_REQUESTS,
-   COUNTER_LOAD_USED,  /* percent of the sectors' bytes that were asked for */
-   COUNTER_STORE_USED, /* likewise */
+   COUNTER_LOAD_USED,  /* percent of the bytes in the sectors asked for */
+   COUNTER_STORE_USED, /* the same for stores */
    COUNTER_CONFLICTS,  /* wavefronts of shared memory that bank conflicts add */
-   COUNTER_WAVEFRONTS, /* all of them */
-   /* Warps that wait for something, each time that an instruction starts. */
+   COUNTER_WAVEFRONTS, /* all wavefronts of shared memory */
+   /* Warps that wait for something, divided by the instructions that start. */
    COUNTER_ACTIVE,
    COUNTER_WAIT_MEMORY,
    COUNTER_WAIT_SHORT,
@@ -49,14 +49,14 @@ extern const char *const COUNTER_NAMES[COUNTER_COUNT];
 
 /* Facts about a launch other than its counters. */
 typedef struct counted_launch {
-   const double *values;      /* COUNTER_COUNT; NAN for what was not read */
-   const char *kernel;        /* as the manifest names it */
-   double waves;              /* blocks over the blocks that the device holds at once; NAN */
+   const double *values;      /* COUNTER_COUNT values; NAN where one was not read */
+   const char *kernel;        /* the kernel's name in the manifest */
+   double waves;              /* blocks, divided by the blocks that the device holds at once; or NAN */
    const char *occupancy_by;  /* what limits the resident warps, or NULL */
-   double empty_launch_s;     /* time of an empty kernel; NAN */
+   double empty_launch_s;     /* time of an empty kernel; or NAN */
 } counted_launch_t;
 
-/* The resource with the largest share of its peak; LIMIT_LATENCY where none reaches 60 %. */
+/* Returns the resource with the largest share of its peak; LIMIT_LATENCY where none reaches 60 %. */
 enum limiter counted_limiter(const double *values);
 
 /* {"kernel", "us", "limiter", "sentence", "advice", "counters": {name: value}}; owned, NULL when memory is out. */

@@ -1,4 +1,4 @@
-/* Measurements from counters, or from activity and the compiler's figures.  Owns nothing. */
+/* Makes measurements from counters, or from activity and the compiler's figures.  Owns nothing. */
 #include "launch_report.h"
 #include <math.h>
 #include <rkb/items.h>
@@ -22,7 +22,7 @@ static int emit(const profiler_t *p, rkb_job_t job, const char *name, double val
    return status;
 }
 
-/* What the build and the device's profile say of a launch. */
+/* Occupancy, from what the build and the device's profile say of a launch. */
 static rkb_occupancy_t occupancy_of(const profiler_t *p, const profiled_plan_t *plan, uint32_t launch, double *waves) {
    const rkb_plan_launch_t *l = &plan->plan->launches[launch];
    const rkb_device_t *device = p->kernel->device(p->host);
@@ -52,7 +52,7 @@ int report_counted(const profiler_t *p, rkb_job_t job, const profiled_plan_t *pl
       totals->weight += launch_us;
       totals->limited[counted_limiter(v)] += launch_us;
    }
-   if (!(us > 0)) { /* a counter that was not read: no time is better than a wrong one */
+   if (!(us > 0)) { /* the counter was not read: no time is better than a wrong one */
       json_decref(launches);
       return RKB_OK;
    }
@@ -65,7 +65,7 @@ int report_counted(const profiler_t *p, rkb_job_t job, const profiled_plan_t *pl
                json_pack("{s:s, s:o}", "source", "hardware counters", "launches", launches));
 }
 
-/* What ptxas and the driver say takes the place of counters. */
+/* Figures of ptxas and the driver take the place of counters. */
 static json_t *launch_without_counters(const profiler_t *p, const profiled_plan_t *plan, uint32_t launch, const double *a) {
    const rkb_built_kernel_t *kernel = &plan->build->kernels[plan->plan->launches[launch].kernel];
    double waves;

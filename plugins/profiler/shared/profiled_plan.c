@@ -1,4 +1,4 @@
-/* Plans, modules, values and instances of the cases that a profiler runs.  Owns them while visit runs. */
+/* Makes plans, modules, values and instances of the cases that a profiler runs.  Owns them while visit runs. */
 #include "profiled_plan.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int profiler_build(const profiler_t *p, rkb_job_t job, const rkb_item_t *in, rkb
                                      : rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
 }
 
-/* Values of the first family, drawn for this job: nothing is kept of them. */
+/* Stages values of the first family, drawn for this job; nothing keeps them. */
 static int stage_values(const profiler_t *p, const profiled_plan_t *plan, rkb_random_t *stream, rkb_error_t *err) {
    rkb_inputs_t *inputs = NULL;
    sums_t sums = {0};
@@ -108,7 +108,7 @@ int profile_cases(const profiler_t *p, const profiled_cases_t *c,
    return status == PROFILED_ENOUGH ? RKB_OK : status;
 }
 
-/* The first entry of a list, folders apart by ':', that has an executable of that name. */
+/* Finds the first folder of a list, separated by ':', that has an executable of that name. */
 static bool find_in(const char *folders, const char *name, char *out, size_t size) {
    for (const char *at = folders; at && *at; at += strcspn(at, ":"), at += *at == ':') {
       const int length = (int)strcspn(at, ":");

@@ -1,4 +1,5 @@
-/* A candidate's bench cases on a device, one after the other, each ready for a profiler to run.  Runs on a worker. */
+/* Puts a candidate's bench cases on a device, one after the other, each ready for a profiler to run.  Runs on
+ * a worker. */
 #ifndef PROFILER_PROFILED_PLAN_H
 #define PROFILER_PROFILED_PLAN_H
 
@@ -29,7 +30,7 @@ typedef struct profiler {
 int profiler_new(const rkb_host_t *host, const void *config, size_t size, void **self, rkb_error_t *err);
 void profiler_free(void *self);
 
-/* The candidate's build; the caller's, build_free. */
+/* Returns the candidate's build, which the caller frees by build_free. */
 int profiler_build(const profiler_t *profiler, rkb_job_t job, const rkb_item_t *in, rkb_build_t **build, rkb_error_t *err);
 
 /* One case: its plan is instance 0 of the session, and its values are set 0. */
@@ -40,26 +41,27 @@ typedef struct profiled_plan {
    const rkb_case_t *the_case;
 } profiled_plan_t;
 
-/* Of one job: what is profiled, where, and which cases. */
+/* What a job profiles: where, and which cases. */
 typedef struct profiled_cases {
    rkb_job_t job;
    const rkb_item_t *in;
    const rkb_build_t *build;
-   rkb_session_t *session; /* the caller's */
+   rkb_session_t *session; /* owned by the caller */
    uint32_t kind;          /* enum rkb_case_kind */
    uint32_t first, most;
    uint32_t placement; /* enum rkb_placement */
 } profiled_cases_t;
 
-#define PROFILED_ENOUGH 1 /* a return value of visit that is no status: stop without an error */
+#define PROFILED_ENOUGH 1 /* What visit returns, in place of a status, to stop without an error. */
 
-/* Calls visit for each case; ends at the first status that is not RKB_OK.  *visited counts the cases that there were. */
+/* Calls visit for each case; ends at the first status that is not RKB_OK.  *visited receives how many cases
+ * there were. */
 int profile_cases(const profiler_t *profiler, const profiled_cases_t *cases,
                   int (*visit)(void *context, const profiled_plan_t *plan, rkb_error_t *err), void *context,
                   uint32_t *visited, rkb_error_t *err);
 
-/* A program of the CUDA toolkit: option, or the one on PATH, or where toolkits put it, or its bare name, which the worker's machine may
- * know. */
+/* Finds a program of the CUDA toolkit: the option, or the one on PATH, or where toolkits put it, or its bare
+ * name, which the worker's machine may know. */
 void find_tool(const char *option, const char *name, char *out, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* rkb.profiler.structure - what a kernel's schedule is like apart from sizes, as numbers that a strategy can tell apart.
+/* rkb.profiler.structure - the structure of a kernel's schedule, without its sizes, as numbers that a
+ * strategy can compare.
  *
  * Reads the `schedule:` block of the text.  Owns nothing; runs on workers. */
 #include <rkb/ext/schedule.h>

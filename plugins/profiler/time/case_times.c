@@ -1,5 +1,5 @@
-/* Sittings of one case into its times: which of them count, and their means with intervals (docs/timing.md).  Runs on a
- * worker, which holds the device. */
+/* Estimates a case's times from its sittings: which of them count, and means with intervals (docs/timing.md).
+ * Runs on a worker, which holds the device. */
 #include "case_times.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #define EVENT_RESOLUTION_MS 0.0005
 #define ALPHA 0.01
 
-/* Sittings may differ by this much in what the worker's own fixed kernel takes. */
+/* By how much sittings may differ in what the worker's own fixed kernel takes. */
 #define MOST_DRIFT 0.01
 
 enum { MOST_SITTINGS = 6 };
@@ -60,8 +60,8 @@ static int estimate(const struct sitting *sittings, size_t count, bool rival, st
    return RKB_OK;
 }
 
-/* Sittings in which the same work took another time were held under other conditions: moves them behind the others and
- * returns how many are left. */
+/* A sitting in which the worker's fixed work took another time was held under other conditions.  Moves such
+ * sittings behind the others; returns how many are left. */
 static size_t discard(struct sitting *sittings, size_t count) {
    double copies[MOST_SITTINGS], chains[MOST_SITTINGS], copy, chain;
    size_t kept = 0;
@@ -104,7 +104,7 @@ int timing_of_case(const struct timer *me, struct subject *subject, rkb_random_t
          status = sitting_run(me, subject, stream, &sittings[done], err);
          timing->right = sittings[done].right;
          memcpy(timing->wrong, sittings[done].wrong, sizeof timing->wrong);
-         /* A fault or a hang of the timed runs is the candidate's doing, and cost the worker. */
+         /* The candidate caused a fault or a hang of the timed runs, which ended the worker. */
          if (status == RKB_ERR_UNAVAILABLE) {
             timing->right = false;
             snprintf(timing->wrong, sizeof timing->wrong, "the timed runs ended the worker: %.200s",

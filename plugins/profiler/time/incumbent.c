@@ -1,4 +1,4 @@
-/* The incumbent's life. */
+/* The incumbent and its references (incumbent.h). */
 #include "incumbent.h"
 #include <pthread.h>
 #include <stdlib.h>

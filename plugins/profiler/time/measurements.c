@@ -1,4 +1,4 @@
-/* The stage's measurements: of each case, cold and warm, with intervals; and their mean.  Runs on a worker. */
+/* The stage's measurements: of each case, cold and warm, with intervals, and their mean.  Runs on a worker. */
 #include "measurements.h"
 
 #include <jansson.h>
@@ -6,7 +6,7 @@
 #include <rkb/items.h>
 #include <stdlib.h>
 
-/* An improvement is sure and worth having: the interval excludes 1, and the gain is at least this. */
+/* An improvement counts when the interval excludes 1 and the gain is at least this. */
 #define LEAST_GAIN 0.005
 
 static bool is_improvement(estimate_t ratio) {

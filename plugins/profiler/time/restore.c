@@ -1,4 +1,5 @@
-/* An incumbent lives in memory alone.  The archive knows which candidate it was: it is built and planned again. */
+/* The incumbent is kept in memory alone.  The archive says which candidate it was, so it can be built and
+ * planned again. */
 #include "restore.h"
 #include <rkb/ext/archive.h>
 #include <rkb/items.h>
@@ -7,7 +8,7 @@
 
 enum { MOST_ROWS = 64, MOST_CASES = 64 };
 
-/* Number of the row with the least time of this stage; count when none has one. */
+/* Returns the number of the row with the least time of this stage; count when none has one. */
 static uint32_t fastest(const struct timer *me, const rkb_archive_api_t *archive, rkb_job_t job,
                         const rkb_archive_rows_t *rows, uint32_t count) {
    char name[256];

@@ -51,7 +51,7 @@ int sitting_clear(const struct timer *me, const struct subject *s, rkb_error_t *
    return status;
 }
 
-/* The same arena for each contender; what was made of it goes again when the last finds no memory. */
+/* Opens the same arena for each contender.  When one finds no memory, those opened before are closed again. */
 static int open_arena(const struct timer *me, const struct subject *s, uint32_t arena, rkb_error_t *err) {
    rkb_finding_t finding = {0};
    rkb_error_t ignored;
@@ -68,7 +68,7 @@ static int open_arena(const struct timer *me, const struct subject *s, uint32_t 
    return status;
 }
 
-/* As many arenas as asked for, or as fit: an arena that finds no memory ends the making, two are enough to go on. */
+/* Opens as many arenas as were asked for, or as fit; two are enough to go on. */
 static int open_arenas(const struct timer *me, const struct subject *s, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
    *count = 0;
@@ -79,7 +79,8 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
    return status == RKB_ERR_LIMIT && *count >= 2 ? RKB_OK : status;
 }
 
-/* Every arena of every contender once cold and once warm a round, in an order drawn anew for each round. */
+/* Draws the turns: each round has every arena of every contender once cold and once warm, in an order of its
+ * own. */
 static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
                               rkb_random_t *stream, uint32_t *round_turns, uint32_t *count) {
    const uint32_t round = *round_turns = 2 * arenas * contenders;
@@ -101,7 +102,8 @@ static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint3
    return turns;
 }
 
-/* The first round pays for what happens once: page tables, instruction caches, clocks rising. */
+/* The first round is left out, since it has what happens only once: page tables, instruction caches, rising
+ * clocks. */
 static void sort_out(const struct subject *s, const rkb_turn_t *turns, const float *times, uint32_t arenas,
                      uint32_t count, struct sitting *sitting) {
    size_t cold[CONTENDERS] = {0}, warm[CONTENDERS] = {0};
@@ -115,14 +117,14 @@ static void sort_out(const struct subject *s, const rkb_turn_t *turns, const flo
    sitting->count = cold[CANDIDATE];
 }
 
-/* What says whether sittings can be compared: the clock's floor, and work that is always the same. */
+/* Times what tells whether sittings can be compared: the clock's floor, and work that is always the same. */
 static int time_own(const struct timer *me, const struct subject *s, uint32_t deadline_ms,
                     struct sitting *sitting, rkb_error_t *err) {
    enum {
       PLACES = 16,
       ROUNDS = 3 * PLACES,
       KINDS = 3
-   }; /* a copy in each of the worker's places, in full mode thrice */
+   }; /* a copy in each of the worker's places; three in full mode */
    const uint32_t rounds = full_mode(me) ? ROUNDS : PLACES;
    static const uint32_t kinds[KINDS] = {RKB_NO_INSTANCE, RKB_ANCHOR_COPY_INSTANCE,
                                          RKB_ANCHOR_CHAIN_INSTANCE};
@@ -151,7 +153,8 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
-/* Times the turns; of those after the first round some are left out where it was long, and *count is what is left. */
+/* Times the turns.  Where the first round took long, some later turns are left out; *count receives how many
+ * are left. */
 static int time_turns(const struct timer *me, const struct subject *s, const rkb_turn_t *turns,
                       uint32_t round, uint32_t *count, uint32_t deadline_ms, float *times, rkb_error_t *err) {
    double first_ms = 0;

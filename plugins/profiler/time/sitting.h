@@ -1,5 +1,5 @@
-/* One sitting: the candidate, and the incumbent where there is one, in several arenas of one process, timed turn by turn in
- * random order, their outputs and inputs checked after. */
+/* One sitting: the candidate, and the incumbent where there is one, in several arenas of one process.  They
+ * are timed turn by turn in random order; then their outputs and inputs are checked. */
 #ifndef TIME_SITTING_H
 #define TIME_SITTING_H
 
@@ -50,26 +50,27 @@ struct subject {
    const rkb_family_t *family;
    uint64_t seeds[SETS];
    rkb_inputs_t *inputs[SETS];
-   sums_t sums[SETS];       /* of the inputs, once they are staged */
-   rkb_sample_t *samples[SETS]; /* one a tensor: what outputs should be, once the first batch was timed */
-   bool expected;           /* samples are there */
+   sums_t sums[SETS]; /* sums of the inputs, once they are staged */
+   /* One for each tensor: what outputs should be; made after the first batch was timed. */
+   rkb_sample_t *samples[SETS];
+   bool expected; /* whether samples are there */
    struct contender contenders[CONTENDERS];
    uint32_t contender_count; /* 1 while there is no incumbent */
-   peer_t *peer;    /* what whole outputs are compared with */
-   bool compared;   /* they were, in this case */
+   peer_t *peer;             /* the kernel with which whole outputs are compared */
+   bool compared;            /* whether they were compared in this case */
    stopwatch_t *watch;
 };
 
 struct sitting {
-   double *cold[CONTENDERS], *warm[CONTENDERS]; /* milliseconds, owned; count each */
+   double *cold[CONTENDERS], *warm[CONTENDERS]; /* milliseconds, owned; `count` of each */
    size_t count;
    double floor, copy_anchor,
-      chain_anchor; /* milliseconds: of nothing, and of the worker's fixed work; trimmed means */
+      chain_anchor; /* milliseconds: of an empty run, and of the worker's fixed work; trimmed means */
    double *
       copies; /* milliseconds, owned: the tuned copy's (tuned_copies.h); NULL where it is not timed or finds no memory */
    size_t copy_count;
-   bool right;      /* outputs as they should be and inputs untouched, of all contenders */
-   char wrong[256]; /* what was not, when they are not */
+   bool right;      /* all contenders' outputs are right, and their inputs untouched */
+   char wrong[256]; /* what was wrong, when right is false */
 };
 
 /* timed_values.c: draws the inputs of the_case, SETS of them under different seeds, from the pool where values are kept.  Give
@@ -81,18 +82,19 @@ bool full_mode(const struct timer *me);
 
 /* Loads the modules and stages the values; once a process. */
 int sitting_prepare(const struct timer *me, struct subject *subject, rkb_error_t *err);
-/* Drops them again. */
+/* Gives up the modules and values again. */
 int sitting_clear(const struct timer *me, const struct subject *subject, rkb_error_t *err);
-/* Allocates fresh arenas, times, checks, frees.  Release with sitting_free whatever it returns. */
+/* Allocates fresh arenas, times, checks and frees.  Call sitting_free whatever it returns. */
 int sitting_run(const struct timer *me, struct subject *subject, rkb_random_t *stream,
                 struct sitting *sitting, rkb_error_t *err);
 void sitting_free(struct sitting *sitting);
 
-/* sitting_check.c: judges every arena's outputs after its last turn, and looks for damage to the inputs.  If anything is wrong, the
- * batch is discarded whichever contender did it, because contenders share an address space. */
+/* sitting_check.c: judges every arena's outputs after its last turn, and looks for damage to the inputs.  If
+ * anything is wrong, the batch is discarded whichever contender caused it, because contenders share an
+ * address space. */
 int sitting_check(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns,
                   uint32_t count, struct sitting *sitting, rkb_error_t *err);
-/* Of all that an arena holds, one a tensor; nobody but this program knows the keys. */
+/* Sums over all that an arena holds, one for each tensor; nobody but this program knows the keys. */
 int sitting_sums(const struct timer *me, const struct subject *subject, uint32_t instance, uint32_t set, uint64_t *sums,
                  rkb_error_t *err);
 

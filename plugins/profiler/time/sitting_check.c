@@ -5,13 +5,13 @@
 
 static const char *const who[CONTENDERS] = {"the candidate's", "the incumbent's"};
 
-/* Bits of an output that were judged and are right; equal ones need not travel again. */
+/* The sum of an output that was judged and is right: an output with an equal sum need not be read again. */
 struct judged {
    uint64_t sum;
    bool right;
 };
 
-/* The outputs an arena holds belong to its last turn: judge elements of them. */
+/* Judges elements of an output.  What an arena holds belongs to its last turn. */
 static int check_output(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t set,
                         const reading_t *reading, uint64_t sum, struct judged *judged,
                         struct sitting *sitting, rkb_error_t *err) {
@@ -29,7 +29,7 @@ static int check_output(const struct timer *me, const struct subject *s, uint32_
    return status;
 }
 
-/* Outputs of one arena that were not judged with these bits before, read in one request. */
+/* Checks the outputs of one arena, reading in one request those that were not judged with these bits before. */
 static int check_outputs(const struct timer *me, const struct subject *s, uint32_t contender,
                          uint32_t instance, uint32_t set, const uint64_t *sums, struct judged *judged,
                          struct sitting *sitting, rkb_error_t *err) {
@@ -72,7 +72,7 @@ int sitting_sums(const struct timer *me, const struct subject *s, uint32_t insta
    return status;
 }
 
-/* What outputs should be is evaluated once for a set of values, and kept for the next candidate. */
+/* Evaluates what outputs should be, once for a set of values, and keeps it for the next candidate. */
 static int expect(const struct timer *me, struct subject *s, rkb_error_t *err) {
    rkb_wanted_t list[SETS];
    for (uint32_t set = 0; set < SETS; set++)
@@ -82,7 +82,7 @@ static int expect(const struct timer *me, struct subject *s, rkb_error_t *err) {
                                  me->config->budget, err);
 }
 
-/* Every byte of an input counts: a write past a neighbouring buffer shows there too. */
+/* Every byte of an input is summed, so that a write past a neighbouring buffer shows. */
 static void check_input(const struct subject *s, uint32_t contender, uint32_t set, uint32_t t, uint64_t sum,
                         struct sitting *sitting) {
    if (sum == s->sums[set].sums[t])
@@ -92,7 +92,7 @@ static void check_input(const struct subject *s, uint32_t contender, uint32_t se
             who[contender], s->the_case->tensors[t].name);
 }
 
-/* One arena: what it holds belongs to its last turn, on this set of values. */
+/* Checks one arena: what it holds belongs to its last turn, on this set of values. */
 static int check_arena(const struct timer *me, const struct subject *s, uint32_t contender, uint32_t instance,
                        uint32_t set, struct judged *judged, struct sitting *sitting, rkb_error_t *err) {
    const rkb_case_t *c = s->the_case;

@@ -1,4 +1,4 @@
-/* Compares the candidate's whole outputs after timed runs with a peer's, once a case, in its first sitting. */
+/* Compares the candidate's whole outputs after timed runs with a peer's; once a case, in its first sitting. */
 #include "sitting.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int judge_points(const struct timer *me, const struct subject *s, uint32_
    rkb_judgement_t j = {.size = sizeof j};
    int status = me->task->judge(me->host, s->inputs[set], t, points->data, NULL, &points->points, points->elements,
                                 s->contenders[CANDIDATE].transform, &j, err);
-   if (status == RKB_ERR_LIMIT) /* too many of them are ambiguous: no finding */
+   if (status == RKB_ERR_LIMIT) /* too many elements are ambiguous, so there is no finding */
       return RKB_OK;
    if (status == RKB_OK && j.standing_is_reject) {
       sitting->right = false;
@@ -51,7 +51,7 @@ static int compare_arena(const struct timer *me, struct subject *s, const peer_p
       status = peer_points(place, s->peer, c, s->inputs[set], t, instance, &points, err);
       if (status == RKB_OK && points.count)
          status = judge_points(me, s, set, t, &points, sitting, err);
-      compared[t] = sums[t]; /* the next arena's, if its bits are these, need no look */
+      compared[t] = sums[t]; /* the next arena's output is not read if its sum is equal */
    }
    free(sums);
    return status;
@@ -67,7 +67,7 @@ int sitting_compare(const struct timer *me, struct subject *s, uint32_t arenas, 
    for (uint32_t i = 0; i < count; i++)
       if (turns[i].instance < MOST_ARENAS)
          last_set[turns[i].instance] = turns[i].set;
-   for (uint32_t set = 0; set < SETS; set++) /* a set after the other: the peer runs once on each */
+   for (uint32_t set = 0; set < SETS; set++) /* set by set, so that the peer runs once on each */
       for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++)
          if (last_set[a] == set)
             status = compare_arena(me, s, &place, a, set, compared + (size_t)set * tensors, sitting, err);

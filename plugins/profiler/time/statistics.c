@@ -23,8 +23,8 @@ double trimmed_mean(double *times, size_t count) {
    return sum / (double)(count - 2 * cut);
 }
 
-/* A small generator for resampling alone (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', OOPSLA
- * 2014: SplitMix64); modulo bias is below 2^-40 for the counts here. */
+/* A small generator that only resampling uses (Steele, Lea and Flood, 'Fast splittable pseudorandom number
+ * generators', OOPSLA 2014: SplitMix64).  Its modulo bias is below 2^-40 for the counts here. */
 static size_t draw(uint64_t *state, size_t limit) {
    uint64_t z = *state += 0x9e3779b97f4a7c15u;
    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -46,7 +46,7 @@ static size_t start_of(const samples_t *s, size_t cluster) {
    return start;
 }
 
-/* One resampled mean: the clusters named in chosen, samples drawn within each. */
+/* Returns one resampled mean: of the clusters in `chosen`, with samples drawn within each. */
 static double resampled_mean(const samples_t *s, const size_t *chosen, double *scratch, uint64_t *state) {
    size_t n = 0;
    for (size_t c = 0; c < s->clusters; c++) {
@@ -67,7 +67,7 @@ static estimate_t interval(double value, double *draws, double alpha, double lea
    return e;
 }
 
-/* Resampling can draw one cluster more often than it has been seen: room for the largest cluster each time. */
+/* Resampling may draw the largest cluster every time, so there must be room for that. */
 static size_t scratch_room(const samples_t *s) {
    size_t largest = 0;
    for (size_t c = 0; c < s->clusters; c++)

@@ -1,4 +1,4 @@
-/* Estimates from repeated timings, and how far to trust them.  Pure; any thread.  docs/timing.md says why these. */
+/* Estimates from repeated timings, and their intervals.  Pure; any thread.  docs/timing.md says why these. */
 #ifndef TIME_STATISTICS_H
 #define TIME_STATISTICS_H
 
@@ -26,11 +26,13 @@ double trimmed_mean(double *times, size_t count);
  * is out. */
 estimate_t bootstrap_mean(const samples_t *samples, double alpha, double resolution, uint64_t seed);
 
-/* The ratio of two means, a over b, from the same sittings: the bootstrap draws clusters of a and b in pairs. */
+/* The ratio of two means, a divided by b, from the same sittings: the bootstrap draws clusters of a and b in
+ * pairs. */
 estimate_t bootstrap_ratio(const samples_t *a, const samples_t *b, double alpha, double resolution,
                            uint64_t seed);
 
-/* How many rounds to make after a first one of so many milliseconds, most at the most: slow work needs fewer for an interval as narrow. */
+/* Returns how many rounds to make after a first one of so many milliseconds, at most `most`: slow work needs
+ * fewer for an interval of the same width. */
 uint32_t rounds_after(double first_ms, uint32_t most);
 
 #endif

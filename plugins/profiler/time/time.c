@@ -55,7 +55,7 @@ static int time_one(const struct timer *me, rkb_job_t job, struct subject *subje
    return status;
 }
 
-/* Every bench case; plans collects one a case. */
+/* Times every bench case; plans receives one for each. */
 static int time_cases(const struct timer *me, rkb_job_t job, const rkb_item_t *in, const rkb_build_t *build,
                       const incumbent_t *rival, struct subject *subject, rkb_plan_t **plans,
                       struct account *account, rkb_error_t *err) {

@@ -1,4 +1,4 @@
-/* The values that a case is timed with.  Runs on a worker. */
+/* Draws the values that a case is timed with.  Runs on a worker. */
 #include "sitting.h"
 
 #include <stdlib.h>

@@ -1,17 +1,18 @@
-/* Copies as plans of the worker's own kernel.  Owns their buffers on the device for as long as one call lasts. */
+/* Makes copies as plans of the worker's own kernel.  Owns their buffers on the device during a call. */
 #include "tuned_copies.h"
 #include <stdlib.h>
 #include <string.h>
 #include "statistics.h"
 
-/* One full vector a thread and turn is what large copies like; a grid that stays resident is what small ones like. */
+/* Large copies are fastest with one full vector for each thread and turn, small ones with a grid that is
+ * resident all the time. */
 enum { SHAPES = 3, COPY_ARENAS = 2, COPY_ROUNDS = 6, COPY_THREADS = 512, VECTOR_BYTES = 16, PARAMETERS = 4 };
 
 typedef struct copy_plan {
    rkb_plan_t plan;
    rkb_plan_buffer_t buffers[2];
    rkb_plan_launch_t *launches;    /* owned */
-   rkb_plan_argument_t *arguments; /* owned, PARAMETERS each */
+   rkb_plan_argument_t *arguments; /* owned; PARAMETERS for each launch */
 } copy_plan_t;
 
 static uint64_t vectors_of(const rkb_case_t *c, bool written) {
@@ -22,7 +23,8 @@ static uint64_t vectors_of(const rkb_case_t *c, bool written) {
    return (bytes + VECTOR_BYTES - 1) / VECTOR_BYTES;
 }
 
-/* Blocks for n vectors: everything resident at once, or one turn of the kernel's loop for each thread, or two. */
+/* Returns the blocks for so many vectors: all resident at once, or one turn of the kernel's loop for each
+ * thread, or two. */
 static uint32_t blocks_of(const rkb_device_t *device, uint64_t vectors, uint32_t shape) {
    enum { VECTORS_A_TURN = 4 };
    const uint64_t resident =
@@ -41,7 +43,7 @@ static void set_argument(rkb_plan_argument_t *arguments, uint32_t index, uint32_
                                             .value = value};
 }
 
-/* The share of launch number i when a count is split as evenly as it goes. */
+/* Returns the share of launch number i when a count is split as evenly as possible. */
 static uint64_t split(uint64_t count, uint32_t launches, uint32_t i) {
    return count * (i + 1) / launches - count * i / launches;
 }
@@ -120,7 +122,7 @@ int copies_time(const struct timer *me, const struct subject *s, uint32_t deadli
    if (room)
       status = me->device->time(s->session, turns, TURNS, deadline_ms, times, err);
    if (room && status == RKB_OK) {
-      /* The first round is not counted, as everywhere. */
+      /* the first round is left out, as everywhere */
       for (uint32_t shape = 0; shape < SHAPES; shape++) {
          for (uint32_t i = 0; i < EACH; i++)
             samples[shape][i] =
@@ -136,7 +138,7 @@ int copies_time(const struct timer *me, const struct subject *s, uint32_t deadli
    }
    for (uint32_t i = 0; i < opened && status == RKB_OK; i++)
       status = me->device->drop_instance(s->session, sitting_instance(CONTENDERS, i), err);
-   /* Without room for the copy the candidate's times still stand, and no share is reported. */
+   /* Where there is no room for the copy, the candidate's times are valid, and no share is reported. */
    if (status == RKB_ERR_LIMIT) {
       for (uint32_t i = 0; i < opened; i++)
          me->device->drop_instance(s->session, sitting_instance(CONTENDERS, i), &ignored);

@@ -1,4 +1,5 @@
-/* The tuned copy: what a kernel that only moves the case's bytes takes, in the same sitting and by the same protocol. */
+/* The tuned copy: how long a kernel takes that only moves the case's bytes, in the same sitting and by the
+ * same protocol. */
 #ifndef TIME_COPIES_H
 #define TIME_COPIES_H
 
