@@ -79,7 +79,8 @@ static int contract_block(rkb_reader_t *reader, const rkb_contraction_t *c, uint
    if (status != RKB_OK)
       goto out;
    const rkb_precision_t precision = rkb_contraction_precision(reader, c->left, c->right);
-   rkb_contraction_conclude(&precision, outputs, c->depth, addend.value ? &addend : NULL, sums);
+   rkb_contraction_conclude(&precision, outputs, rkb_contraction_places(c), addend.value ? &addend : NULL,
+                            sums);
    for (uint64_t i = 0; i < outputs; i++)
       rkb_block_put(out, (uint64_t)elements[i],
                     rkb_contraction_point(&precision, sums, i,

@@ -8,6 +8,7 @@
 
 typedef struct rkb_contraction {
    uint64_t groups, rows, columns, depth;
+   uint64_t places;      /* the terms that a kernel adds up, if these are fewer than depth; else 0 */
    uint32_t left, right; /* values */
    uint32_t addend,
       frame;         /* a value added to the sum, stretched to the shape of another value; or RKB_NO_VALUE */
@@ -21,6 +22,10 @@ typedef struct rkb_contraction {
    uint64_t (*element)(const void *geometry, uint64_t group, uint64_t row, uint64_t column);
    void (*split)(const void *geometry, uint64_t element, uint64_t *group, uint64_t *row, uint64_t *column);
 } rkb_contraction_t;
+
+static inline uint64_t rkb_contraction_places(const rkb_contraction_t *contraction) {
+   return contraction->places ? contraction->places : contraction->depth;
+}
 
 /* Sets the factors and the addend that a node reads. */
 void rkb_contraction_operands(rkb_contraction_t *contraction, const rkb_program_node_t *node);

@@ -184,7 +184,8 @@ static void conclude(const rkb_reader_t *reader, const work_t *work, const rkb_b
          sums[s] = &numbers[s];
       }
       const rkb_block_t one = addend->value ? rkb_block_from(addend, i) : *addend;
-      rkb_contraction_conclude(&precision, 1, work->contraction->depth, one.value ? &one : NULL, sums);
+      rkb_contraction_conclude(&precision, 1, rkb_contraction_places(work->contraction),
+                               one.value ? &one : NULL, sums);
       rkb_block_put(out, i,
                     rkb_contraction_point(&precision, sums, 0,
                                           (uint32_t)work->row_flags[row] | work->column_flags[column] |

@@ -27,13 +27,16 @@ static void store_as(rkb_program_t *program, uint32_t first, uint32_t grad, uint
 }
 
 /* What an operation that PyTorch runs by itself adds to the gradient of a narrow value is stored in the value's type, before it is added to
- * what others add, and so is what it sums over the dims along which the value was repeated.  Steps inside one function store nothing. */
+ * what others add, and so is what it sums over the dims along which the value was repeated.  Steps inside one function store nothing.  A
+ * product whose result stays in float32 stores what it sums in this way alone: PyTorch repeats a narrow factor before it multiplies. */
 static void store_addend(rkb_program_t *program, const rkb_program_node_t *node, uint32_t first,
                          uint32_t before, uint32_t addend, uint32_t value) {
-   if (node->operation->moves ||
-       (!node->operation->converts && !rkb_dtype_narrow(rkb_program_dtype(program, node->output))))
+   const bool stores =
+      node->operation->converts || rkb_dtype_narrow(rkb_program_dtype(program, node->output));
+   if (node->operation->moves || !(stores || node->operation->depth))
       return;
-   store_as(program, first, addend, value);
+   if (stores)
+      store_as(program, first, addend, value);
    while (addend >= before && program->values[addend].node >= 0) {
       const rkb_program_node_t *from = &program->nodes[program->values[addend].node];
       const bool sums = strcmp(from->operation->name, "sum") == 0;

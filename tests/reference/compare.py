@@ -489,6 +489,8 @@ def main():
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cudnn.allow_tf32 = False  # float32 is asked for
+        if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):  # its attention gives weight to keys that a mask hides
+            torch.backends.cuda.enable_cudnn_sdp(False)
     with torch.backends.mkldnn.flags(enabled=False):  # its convolutions may use transforms, which round differently
         return 1 if hold_all(options) else 0
 

@@ -1,6 +1,9 @@
 /* Normalisations, expanded into means, variances and reciprocal roots.  Constant tables. */
 #include "reference/functions.h"
 
+#include <math.h>
+#include "reference/dtype.h"
+#include "reference/operations/allowance.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
@@ -8,10 +11,15 @@
 /* (x - mean) / sqrt(variance + eps).  Kernels also compute x a + (bias - mean a) with a = weight / sqrt(variance + eps), which rounds
  * numbers of the size of mean a and of bias.  The bounds allow three roundings of the first size here, and two of the second in
  * affine(). */
-static uint32_t normalised(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t variance, double eps) {
-   uint32_t inverse = rkb_make_unary(program, "rsqrt", rkb_make_scalar(program, "add_scalar", variance, eps));
+static uint32_t normalised_by(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t inverse) {
    uint32_t y = rkb_make_binary(program, "mul", rkb_make_binary(program, "sub", x, mean), inverse);
    return rkb_make_allowance(program, y, mean, inverse, 3);
+}
+
+static uint32_t normalised(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t variance, double eps) {
+   return normalised_by(
+      program, x, mean,
+      rkb_make_unary(program, "rsqrt", rkb_make_scalar(program, "add_scalar", variance, eps)));
 }
 
 static uint32_t normalised_over(rkb_program_t *program, uint32_t x, uint64_t mask, double eps) {
@@ -31,6 +39,20 @@ static uint32_t affine(const rkb_call_t *call, uint32_t y, uint32_t first, const
       y =
          rkb_make_allowance(program, rkb_make_binary(program, "add", y, terms[1]), terms[1], RKB_NO_VALUE, 2);
    return y;
+}
+
+/* PyTorch's group norm of a narrow tensor passes eps on in the tensor's type, and returns the means and reciprocal deviations in it,
+ * where its gradient finds them.  A kernel may do so too. */
+#define SLOPE_OF_RSQRT 3 /* a reciprocal deviation's slope is its cube */
+static uint32_t normalised_through_storage(rkb_program_t *program, uint32_t x, uint64_t mask, double eps,
+                                           uint32_t dtype) {
+   uint32_t mean = rkb_make_stored(program, rkb_make_reduce(program, "mean", x, mask, true), dtype, 0);
+   uint32_t variance = rkb_make_variance_about(program, x, mask, true, 0, mean);
+   uint32_t shifted =
+      rkb_make_scalar_within(program, "add_scalar", variance, eps, fabs(rkb_dtype_round(dtype, eps) - eps));
+   uint32_t inverse =
+      rkb_make_stored(program, rkb_make_unary(program, "rsqrt", shifted), dtype, SLOPE_OF_RSQRT);
+   return normalised_by(program, x, mean, inverse);
 }
 
 /* The mask of the last dims, whose sizes must equal normalized_shape. */
@@ -85,8 +107,11 @@ static void build_group_norm(const rkb_call_t *call, uint32_t *outputs) {
    rkb_shape_t rows = {
       .rank = 3, .size = {shape.size[0], groups, (int64_t)rkb_shape_product(&shape, 1, shape.rank) / groups}};
    rkb_shape_t channels = channel_shape(&shape);
-   uint32_t y = normalised_over(program, rkb_make_reshape(program, call->inputs[0], &rows), 4,
-                                rkb_call_real(call, "eps"));
+   const uint32_t x = rkb_make_reshape(program, call->inputs[0], &rows),
+                  dtype = rkb_program_dtype(program, x);
+   const double eps = rkb_call_real(call, "eps");
+   uint32_t y = rkb_dtype_narrow(dtype) ? normalised_through_storage(program, x, 4, eps, dtype)
+                                        : normalised_over(program, x, 4, eps);
    outputs[0] = affine(call, rkb_make_reshape(program, y, &shape), 1, &channels);
 }
 

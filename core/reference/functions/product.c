@@ -3,12 +3,15 @@
 
 #include <math.h>
 #include <string.h>
+#include "reference/dtype.h"
+#include "reference/operations/allowance.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/product.h"
 #include "reference/operations/reduce.h"
 
-/* Adds a bias along dim 1 of [N, O, ...], or along the last dim. */
+/* Adds a bias along dim 1 of [N, O, ...], or along the last dim.  Some of PyTorch's narrow kernels store the product before they add the
+ * bias, as two calls would. */
 static uint32_t with_bias(rkb_program_t *program, uint32_t y, uint32_t bias, bool channels) {
    const rkb_shape_t *shape = rkb_program_shape(program, y);
    const rkb_shape_t *length = rkb_program_shape(program, bias);
@@ -21,7 +24,9 @@ static uint32_t with_bias(rkb_program_t *program, uint32_t y, uint32_t bias, boo
    rkb_shape_t wide = {.rank = channels ? shape->rank - 1 : 1};
    for (uint32_t d = 0; d < wide.rank; d++)
       wide.size[d] = d == 0 ? wanted : 1;
-   return rkb_make_binary(program, "add", y, rkb_make_reshape(program, bias, &wide));
+   const uint32_t addend = rkb_make_reshape(program, bias, &wide), dtype = rkb_program_dtype(program, y),
+                  sum = rkb_make_binary(program, "add", y, addend);
+   return rkb_dtype_narrow(dtype) ? rkb_make_stored_part(program, sum, addend, dtype) : sum;
 }
 
 static void build_linear(const rkb_call_t *call, uint32_t *outputs) {

@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include "reference/contraction.h"
+#include "reference/dtype.h"
 
 #define HEAD 2
 
@@ -18,6 +19,7 @@ typedef struct geometry {
    int64_t in[RKB_MAX_SPATIAL], kernel[RKB_MAX_SPATIAL], out[RKB_MAX_SPATIAL];
    uint64_t in_size, kernel_size, out_size; /* their products */
    uint64_t group_channels, group_outputs;  /* C / groups, O / groups */
+   bool beyond; /* a weight's gradient counts places beyond the output's edge, which hold exact zeros */
 } geometry_t;
 
 static rkb_window_t window_of(const rkb_program_node_t *node) {
@@ -161,7 +163,11 @@ static void input_split(const void *geometry, uint64_t element, uint64_t *group,
    *row = element / g->in_size / g->channels * g->in_size + element % g->in_size;
 }
 
-/* weight: rows (c, k) within a group, columns o within it, depth (n, p); left is x, right the gradient */
+/* weight: rows (c, k) within a group, columns o within it, depth (n, p); left is x, right the gradient.
+ *
+ * PyTorch's depthwise kernels for narrow images that lie channels last multiply every element of the image, also one that no place of the
+ * output sees through k: the place would lie beyond the output's edge, where the gradient is taken as 0.  NaN times that 0 is NaN there,
+ * and elsewhere nothing, as in the padding.  So every element of the image is one more term, with an exact zero. */
 
 static void weight_left(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                         int64_t *index) {
@@ -170,8 +176,12 @@ static void weight_left(const void *geometry, uint64_t group, uint64_t row, uint
    int64_t p[RKB_MAX_SPATIAL], k[RKB_MAX_SPATIAL];
    place(row % g->kernel_size, g->window.spatial, g->kernel, k);
    for (uint64_t j = 0; j < count; j++) {
-      uint64_t n = (first + j) / g->out_size;
-      place((first + j) % g->out_size, g->window.spatial, g->out, p);
+      const uint64_t term = first + j, beyond = term - g->batch * g->out_size, n = term / g->out_size;
+      if (n >= g->batch) {
+         index[j] = (int64_t)((beyond / g->in_size * g->channels + c) * g->in_size + beyond % g->in_size);
+         continue;
+      }
+      place(term % g->out_size, g->window.spatial, g->out, p);
       int64_t at = seen(g, p, k);
       index[j] = at < 0 ? -1 : (int64_t)((n * g->channels + c) * g->in_size) + at;
    }
@@ -181,9 +191,10 @@ static void weight_right(const void *geometry, uint64_t group, uint64_t column, 
                          uint64_t count, int64_t *index) {
    const geometry_t *g = geometry;
    uint64_t o = group * g->group_outputs + column;
-   for (uint64_t j = 0; j < count; j++)
-      index[j] =
-         (int64_t)(((first + j) / g->out_size * g->outputs + o) * g->out_size + (first + j) % g->out_size);
+   for (uint64_t j = 0; j < count; j++) {
+      const uint64_t term = first + j, n = term / g->out_size;
+      index[j] = n < g->batch ? (int64_t)((n * g->outputs + o) * g->out_size + term % g->out_size) : -1;
+   }
 }
 
 static uint64_t weight_element(const void *geometry, uint64_t group, uint64_t row, uint64_t column) {
@@ -214,8 +225,12 @@ static geometry_t node_geometry(const rkb_program_t *program, const rkb_program_
       return geometry_of(&window, first, second, out);
    case INPUT:
       return geometry_of(&window, out, second, first);
-   default:
-      return geometry_of(&window, first, out, second); /* operands (x, grad) */
+   default: { /* operands (x, grad) */
+      geometry_t g = geometry_of(&window, first, out, second);
+      g.beyond = g.group_channels == 1 && window.groups > 1 &&
+                 rkb_dtype_narrow(rkb_program_kept_type(program, node->inputs[0])) != NULL;
+      return g;
+   }
    }
 }
 
@@ -237,7 +252,7 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
       break;
    default:
       c.rows = g->group_channels * g->kernel_size, c.columns = g->group_outputs,
-      c.depth = g->batch * g->out_size;
+      c.places = g->batch * g->out_size, c.depth = c.places + (g->beyond ? g->batch * g->in_size : 0);
       c.left_index = weight_left, c.right_index = weight_right, c.element = weight_element,
       c.split = weight_split;
    }
@@ -264,7 +279,8 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
    }                                                                                                         \
    static uint64_t depth_##name(const rkb_program_t *program, const rkb_program_node_t *node) {              \
       geometry_t g = node_geometry(program, node, kind);                                                     \
-      return contraction_of(node, &g, kind).depth;                                                           \
+      const rkb_contraction_t contraction = contraction_of(node, &g, kind);                                  \
+      return rkb_contraction_places(&contraction);                                                           \
    }
 COLUMNS(forward, FORWARD)
 COLUMNS(input, INPUT)

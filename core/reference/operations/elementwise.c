@@ -280,20 +280,6 @@ static rkb_point_t point_where(const rkb_precision_t *precision, const double *r
    return chosen;
 }
 
-/* reals: units, and whether there is a third operand. */
-static rkb_point_t point_allowance(const rkb_precision_t *precision, const double *reals,
-                                   const rkb_point_t *in) {
-   rkb_point_t point = in[0];
-   if (rkb_point_is_nan(in[0]) || rkb_point_is_nan(in[1]) || (reals[1] != 0 && rkb_point_is_nan(in[2])))
-      return rkb_point_nan();
-   double size = fabs(in[1].value) * (reals[1] != 0 ? fabs(in[2].value) : 1);
-   double rounding = reals[0] * precision->unit * size;
-   point.hard += rounding;
-   point.variance += rounding * rounding / 3;
-   point.flags |= (in[1].flags | in[2].flags) & RKB_POINT_DONT_CARE;
-   return point;
-}
-
 RKB_POINTS(add)
 RKB_POINTS(sub)
 RKB_POINTS(mul)
@@ -318,7 +304,6 @@ RKB_POINTS(where)
 RKB_POINTS(bitwise_and)
 RKB_POINTS(bitwise_right_shift)
 RKB_POINTS(detach)
-RKB_POINTS(allowance)
 RKB_POINTS(greater)
 RKB_POINTS(greater_scalar)
 RKB_POINTS(greater_equal)
@@ -440,12 +425,6 @@ static uint32_t gradient_where(rkb_program_t *program, const rkb_program_node_t 
    return rkb_make_sum_to(program, part, rkb_program_shape(program, node->inputs[which]));
 }
 
-static uint32_t gradient_first(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
-                               uint32_t grad) {
-   (void)program, (void)node;
-   return which == 0 ? grad : RKB_NO_VALUE;
-}
-
 static double no_work(const rkb_program_t *program, const rkb_program_node_t *node) {
    (void)program, (void)node;
    return 0;
@@ -505,12 +484,6 @@ static const rkb_operation_t operations[] = {
     .gradient = gradient_none,
     .point = point_detach,
     .points = points_detach},
-   {.name = "allowance",
-    .compute = rkb_elementwise_compute,
-    .work = no_work,
-    .gradient = gradient_first,
-    .point = point_allowance,
-    .points = points_allowance},
 };
 
 const rkb_operation_t *rkb_elementwise_find(const char *name) {
@@ -522,11 +495,10 @@ const rkb_operation_t *rkb_elementwise_find(const char *name) {
 
 /* Constructors */
 
-static uint32_t make(rkb_program_t *program, const char *name, const uint32_t *inputs, uint32_t count,
-                     const double *reals, uint32_t real_count) {
-   const rkb_operation_t *operation = rkb_elementwise_find(name);
-   if (!operation)
-      return rkb_program_fail(program, "there is no elementwise operation %s", name);
+uint32_t rkb_make_elementwise(rkb_program_t *program, const rkb_operation_t *operation,
+                              const uint32_t *inputs, uint32_t count, const double *reals,
+                              uint32_t real_count) {
+   const char *name = operation->name;
    rkb_shape_t shape = *rkb_program_shape(program, inputs[0]);
    uint32_t dtype = rkb_program_dtype(program, inputs[strcmp(name, "where") == 0 ? 1 : 0]);
    for (uint32_t i = 1; i < count; i++) {
@@ -539,6 +511,13 @@ static uint32_t make(rkb_program_t *program, const char *name, const uint32_t *i
       return rkb_program_fail(program, "%s of %s and %s: the sizes do not broadcast", name, left, right);
    }
    return rkb_program_add(program, operation, inputs, count, NULL, 0, reals, real_count, dtype, &shape);
+}
+
+static uint32_t make(rkb_program_t *program, const char *name, const uint32_t *inputs, uint32_t count,
+                     const double *reals, uint32_t real_count) {
+   const rkb_operation_t *operation = rkb_elementwise_find(name);
+   return operation ? rkb_make_elementwise(program, operation, inputs, count, reals, real_count)
+                    : rkb_program_fail(program, "there is no elementwise operation %s", name);
 }
 
 uint32_t rkb_make_binary(rkb_program_t *program, const char *name, uint32_t a, uint32_t b) {
@@ -554,17 +533,16 @@ uint32_t rkb_make_unary_with(rkb_program_t *program, const char *name, uint32_t 
    return make(program, name, (uint32_t[]){x}, 1, (double[]){first, second}, 2);
 }
 
-uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, double scalar) {
-   double error = (double)(float)scalar == scalar ? 0 : 0x1p-23 * fabs(scalar);
+uint32_t rkb_make_scalar_within(rkb_program_t *program, const char *name, uint32_t x, double scalar,
+                                double error) {
+   error += (double)(float)scalar == scalar ? 0 : 0x1p-23 * fabs(scalar);
    return make(program, name, (uint32_t[]){x}, 1, (double[]){scalar, error}, 2);
+}
+
+uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, double scalar) {
+   return rkb_make_scalar_within(program, name, x, scalar, 0);
 }
 
 uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b) {
    return make(program, "where", (uint32_t[]){condition, a, b}, 3, NULL, 0);
-}
-
-uint32_t rkb_make_allowance(rkb_program_t *program, uint32_t x, uint32_t scale, uint32_t other,
-                            double units) {
-   bool both = other != RKB_NO_VALUE;
-   return make(program, "allowance", (uint32_t[]){x, scale, other}, both ? 3 : 2, (double[]){units, both}, 2);
 }

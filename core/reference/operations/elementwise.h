@@ -12,6 +12,10 @@ uint32_t rkb_make_binary(rkb_program_t *program, const char *name, uint32_t a, u
  * "greater_scalar" ... "equal_scalar".  If fp32 does not hold the number exactly, the bounds include its rounding. */
 uint32_t rkb_make_scalar(rkb_program_t *program, const char *name, uint32_t x, double scalar);
 
+/* The same, where a kernel's number may lie further from the scalar: by error. */
+uint32_t rkb_make_scalar_within(rkb_program_t *program, const char *name, uint32_t x, double scalar,
+                                double error);
+
 /* On one tensor: "relu" "step" "abs" "sign" "neg", and the smooth functions of smooth_functions.c. */
 uint32_t rkb_make_unary(rkb_program_t *program, const char *name, uint32_t x);
 /* On one tensor, with two numbers: "leaky_relu" {slope}, "elu" {alpha}, "clamp" {low, high}, "inside" {low, high}. */
@@ -20,14 +24,14 @@ uint32_t rkb_make_unary_with(rkb_program_t *program, const char *name, uint32_t 
 
 uint32_t rkb_make_where(rkb_program_t *program, uint32_t condition, uint32_t a, uint32_t b);
 
-/* Returns x with wider bounds: `units` more roundings of numbers of size |scale * other| (|scale| if other is RKB_NO_VALUE).  Use it
- * to allow another way to compute x that passes through numbers of that size. */
-uint32_t rkb_make_allowance(rkb_program_t *program, uint32_t x, uint32_t scale, uint32_t other, double units);
-
 /* Sums x over the dims along which it was broadcast, so that it gets the shape of `like`. */
 uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *like);
 
 const rkb_operation_t *rkb_elementwise_find(const char *name);
+/* Adds an operation on up to three operands, which are stretched to one shape. */
+uint32_t rkb_make_elementwise(rkb_program_t *program, const rkb_operation_t *operation,
+                              const uint32_t *inputs, uint32_t count, const double *reals,
+                              uint32_t real_count);
 
 /* Shared by both files of elementwise operations: makes an operation on arrays of points from a function of one point. */
 #define RKB_ELEMENTWISE_OPERANDS 3

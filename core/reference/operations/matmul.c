@@ -142,6 +142,10 @@ static const rkb_operation_t matmul = {.name = "matmul",
                                        .cone = cone,
                                        .depth = depth};
 
+bool rkb_is_matmul(const rkb_program_node_t *node) {
+   return node->operation == &matmul;
+}
+
 bool rkb_factors_are_floats(rkb_program_t *program, uint32_t a, uint32_t b) {
    const uint32_t left = rkb_program_dtype(program, a), right = rkb_program_dtype(program, b);
    if (rkb_dtype_is_float(left) && rkb_dtype_is_float(right))

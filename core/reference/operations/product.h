@@ -8,6 +8,8 @@
  * a matrix first. */
 uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, uint32_t b, bool transpose_b);
 
+bool rkb_is_matmul(const rkb_program_node_t *node);
+
 /* Fails the program when a factor is an integer tensor, because PyTorch has no product of an integer and a
  * float tensor. */
 bool rkb_factors_are_floats(rkb_program_t *program, uint32_t a, uint32_t b);

@@ -336,10 +336,13 @@ static uint32_t gradient_mean(rkb_program_t *program, const rkb_program_node_t *
 /* 2 (x - mean) / (n - correction).  The dependence of the mean on x cancels. */
 static uint32_t gradient_variance(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                   uint32_t grad) {
-   (void)which;
+   if (which != 0)
+      return RKB_NO_VALUE;
    uint32_t x = node->inputs[0];
    double length = (double)row_length(program, node) - (double)node->integers[2];
-   uint32_t mean = rkb_make_reduce(program, "mean", x, (uint64_t)node->integers[0], true);
+   uint32_t mean = node->input_count > 1
+                      ? node->inputs[1]
+                      : rkb_make_reduce(program, "mean", x, (uint64_t)node->integers[0], true);
    uint32_t each = rkb_make_scalar(program, "mul_scalar", grad, 2 / length);
    return rkb_make_binary(program, "mul", stretch(program, node, each),
                           rkb_make_binary(program, "sub", x, mean));
@@ -416,7 +419,8 @@ static rkb_shape_t reduced_shape(const rkb_shape_t *shape, uint64_t mask, bool k
    return out;
 }
 
-static uint32_t make(rkb_program_t *program, const char *name, uint32_t x, const int64_t integers[3]) {
+static uint32_t make(rkb_program_t *program, const char *name, uint32_t x, uint32_t mean,
+                     const int64_t integers[3]) {
    const rkb_operation_t *operation = NULL;
    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
       if (strcmp(operations[i].name, name) == 0)
@@ -425,19 +429,25 @@ static uint32_t make(rkb_program_t *program, const char *name, uint32_t x, const
       return rkb_program_fail(program, "there is no reduction %s", name);
    rkb_shape_t shape = reduced_shape(rkb_program_shape(program, x), (uint64_t)integers[0], integers[1] != 0);
    uint32_t dtype = strncmp(name, "arg", 3) == 0 ? RKB_I64 : rkb_program_dtype(program, x);
-   return rkb_program_add(program, operation, &x, 1, integers, 3, NULL, 0, dtype, &shape);
+   return rkb_program_add(program, operation, (uint32_t[]){x, mean}, mean == RKB_NO_VALUE ? 1 : 2, integers,
+                          3, NULL, 0, dtype, &shape);
 }
 
 uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, uint64_t mask, bool keep) {
-   return make(program, name, x, (int64_t[]){(int64_t)mask, keep, 0});
+   return make(program, name, x, RKB_NO_VALUE, (int64_t[]){(int64_t)mask, keep, 0});
 }
 
 uint32_t rkb_make_variance(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep, int64_t correction) {
+   return rkb_make_variance_about(program, x, mask, keep, correction, RKB_NO_VALUE);
+}
+
+uint32_t rkb_make_variance_about(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep,
+                                 int64_t correction, uint32_t mean) {
    rkb_rows_t rows = rkb_rows_of(rkb_program_shape(program, x), mask);
    if ((int64_t)rows.length <= correction)
       return rkb_program_fail(program, "a variance over %llu elements with correction %lld is not defined",
                               (unsigned long long)rows.length, (long long)correction);
-   return make(program, "variance", x, (int64_t[]){(int64_t)mask, keep, correction});
+   return make(program, "variance", x, mean, (int64_t[]){(int64_t)mask, keep, correction});
 }
 
 uint32_t rkb_make_sum_to(rkb_program_t *program, uint32_t x, const rkb_shape_t *like) {

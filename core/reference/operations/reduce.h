@@ -29,6 +29,9 @@ void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, u
 uint32_t rkb_make_reduce(rkb_program_t *program, const char *name, uint32_t x, uint64_t mask, bool keep);
 /* The variance: the sum of squared distances from the mean, divided by length - correction. */
 uint32_t rkb_make_variance(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep, int64_t correction);
+/* The same; its gradient takes `mean`, which is the mean of x as a kernel may have stored it. */
+uint32_t rkb_make_variance_about(rkb_program_t *program, uint32_t x, uint64_t mask, bool keep,
+                                 int64_t correction, uint32_t mean);
 /* name: "softmax" "log_softmax", along one dim. */
 uint32_t rkb_make_softmax(rkb_program_t *program, const char *name, uint32_t x, uint32_t dim);
 /* rkb_is_softmax: whether the node is a softmax or log_softmax.  rkb_softmax_goes_by: whether, in addition,

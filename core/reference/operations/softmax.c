@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"
+#include "reference/operations/allowance.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
+#include "reference/operations/stored_mix.h"
 
 #define MOST_RESCALES 32
 #define SAFE_EXPONENT 80 /* exp of a number up to this size neither overflows nor flushes in fp32 */
@@ -328,6 +330,7 @@ static uint32_t gradient_softmax(rkb_program_t *program, const rkb_program_node_
    uint32_t y = node->output;
    uint32_t dot = rkb_make_reduce(program, "sum", rkb_make_binary(program, "mul", grad, y),
                                   UINT64_C(1) << node->integers[0], true);
+   dot = rkb_sum_through_mix(program, node, grad, dot);
    return rkb_make_binary(program, "mul", y, rkb_make_binary(program, "sub", grad, dot));
 }
 
