@@ -196,8 +196,9 @@ static uint64_t all_shown(const rkb_case_t *the_case) {
    for (uint32_t i = program->node_count; i-- > 0;) {
       const rkb_program_node_t *node = &program->nodes[i];
       bool step = strcmp(node->operation->name, "step") == 0,
-           pool = strcmp(node->operation->name, "max_pool_gradient") == 0;
-      for (uint32_t j = 0; reaches[node->output] && !step && j < (pool ? 1 : node->input_count); j++)
+           first = strcmp(node->operation->name, "max_pool_gradient") == 0 ||
+                   strcmp(node->operation->name, "allowance") == 0; /* its other operands widen bounds */
+      for (uint32_t j = 0; reaches[node->output] && !step && j < (first ? 1 : node->input_count); j++)
          reaches[node->inputs[j]] = true;
    }
    for (uint32_t i = 0; i < program->node_count && product < MOST_PRODUCTS; i++)
