@@ -1,15 +1,16 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
     kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
-                             [--durations TSV] [--within SECONDS] [--table FILE [--beside TSV]...]
+                             [--durations TSV] [--wide SECONDS] [--within SECONDS] [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision, forward and backward (the share of what is allowed, 1 is the limit), at up to three sizes drawn from
 its dims' ranges (drawn_sizes.py; `drawn` says how many, and without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
 writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.  --durations takes the table of an
-earlier run: what took longest there comes first, so that the last files do not keep one core busy.  --within ends the run after so many
-seconds, with the rows that there are.
+earlier run: what took longest there, or is not in it, comes first, so that the last files do not keep one core busy.  What took more than --wide seconds
+is done in several processes: one for each drawn size and direction, and one for each kernel.  --within ends the run after so many seconds, with the rows
+that there are.
 """
 
 import argparse
@@ -24,6 +25,8 @@ import tempfile
 import time
 
 import numpy
+
+from side_by_side import side_by_side
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -57,25 +60,34 @@ def judge(rkb, directory, text, path, limit, jobs=1):
     return " ".join([word] + (reasons[:1] if word != "accept" else []))
 
 
-def compared(made, directory, dump, seed):
-    """(sizes drawn, {direction: share of what is allowed, as text})"""
+def held(made, directory, dump, direction):
+    """The share of what is allowed, as text; whatever the user's model does at that size."""
     import compare
-    import drawn_sizes
     from user_function import user_function
 
+    try:
+        return "%.2g" % compare.held(dump, directory, direction, 1, user_function(made))[0]
+    except Exception as error:
+        return "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
+
+
+def comparisons(made, directory, seed, wide):
+    """(sizes drawn, [(direction, directory)]) whose check cases have those sizes: all of them, or one each."""
+    import compare
+    import drawn_sizes
+
     sizes = drawn_sizes.drawn(made, 3, seed)
-    if sizes:
-        copy = os.path.join(os.path.dirname(directory), "drawn", os.path.basename(directory))
-        drawn_sizes.with_check_cases(directory, copy, sizes)
-        directory = copy
-    shares = {}
-    for direction in compare.directions_of(directory):
-        try:
-            share, where = compare.held(dump, directory, direction, 1, user_function(made))
-            shares[direction] = "%.2g" % share
-        except Exception as error:  # whatever the user's model does at that size
-            shares[direction] = "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
-    return len(sizes), shares
+    directories = [] if sizes else [directory]
+    for number, own in enumerate([[size] for size in sizes] if wide else [sizes] if sizes else []):
+        directories.append(os.path.join(os.path.dirname(directory), "drawn_%d" % number, os.path.basename(directory)))
+        drawn_sizes.with_check_cases(directory, directories[-1], own)
+    return len(sizes), [(direction, own) for direction in compare.directions_of(directory) for own in directories]
+
+
+def worst_of(shares):
+    """Of several texts: the first that is no number, or the largest."""
+    words = [share for share in shares if not re.fullmatch(r"[\d.e+-]+|inf", share)]
+    return words[0] if words else max(shares, key=float, default="")
 
 
 def is_constant(made, directory, dump):
@@ -134,23 +146,41 @@ def row_of(job):
     return row
 
 
+def timed_judgement(directory, text, path, options):
+    started = time.monotonic()
+    verdict = judge(options.rkb, directory, text, path, options.limit, options.jobs)
+    return verdict, "%.1f" % (time.monotonic() - started)
+
+
+def expected_seconds(options):
+    """What a file of a level took in an earlier run, as a function; infinite if it was not in it, 0 if there was none."""
+    rows = rows_before(options.durations)
+    seconds = {(row["level"], row["file"]): sum(float(row[column] or 0) for column in SECONDS) for row in rows}
+    return lambda level, file: seconds.get((str(level), file), math.inf if seconds else 0)
+
+
 def look(path, made, folder, options, row):
     import import_task
     from naive_kernel import Graph, Unwritten
 
     directory = os.path.join(folder, name_of(path))
     import_task.write(directory, made)
-    drawn, shares = compared(made, directory, options.dump, row["file"])
-    row.update(drawn=str(drawn), forward=shares.get("forward", ""), backward=shares.get("backward", ""))
+    wide = expected_seconds(options)(row["level"], row["file"]) > options.wide
+    drawn, compared = comparisons(made, directory, row["file"], wide)
+    calls = [lambda own=own, direction=direction: held(made, own, options.dump, direction) for direction, own in compared]
     try:
-        right, wrong = Graph(directory).kernel(), Graph(directory).kernel(1)
+        texts = (("naive", Graph(directory).kernel()), ("fault", Graph(directory).kernel(1)))
     except Unwritten as problem:
+        texts = ()
         row["remark"] = "no naive kernel: %s" % problem
-        return
-    for column, text in (("naive", right), ("fault", wrong)):
-        started = time.monotonic()
-        row[column] = judge(options.rkb, directory, text, os.path.join(folder, column + ".cu"), options.limit, options.jobs)
-        row[column + "_s"] = "%.1f" % (time.monotonic() - started)
+    for column, text in texts:
+        calls.append(lambda column=column, text=text: timed_judgement(directory, text, os.path.join(folder, column + ".cu"), options))
+    found = side_by_side(calls) if wide else [call() for call in calls]
+    row["drawn"] = str(drawn)
+    for direction in {direction for direction, _ in compared}:
+        row[direction] = worst_of([share for (own, _), share in zip(compared, found) if own == direction])
+    for (column, _), (verdict, seconds) in zip(texts, found[len(compared):]):
+        row[column], row[column + "_s"] = verdict, seconds
     if row["naive"] == "accept" and row["fault"] == "accept":  # a fault may change nothing: the query of attention over equal keys
         another = judge(options.rkb, directory, Graph(directory).kernel(2), os.path.join(folder, "another.cu"), options.limit, options.jobs)
         row["remark"] = "fault 2: %s" % another
@@ -165,8 +195,8 @@ def files_of(options):
         names = [name for name in os.listdir(folder) if name.endswith(".py")]
         names.sort(key=lambda name: int(re.match(r"\d+", name).group(0)) if re.match(r"\d+", name) else 0)
         found += [(os.path.join(folder, name), level) for name in names if options.only in name]
-    seconds = {(row["level"], row["file"]): sum(float(row[column] or 0) for column in SECONDS) for row in rows_before(options.durations)}
-    found.sort(key=lambda pair: -seconds.get((str(pair[1]), os.path.basename(pair[0])), math.inf if seconds else 0))
+    seconds = expected_seconds(options)
+    found.sort(key=lambda pair: -seconds(pair[1], os.path.basename(pair[0])))
     return found[:: options.every]
 
 
@@ -206,6 +236,7 @@ def main():
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
     parser.add_argument("--durations")
+    parser.add_argument("--wide", type=float, default=math.inf)
     parser.add_argument("--within", type=float, default=math.inf)
     parser.add_argument("--table", help="needs --out")
     parser.add_argument("--beside", action="append", default=[])
