@@ -56,6 +56,7 @@ typedef struct rkb_machine_options {
    /* What the kernels do is asked for, and not with which values: inputs are not fetched, matrices not multiplied.  With RKB_MACHINE_TAINT; a
     * run in which an input reaches control or an address ends there.  A run that is complete did what one with values would have done. */
    bool no_values;
+   bool decisions; /* what blocks decide is noted: decisions.h */
    /* Blocks sampled at a true shape: what a plan's inputs hold is asked for when it is first read (whole elements; into out), and
     * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);

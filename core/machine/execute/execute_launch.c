@@ -1,6 +1,7 @@
 /* Executes one launch of a plan: sets its parameters, chooses blocks and their order, and collects their counts.  On the machine's
  * thread. */
 #include "machine/block_paths.h"
+#include "machine/decisions.h"
 #include "machine/async/grid_dependency.h"
 #include "machine/async/tensor_maps.h"
 #include "machine/races/races.h"
@@ -315,6 +316,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
           machine_pool_prepare(run, program, &launch.cluster)) {
          machine_grid_dependency_begin(&launch, run->block.warp_count);
          machine_launch_begin(&launch);
+         machine_decisions_begin(&launch);
          run_blocks(run, &launch);
          machine_grid_dependency_end(&launch, run->counters[number].executed == total);
          machine_workspace_renew(run); /* no launch finds what another left there */

@@ -1,5 +1,6 @@
 /* A machine: opens a module and a plan, executes launches in order, gathers the report. */
 #include "machine/async/map_fences.h"
+#include "machine/decisions.h"
 #include "machine/execute/environment.h"
 #include "machine/races/races.h"
 
@@ -91,6 +92,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_together_free(run);
    machine_pool_free(run);
    machine_sync_free(run);
+   machine_decisions_free(run);
    machine_counters_free(run);
    machine_map_fences_free(run);
    machine_drop_records(run);

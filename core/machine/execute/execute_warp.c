@@ -2,6 +2,7 @@
  * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
  * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
 #include "machine/async/warpgroups.h"
+#include "machine/decisions.h"
 #include "machine/execute/recording.h"
 
 #define QUANTUM 400000u /* instructions before other warps get their turn */
@@ -53,6 +54,8 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    machine_run_t *run = warp->run;
    const uint32_t mask = f->mask;
    const machine_block_info_t *info = &warp->program->blocks[i->block];
+   if (run->decisions)
+      machine_decisions_enter(warp, i->block, f->last);
    f->last = info->passing ? f->last : i->block;
    const uint32_t lanes = lane_count(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;
@@ -167,7 +170,7 @@ static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, cons
 /* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that machine_transfer must execute
  * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment.  touches: registers of products in flight are looked after. */
 static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp, machine_fragment_t *f,
-                                                            uint32_t *mask, bool touches) {
+                                                            uint32_t *mask, bool touches, bool notes) {
    const machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    uint32_t pc = f->pc;
@@ -184,6 +187,8 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
             execute_guarded(warp, i, f->mask, *mask);
          else
             execute(warp, i, *mask);
+         if (notes)
+            machine_decisions_note(warp, pc, *mask);
       } else if (i->kind != MACHINE_NOTHING) {
          f->pc = pc;
          return true;
@@ -194,11 +199,15 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
 }
 
 static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, false);
+   return run_plain(warp, f, mask, false, false);
 }
 
 static bool run_touching(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, true);
+   return run_plain(warp, f, mask, true, false);
+}
+
+static bool run_noted(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
+   return run_plain(warp, f, mask, true, true);
 }
 
 /* The same, but first records what the instruction does to values that depend on inputs. */
@@ -298,6 +307,7 @@ void machine_warp_run(machine_warp_t *warp) {
             break;
       }
       if (run->record                 ? run_recorded(warp, f, &mask)
+          : run->decisions            ? run_noted(warp, f, &mask)
           : warp->program->warpgroups ? run_touching(warp, f, &mask)
                                       : run_straight(warp, f, &mask)) {
          if (machine_transfer(warp, current, &code[f->pc], mask)) {

@@ -275,6 +275,7 @@ typedef struct machine_run {
    uint64_t *block_warps, *block_threads; /* executions of each basic block of the program being run */
    struct machine_sync *sync;             /* synchronisation locations */
    struct machine_watch *watch;           /* store_watch.c; NULL: nothing is watched */
+   struct machine_decisions *decisions;   /* decision_notes.c; NULL: they are not noted */
    machine_bypass_t bypasses[MACHINE_BYPASSES];
    machine_launch_t *launch; /* being executed */
    uint32_t runs;

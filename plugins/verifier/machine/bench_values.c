@@ -6,6 +6,7 @@
  * several launches take, of which not all blocks were executed; and whole plans where atomic operations of blocks that were not
  * executed are missing, or where several launches take a tensor that is changed in place.  The certificate says so. */
 #include "bench_values.h"
+#include "noted_decisions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +278,50 @@ static int know_stores(struct sample *s, rkb_error_t *err) {
          s->stores[n] = outcome->stored[known].buffers;
    }
    return RKB_OK;
+}
+
+/* Decisions ----------------------------------------------------------------------------------------------------------- */
+
+/* A block of the launch ended where it needed a value that others write: what it would have decided is unknown. */
+static bool lacked_values(const struct sample *s, uint32_t launch) {
+   rkb_machine_report_t report;
+   bool lacked = false;
+   rkb_machine_report(s->machine, &report);
+   for (uint32_t n = 0; n < report.finding_count; n++)
+      lacked |= report.findings[n].launch == launch && strcmp(report.findings[n].reason, "memory.uninitialised") == 0;
+   return lacked;
+}
+
+int sample_note_decisions(const struct sample *sample, struct noted_decisions *noted, uint64_t *unknown, rkb_error_t *err) {
+   struct sample own = *sample, *s = &own;
+   rkb_machine_options_t options = {.sample = s->blocks.judged,
+                                    .sample_instructions = 2 * SAMPLE_INSTRUCTIONS,
+                                    .memory_bytes = s->verifier->config->memory,
+                                    .thread_instructions = s->candidate->budget ? s->candidate->budget : 1, /* 0 would be no limit */
+                                    .decisions = true,
+                                    .fetch = sample_fetch,
+                                    .fetch_argument = s};
+   s->machine = NULL;
+   s->buffers = NULL;
+   s->judged_buffers = NULL;
+   s->stores = NULL;
+   int status = know_stores(s, err);
+   options.stores = s->stores;
+   if (status == RKB_OK)
+      status = sample_make_buffers(s, false, &s->buffers, err);
+   if (status == RKB_OK)
+      status = sample_execute(s, &options, err);
+   if (status == RKB_OK && !noted_take(noted, s->machine, s->plan))
+      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches decide");
+   *unknown = 0;
+   for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
+      if (n >= MOST_NOTED || lacked_values(s, n) || !rkb_machine_decisions(s->machine, n))
+         *unknown |= UINT64_C(1) << (n < MOST_NOTED ? n : MOST_NOTED - 1);
+   rkb_machine_close(s->machine);
+   sample_free_buffers(s, s->buffers);
+   free(s->judged_buffers);
+   free(s->stores);
+   return status;
 }
 
 int sample_make_marks(struct sample *s, rkb_error_t *err) {

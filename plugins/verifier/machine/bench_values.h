@@ -117,6 +117,9 @@ int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, r
 
 /* bench_values.c: names the outputs of which nothing was judged in s->unjudged; all of them, where no value was sampled. */
 void sample_list_unjudged(struct sample *s);
+/* bench_values.c: executes the sampled blocks again and notes what they decide on true inputs.  *unknown: launches of the plan, a bit each, of which that is not
+ * known: a block ended where it needed what others write, or none was executed. */
+int sample_note_decisions(const struct sample *sample, struct noted_decisions *noted, uint64_t *unknown, rkb_error_t *err);
 /* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
 int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 

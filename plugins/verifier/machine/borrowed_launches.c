@@ -3,7 +3,9 @@
  * known, because the kernel's author excluded these shapes.
  *
  * What such a launch decides by its parameters and sizes alone (D % 8 == 4) has to come out as it does at the bench shape, or else code would be
- * vouched for that was not executed.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+ * vouched for that was not executed.  And what the blocks sampled at the bench shape decide by loops and memory must have been decided at a smaller shape
+ * too.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+#include "noted_decisions.h"
 #include "reduced_shapes.h"
 
 #include <stdlib.h>
@@ -13,6 +15,9 @@
 #define ATTEMPTS 3u
 #define SMALLER 5 /* times, where that was more than it seemed */
 #define STEP 0.5  /* of a shape's operations, those that the next may have */
+#define GROWTH 4  /* times, where smaller shapes did not do all that the bench shape does */
+#define MOST_GROWTH 16
+#define LEAST_TURNS 4u /* of a loop, where the bench shape has so many */
 #define MOST_KERNELS 64u
 #define SEVERAL_BLOCKS 0x7ffffff0u /* of a grid along each axis, noted as a condition */
 
@@ -28,6 +33,9 @@ struct borrower {
    rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build */
    struct decided bench, shape;
    uint64_t budget; /* thread-instructions left for all shapes */
+   double growth;   /* of shapes, where smaller ones did not do all that the bench shape's blocks do */
+   struct noted_decisions large,
+      small; /* of the bench shape's sampled blocks; of all shapes that were right */
 };
 
 static void take(void *argument, uint32_t number, bool outcome) {
@@ -125,11 +133,13 @@ static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, boo
    struct reduced *r = b->reduced;
    struct outcome *to = r->sample->outcome, own;
    struct candidate candidate = *r->candidate;
+   struct noted_decisions noted = {.count = 0};
    outcome_init(&own, to->debug);
    candidate.once = true;
+   candidate.noted = &noted;
    candidate.lender = r->sample->plan;
    candidate.budget = b->budget < SHAPE_WORK ? b->budget : SHAPE_WORK;
-   const int status = case_run(r->verifier, &candidate, shape, &own, err);
+   int status = case_run(r->verifier, &candidate, shape, &own, err);
    r->candidate->budget -= own.work < r->candidate->budget ? own.work : r->candidate->budget;
    b->budget -= own.work < b->budget ? own.work : b->budget;
    to->runs += own.runs;
@@ -142,6 +152,9 @@ static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, boo
                own.rank                       ? own.message
                : json_array_size(own.not_run) ? json_string_value(json_array_get(own.not_run, 0))
                                               : "");
+   if (*right && !noted_join(&b->small, &noted))
+      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches decide");
+   noted_free(&noted);
    outcome_free(&own);
    return status;
 }
@@ -156,10 +169,11 @@ static bool is_known(const struct reduced *r, const json_t *shape) {
 /* A shape where the dim stays long, and smaller ones where that costs more than it seemed.  *wrong: something was wrong there. */
 static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_error_t *err) {
    struct reduced *r = b->reduced;
-   double work = reduced_work(r, REDUCED_INSTRUCTIONS);
+   double work = b->growth * reduced_work(r, REDUCED_INSTRUCTIONS);
+   const uint32_t attempts = b->growth > 1 ? 1 : ATTEMPTS; /* smaller ones were had */
    bool costly = true;
    int status = RKB_OK;
-   for (uint32_t n = 0; n < ATTEMPTS && costly && !*wrong && status == RKB_OK && b->budget;
+   for (uint32_t n = 0; n < attempts && costly && !*wrong && status == RKB_OK && b->budget;
         n++, work /= SMALLER) {
       rkb_case_t *shape = NULL;
       bool right = false;
@@ -179,11 +193,46 @@ static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_er
    return status;
 }
 
+/* What the sampled blocks of the launches decide at the bench shape; *known: all of it. */
+static int note_bench(struct borrower *b, bool *known, rkb_error_t *err) {
+   struct reduced *r = b->reduced;
+   const struct sample *s = r->sample;
+   const rkb_plan_launch_t *unseen;
+   uint64_t unknown = 0;
+   const int status = sample_note_decisions(s, &b->large, &unknown, err);
+   for (uint32_t from = 0; status == RKB_OK && *known && (unseen = reduced_unseen(s, &from)) != NULL;)
+      *known = !(unknown >> (from < MOST_NOTED ? from - 1 : MOST_NOTED - 1) & 1);
+   if (!*known)
+      snprintf(r->not_borrowed, sizeof r->not_borrowed,
+               "what it decides there depends on values of other blocks");
+   return status;
+}
+
+/* Whether they do there what the launches did at none of the smaller shapes. */
+static bool lacks(struct borrower *b) {
+   struct reduced *r = b->reduced;
+   const rkb_plan_launch_t *unseen;
+   struct noted_lack lack;
+   bool lacking = false;
+   for (uint32_t from = 0; !lacking && (unseen = reduced_unseen(r->sample, &from)) != NULL;)
+      lacking = noted_lacks(&b->small, &b->large, shapes_launch_name(unseen), LEAST_TURNS, &lack);
+   if (lacking && lack.turns)
+      snprintf(r->not_borrowed, sizeof r->not_borrowed,
+               "the loop at line %u takes %u turns there, and at most %u at smaller shapes", lack.line,
+               lack.most, lack.had);
+   else if (lacking)
+      snprintf(r->not_borrowed, sizeof r->not_borrowed,
+               "at line %u it decides there what it decides at no smaller shape", lack.line);
+   return lacking;
+}
+
 static void close_borrower(struct borrower *b) {
    for (uint32_t n = 0; n < MOST_KERNELS; n++)
       rkb_machine_conditions_free(b->kernels[n]);
    free(b->bench.outcomes);
    free(b->shape.outcomes);
+   noted_free(&b->large);
+   noted_free(&b->small);
 }
 
 int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err) {
@@ -192,16 +241,21 @@ int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err) {
    struct borrower b = {.reduced = r,
                         .budget = r->candidate->budget < MOST_WORK ? r->candidate->budget : MOST_WORK};
    int status = RKB_OK;
-   bool wrong = false;
+   bool wrong = false, known = true, lacking = true;
    if (!RKB_HAS(me->kernel, plan_borrowed) || !decide(&b, r->sample->plan, &b.bench)) {
       close_borrower(&b);
       return RKB_OK;
    }
    snprintf(r->not_borrowed, sizeof r->not_borrowed, "what it decides there it decides at no smaller shape");
    const uint32_t first = (uint32_t)me->random->below(&r->stream, dims + 1); /* dims: none stays long */
-   for (uint32_t n = 0; n <= dims && !wrong && status == RKB_OK; n++)
-      status = judge_shape(&b, (first + n) % (dims + 1), &wrong, err);
-   if (wrong)
+   status = note_bench(&b, &known, err);
+   for (b.growth = 1; b.growth <= MOST_GROWTH && known && lacking && !wrong && status == RKB_OK && b.budget;
+        b.growth *= GROWTH) {
+      for (uint32_t n = 0; n <= dims && !wrong && status == RKB_OK; n++)
+         status = judge_shape(&b, (first + n) % (dims + 1), &wrong, err);
+      lacking = json_array_size(r->borrowed) && !wrong && status == RKB_OK && lacks(&b);
+   }
+   if (wrong || lacking || !known)
       json_array_clear(r->borrowed);
    close_borrower(&b);
    return status;

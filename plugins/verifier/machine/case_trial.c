@@ -3,6 +3,7 @@
  * every check; when no input reached control or an address, and nothing is left for the next run to go by, races depend on the shape alone and
  * later runs leave them out. */
 #include "case_trial.h"
+#include "noted_decisions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -355,6 +356,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    t.options = (rkb_machine_options_t){
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
+      .decisions = candidate->noted != NULL,
       .environment = turn % ENVIRONMENTS ? candidate->environment + turn % ENVIRONMENTS : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
@@ -380,6 +382,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       outcome->orders = t.one_schedule ? t.orders : outcome->orders;
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }
+   if (t.machine && candidate->noted && !noted_take(candidate->noted, t.machine, t.plan))
+      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches decide");
    rkb_machine_close(t.machine);
    free(resident);
    if (t.plan)

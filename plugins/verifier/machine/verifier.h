@@ -133,10 +133,12 @@ struct schedule {
 };
 
 struct links; /* links.h */
+struct noted_decisions; /* noted_decisions.h */
 
 struct candidate {
    rkb_job_t job;
    bool once; /* cases are executed on the first family alone, and not again */
+   struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
    const rkb_item_t *item;
    rkb_build_t *build;
