@@ -520,6 +520,14 @@ static uint32_t defined_sources(const product_t *p) {
    return defined;
 }
 
+/* Whether nothing will ask for the numbers: results without a value are the same to whoever reads them. */
+static bool none_defined(const product_t *p) {
+   uint32_t defined = 0;
+   for (uint32_t n = 0; n < p->tensor->registers[TENSOR_D]; n++)
+      defined |= p->warp->defined[p->d[n].number];
+   return !defined;
+}
+
 OP(mma) {
    const machine_tensor_t *tensor = &warp->program->tensors[i->immediate];
    const machine_slot_t *extras = warp->program->extras + i->extra;
@@ -537,7 +545,7 @@ OP(mma) {
          warp->defined[p.d[n].number] = 0;
    else if (!defined)
       carry_definedness(&p);
-   if (warp->run->options.no_values)
+   if (warp->run->options.no_values || (!defined && none_defined(&p)))
       ; /* what is there is as good as any */
    else if (tensor->quads)
       multiply_quads(&p);

@@ -431,6 +431,14 @@ static bool all_defined(const product_t *p) {
           (p->form->a_in_registers || pieces_defined(warp->block, p->a));
 }
 
+/* Whether nothing will ask for the numbers: they are the same to whoever reads them, as of blocks whose factors other blocks would have made. */
+static bool none_defined(const product_t *p) {
+   uint32_t defined = 0;
+   for (uint32_t n = 0; n < p->form->results; n++)
+      defined |= p->warp->defined[p->d[n].number];
+   return !defined;
+}
+
 static void carry(const product_t *p, bool defined) {
    machine_warp_t *warp = p->warp;
    uint64_t taint = warp->block->shared_taint;
@@ -489,9 +497,10 @@ OP(warpgroup_multiply) {
    const bool defined = repeats || all_defined(&p);
    if (!defined)
       carry_definedness(&p);
-   if (p.form->type_d == TENSOR_S32 && !warp->run->options.no_values)
+   const bool unasked = warp->run->options.no_values || (!defined && none_defined(&p));
+   if (p.form->type_d == TENSOR_S32 && !unasked)
       multiply_integers(&p);
-   else if (!warp->run->options.no_values)
+   else if (!unasked)
       multiply_floats(&p);
    carry(&p, defined);
 }

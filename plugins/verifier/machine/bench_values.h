@@ -1,4 +1,4 @@
-/* Blocks sampled at a bench shape: bench_counts.c (which opens a sample and counts), bench_values.c (executed and judged), sampled_points.c
+/* Blocks sampled at a bench shape: bench_counts.c (which opens a sample and counts; bench_cases.c has all of them), bench_values.c (executed and judged), sampled_points.c
  * (the elements that are judged, and what the sample leaves out), judged_elements.c (compares them), bench_slice.c and bench_links.c (what
  * depends on blocks that were not sampled) and bench_coverage.c (what the blocks leave unwritten).  One worker thread a sample. */
 #ifndef MACHINE_SAMPLE_H

@@ -40,12 +40,12 @@ struct work {
 
 /* The schedule ------------------------------------------------------------------------------------------------------ */
 
-static void open_schedule(struct schedule *schedule) {
+void schedule_open(struct schedule *schedule) {
    *schedule = (struct schedule){.deciding = UINT32_MAX};
    pthread_mutex_init(&schedule->lock, NULL);
 }
 
-static void close_schedule(struct schedule *schedule) {
+void schedule_close(struct schedule *schedule) {
    pthread_mutex_destroy(&schedule->lock);
 }
 
@@ -56,10 +56,17 @@ bool schedule_matters(struct schedule *schedule, uint32_t turn) {
    return matters;
 }
 
-static void leave_schedule(struct schedule *schedule, uint32_t turn, const struct part *part) {
+uint64_t schedule_spent(struct schedule *schedule) {
    pthread_mutex_lock(&schedule->lock);
-   schedule->spent += part->outcome.work;
-   if (part->status != RKB_OK || part->outcome.rank >= RKB_MACHINE_UNKNOWN)
+   const uint64_t spent = schedule->spent;
+   pthread_mutex_unlock(&schedule->lock);
+   return spent;
+}
+
+void schedule_leave(struct schedule *schedule, uint32_t turn, uint64_t work, bool decides) {
+   pthread_mutex_lock(&schedule->lock);
+   schedule->spent += work;
+   if (decides)
       schedule->deciding = turn < schedule->deciding ? turn : schedule->deciding;
    pthread_mutex_unlock(&schedule->lock);
 }
@@ -89,30 +96,30 @@ static void run_part(void *argument, uint32_t number) {
    struct schedule *schedule = &work->schedule;
    if (!schedule_matters(schedule, turn))
       return;
-   pthread_mutex_lock(&schedule->lock);
-   const uint64_t left = work->candidate->budget - least(work->candidate->budget, schedule->spent);
-   pthread_mutex_unlock(&schedule->lock);
-   execute(work, &work->parts[turn], left, schedule, turn);
-   leave_schedule(schedule, turn, &work->parts[turn]);
+   struct part *part = &work->parts[turn];
+   const uint64_t left = work->candidate->budget - least(work->candidate->budget, schedule_spent(schedule));
+   execute(work, part, left, schedule, turn);
+   schedule_leave(schedule, turn, part->outcome.work,
+                  part->status != RKB_OK || part->outcome.rank >= RKB_MACHINE_UNKNOWN);
 }
 
 /* Whether the outcome of a part would be the same with the budget that is left when its turn comes. */
 static bool stands(const struct part *part, uint64_t left) {
    const uint64_t right = share_of(part, left);
    return part->started && !part->outcome.abandoned &&
-          (part->given == right || (!part->outcome.over_budget && part->given > 0 && right > 0 &&
-                                    part->outcome.work <= right));
+          (part->given == right ||
+           (!part->outcome.over_budget && part->given > 0 && right > 0 && part->outcome.work <= right));
 }
 
 static void execute_in_turn(struct work *work, uint32_t turn, uint64_t left) {
    struct part *part = &work->parts[turn];
    struct schedule alone;
-   open_schedule(&alone);
+   schedule_open(&alone);
    outcome_free(&part->outcome);
    outcome_init(&part->outcome, work->verifier->config->debug);
    part->err = (rkb_error_t){0};
    execute(work, part, left, &alone, turn);
-   close_schedule(&alone);
+   schedule_close(&alone);
 }
 
 static int join(struct work *work, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
@@ -158,7 +165,8 @@ static int list_cases(struct work *work, rkb_error_t *err) {
    work->drawn_count += corners;
    const uint32_t others = work->drawn_count;
    if (status == RKB_OK)
-      status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others, &equal, err);
+      status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others,
+                               &equal, err);
    work->drawn_count += equal;
    for (uint32_t n = 0; n < work->drawn_count; n++)
       add_part(work, work->drawn[n], NULL, n < drawn || n >= others ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
@@ -232,12 +240,12 @@ static void tell_left_out(const struct work *work, struct outcome *outcome) {
    }
 }
 
-int case_run(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
-             rkb_error_t *err) {
+int case_run(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
+             struct outcome *outcome, rkb_error_t *err) {
    struct schedule alone;
-   open_schedule(&alone);
+   schedule_open(&alone);
    const int status = trial_case(verifier, candidate, the_case, NULL, &alone, 0, outcome, err);
-   close_schedule(&alone);
+   schedule_close(&alone);
    return status;
 }
 
@@ -248,7 +256,7 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the cases");
    work->verifier = verifier;
    work->candidate = candidate;
-   open_schedule(&work->schedule);
+   schedule_open(&work->schedule);
    int status = list_cases(work, err);
    if (status == RKB_OK)
       status = run_round(work, candidate, outcome, err);
@@ -265,7 +273,7 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       outcome_free(&work->parts[n].outcome);
    for (uint32_t n = 0; n < work->drawn_count; n++)
       verifier->task->case_free(work->drawn[n]);
-   close_schedule(&work->schedule);
+   schedule_close(&work->schedule);
    free(work);
    return status;
 }

@@ -106,10 +106,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    }
    if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks &&
        !me->config->debug)
-      status = bench_counts(me, &candidate, &outcome, err);
-   if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks && me->config->bench_points &&
-       me->config->shapes && !me->config->debug)
-      status = far_ends_judge(me, &candidate, &outcome, err);
+      status = bench_cases_judge(me, &candidate, &outcome, err);
    if (status == RKB_OK && outcome.rank == 0 && outcome.unsampled)
       outcome_note(&outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
                    "the budget was used up before blocks were executed at every bench shape; %s allows more",

@@ -11,17 +11,16 @@
 
 #include <string.h>
 
-#define SMALLER 6                /* times, where that was more than it seemed */
+#define SMALLER 6 /* times, where that was more than it seemed */
 #define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */
-#define MOST_WASTED 240000000u   /* on shapes that took more, of a bench case */
 #define LEAST_WORK 1e6           /* operations: drawn_shapes.c reaches what takes fewer */
 #define MOST_WORK 3e7
-#define DRAWN_LARGER 3           /* times, where none of so many had the launch */
-#define STEP 0.6                 /* of a shape's operations, those that the next may have */
-#define DRAWS 96u                /* of which the one that seems to take least is executed */
-#define MOST_UNSEEN 4u           /* launches of a bench case */
+#define DRAWN_LARGER 3 /* times, where none of so many had the launch */
+#define STEP 0.6       /* of a shape's operations, those that the next may have */
+#define DRAWS 96u      /* of which the one that seems to take least is executed */
+#define MOST_UNSEEN 4u /* launches of a bench case */
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
@@ -35,8 +34,8 @@ static int resembles(const struct reduced *r, const rkb_case_t *shape, bool *sam
    const struct candidate *candidate = r->candidate;
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
-   const int status = r->verifier->kernel->plan(r->verifier->host, candidate->job, candidate->item, candidate->build, shape,
-                                                &plan, &finding, err);
+   const int status = r->verifier->kernel->plan(r->verifier->host, candidate->job, candidate->item,
+                                                candidate->build, shape, &plan, &finding, err);
    *same = status == RKB_OK && plan && same_launches(plan, r->sample->plan);
    if (plan)
       r->verifier->kernel->plan_free(plan);
@@ -48,70 +47,170 @@ json_t *reduced_describe(const rkb_case_t *shape) {
    size_t used = 0;
    text[0] = '\0';
    for (uint32_t d = 0; d < shape->dim_count && used < sizeof text; d++)
-      used += (size_t)snprintf(text + used, sizeof text - used, "%s%s = %lld", d ? ", " : "", shape->dims[d].name,
-                               (long long)shape->dims[d].value);
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%s = %lld", d ? ", " : "",
+                               shape->dims[d].name, (long long)shape->dims[d].value);
    return json_string(text);
 }
 
-/* Executes the shape whole, with at most so many thread-instructions; *whole: they sufficed. */
-static int execute(struct reduced *r, const rkb_case_t *shape, uint64_t most, bool *whole, rkb_error_t *err) {
-   struct outcome *to = r->sample->outcome, own;
+/* Executes the shape whole, with at most so many thread-instructions, for an outcome of its own; returns the work that it took.  *whole: it sufficed. */
+static uint64_t execute_apart(const struct reduced *r, const rkb_case_t *shape, uint64_t most,
+                              struct outcome *own, bool *whole, int *status, rkb_error_t *err) {
+   const struct outcome *to = r->sample->outcome;
    struct candidate candidate = *r->candidate;
-   outcome_init(&own, to->debug);
+   outcome_init(own, to->debug);
    candidate.once = true;
    candidate.budget = candidate.budget < most ? candidate.budget : most;
-   const int status = case_run(r->verifier, &candidate, shape, &own, err);
-   r->candidate->budget -= own.work < r->candidate->budget ? own.work : r->candidate->budget;
-   *whole = status == RKB_OK && own.cases_run == 1;
-   r->wasted += *whole ? 0 : own.work;
-   own.orders = to->orders; /* the check cases had them */
+   *status = case_run(r->verifier, &candidate, shape, own, err);
+   *whole = *status == RKB_OK && own->cases_run == 1;
+   own->orders = to->orders; /* the check cases had them */
+   return own->work;
+}
+
+static void spend(struct reduced *r, uint64_t work) {
+   r->candidate->budget -= work < r->candidate->budget ? work : r->candidate->budget;
+}
+
+/* The same at once for the outcome of the case. */
+static int execute(struct reduced *r, const rkb_case_t *shape, uint64_t most, bool *whole, rkb_error_t *err) {
+   struct outcome own;
+   int status;
+   spend(r, execute_apart(r, shape, most, &own, whole, &status, err));
    if (status == RKB_OK)
-      outcome_join(to, &own);
+      outcome_join(r->sample->outcome, &own);
    outcome_free(&own);
    return status;
 }
 
 double reduced_work(const struct reduced *r, double instructions) {
    const struct sample *s = r->sample;
-   return instructions / (s->instructions > 0 ? s->instructions / (s->the_case->operations + 1) : LIKELY_INSTRUCTIONS);
+   return instructions /
+          (s->instructions > 0 ? s->instructions / (s->the_case->operations + 1) : LIKELY_INSTRUCTIONS);
 }
 
-/* *shorter: dims that are smaller than at the bench shape, a bit each. */
-static int judge_shape(struct reduced *r, uint32_t longest, uint64_t *shorter, rkb_error_t *err) {
+/* Shapes side by side ------------------------------------------------------------------------------------------------------- */
+
+/* One shape, or a smaller one where that took more than it seemed. */
+struct attempt {
+   const struct reduced *reduced;
+   uint32_t longest;                  /* dim that stays as long as it is; UINT32_MAX: none */
+   struct outcome outcomes[ATTEMPTS]; /* of those that were executed */
+   uint32_t executed;
+   uint64_t work;
+   uint64_t shorter; /* dims that are smaller than at the bench shape, a bit each */
+   json_t *shape;    /* that was executed whole; NULL: none was */
+   int status;
+   rkb_error_t err;
+};
+
+static int try_shape(struct attempt *a, rkb_random_t *stream, double work, bool *whole) {
+   const struct reduced *r = a->reduced;
    const struct verifier *me = r->verifier;
    const struct sample *s = r->sample;
-   double work = reduced_work(r, REDUCED_INSTRUCTIONS);
-   bool whole = false;
-   int status = RKB_OK;
-   for (uint32_t n = 0; n < ATTEMPTS && !whole && r->wasted < MOST_WASTED && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN; n++, work /= SMALLER) {
-      rkb_case_t *shape = NULL;
-      bool same = false;
-      status = me->task->case_reduced(me->host, s->the_case, &r->stream, work, longest, &shape, err);
-      if (status == RKB_OK)
-         status = resembles(r, shape, &same, err);
-      for (uint32_t d = 0; status == RKB_OK && d < shape->dim_count; d++)
-         *shorter |= shape->dims[d].value < s->the_case->dims[d].value ? UINT64_C(1) << d : 0;
-      if (status == RKB_OK && same && r->candidate->budget)
-         status = execute(r, shape, REDUCED_BUDGET, &whole, err);
-      if (status == RKB_OK && whole)
-         json_array_append_new(r->shapes, reduced_describe(shape));
-      if (shape)
-         me->task->case_free(shape);
-   }
+   rkb_case_t *shape = NULL;
+   bool same = false;
+   int status = me->task->case_reduced(me->host, s->the_case, stream, work, a->longest, &shape, &a->err);
+   if (status == RKB_OK)
+      status = resembles(r, shape, &same, &a->err);
+   for (uint32_t d = 0; status == RKB_OK && d < shape->dim_count; d++)
+      a->shorter |= shape->dims[d].value < s->the_case->dims[d].value ? UINT64_C(1) << d : 0;
+   if (status == RKB_OK && same && r->candidate->budget)
+      a->work +=
+         execute_apart(r, shape, REDUCED_BUDGET, &a->outcomes[a->executed++], whole, &status, &a->err);
+   if (status == RKB_OK && *whole)
+      a->shape = reduced_describe(shape);
+   if (shape)
+      me->task->case_free(shape);
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* nothing so small fits the domain */
+}
+
+static void run_attempt(void *argument, uint32_t number) {
+   struct attempt *a = (struct attempt *)argument + number;
+   const struct reduced *r = a->reduced;
+   rkb_random_t stream =
+      r->verifier->random->for_job(r->verifier->host, r->candidate->job,
+                                   STREAM_REDUCED | r->sample->case_index << 8 | (a->longest + 1) << 20);
+   double work = reduced_work(r, REDUCED_INSTRUCTIONS);
+   bool whole = false, wrong = false;
+   for (uint32_t n = 0; n < ATTEMPTS && !whole && !wrong && a->status == RKB_OK; n++, work /= SMALLER) {
+      a->status = try_shape(a, &stream, work, &whole);
+      wrong = a->executed && a->outcomes[a->executed - 1].rank >= RKB_MACHINE_UNKNOWN;
+   }
+}
+
+/* Takes what came of it, as long as no earlier one has decided. */
+static int take_attempt(struct reduced *r, struct attempt *a, rkb_error_t *err) {
+   const bool counts = r->sample->outcome->rank < RKB_MACHINE_UNKNOWN;
+   for (uint32_t n = 0; n < a->executed; n++) {
+      if (counts && a->status == RKB_OK)
+         outcome_join(r->sample->outcome, &a->outcomes[n]);
+      outcome_free(&a->outcomes[n]);
+   }
+   if (counts)
+      spend(r, a->work);
+   if (counts && a->shape)
+      json_array_append(r->shapes, a->shape);
+   json_decref(a->shape);
+   *err = a->err;
+   return counts ? a->status : RKB_OK;
+}
+
+static int judge_dims(struct reduced *r, const uint32_t *longest, uint32_t count, uint64_t *shorter,
+                      rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   struct attempt *attempts = calloc(count + 1, sizeof *attempts);
+   int status = RKB_OK;
+   if (!attempts)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for smaller shapes");
+   for (uint32_t n = 0; n < count; n++)
+      attempts[n] = (struct attempt){.reduced = r, .longest = longest[n]};
+   if (me->workers)
+      me->workers->share(me->host, count, run_attempt, attempts);
+   else
+      for (uint32_t n = 0; n < count; n++)
+         run_attempt(attempts, n);
+   for (uint32_t n = 0; n < count; n++) {
+      const int taken = take_attempt(r, &attempts[n], err);
+      *shorter |= attempts[n].shorter;
+      status = status == RKB_OK ? taken : status;
+   }
+   free(attempts);
+   return status;
+}
+
+/* Dims that are shorter where all are made smaller. */
+static int find_shorter(struct reduced *r, uint64_t *shorter, rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   const rkb_case_t *bench = r->sample->the_case;
+   rkb_random_t stream =
+      me->random->for_job(me->host, r->candidate->job, STREAM_REDUCED | r->sample->case_index << 8);
+   rkb_case_t *shape = NULL;
+   const int status = me->task->case_reduced(me->host, bench, &stream, reduced_work(r, REDUCED_INSTRUCTIONS),
+                                             UINT32_MAX, &shape, err);
+   *shorter = 0;
+   for (uint32_t d = 0; status == RKB_OK && d < shape->dim_count; d++)
+      *shorter |= shape->dims[d].value < bench->dims[d].value ? UINT64_C(1) << d : 0;
+   if (shape)
+      me->task->case_free(shape);
+   return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
 /* One with all dims smaller, and some where a drawn one of those stays as long as it is; where none has the bench shape's launches, with each. */
 static int judge_shapes(struct reduced *r, rkb_error_t *err) {
-   const uint32_t dims = r->sample->the_case->dim_count;
-   uint64_t shorter = 0, ignored = 0;
-   int status = judge_shape(r, UINT32_MAX, &shorter, err);
-   const uint32_t first = dims ? (uint32_t)r->verifier->random->below(&r->stream, dims) : 0;
-   for (uint32_t n = 0, had = 0; n < dims && status == RKB_OK && (had < MOST_LONG || !json_array_size(r->shapes)); n++)
-      if (shorter >> (first + n) % dims & 1) {
-         status = judge_shape(r, (first + n) % dims, &ignored, err);
-         had++;
-      }
+   const uint32_t dims = r->sample->the_case->dim_count,
+                  first = dims ? (uint32_t)r->verifier->random->below(&r->stream, dims) : 0;
+   uint32_t longest[1 + MOST_LONG] = {UINT32_MAX}, count = 1, n = 0;
+   uint64_t shorter, seen = 0, ignored = 0;
+   int status = find_shorter(r, &shorter, err);
+   for (; n < dims && count <= MOST_LONG; n++)
+      if (shorter >> (first + n) % dims & 1)
+         longest[count++] = (first + n) % dims;
+   if (status == RKB_OK)
+      status = judge_dims(r, longest, count, &seen, err);
+   for (; n < dims && status == RKB_OK && r->sample->outcome->rank < RKB_MACHINE_UNKNOWN &&
+          !json_array_size(r->shapes);
+        n++)
+      if (seen >> (first + n) % dims & 1)
+         status = judge_dims(r, (uint32_t[]){(first + n) % dims}, 1, &ignored, err);
    return status;
 }
 
@@ -237,7 +336,8 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
         n++) {
       const uint64_t name = shapes_launch_name(unseen);
       whole = false;
-      for (uint32_t way = 0; way < 2 && !whole && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN; way++) {
+      for (uint32_t way = 0; way < 2 && !whole && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN;
+           way++) {
          rkb_case_t *shape = NULL;
          status = way == 0 ? draw_growing(r, name, &shape, err) : descend_with_launch(r, name, &shape, err);
          if (status == RKB_OK && shape && r->candidate->budget)
@@ -260,25 +360,33 @@ static void tell(const struct reduced *r) {
    const struct sample *s = r->sample;
    const rkb_plan_launch_t *unseen = never_whole(s);
    if (json_array_size(r->shapes)) {
-      json_array_append_new(s->outcome->reduced, json_pack("{s:s, s:s, s:O}", "case", s->the_case->name, "outputs", s->unjudged,
-                                                           "shapes", r->shapes));
+      json_array_append_new(s->outcome->reduced, json_pack("{s:s, s:s, s:O}", "case", s->the_case->name,
+                                                           "outputs", s->unjudged, "shapes", r->shapes));
    } else if (json_array_size(r->borrowed)) {
-      json_array_append_new(s->outcome->reduced, json_pack("{s:s, s:s, s:O}", "case", s->the_case->name, "outputs", s->unjudged,
-                                                           "shapes_outside_conditions", r->borrowed));
+      json_array_append_new(s->outcome->reduced,
+                            json_pack("{s:s, s:s, s:O}", "case", s->the_case->name, "outputs", s->unjudged,
+                                      "shapes_outside_conditions", r->borrowed));
    } else if (unseen) {
-      outcome_note(s->outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged",
-                   json_pack("{s:s, s:s, s:i}", "case", s->the_case->name, "outputs", s->unjudged, "line", (int)unseen->line),
-                   "launch %.80s of case %s is executed whole at no shape, and nothing of %.120s was judged there%s%s",
-                   unseen->expression, s->the_case->name, s->unjudged,
-                   r->not_borrowed[0] ? "; outside its condition: " : "", r->not_borrowed);
+      outcome_note(
+         s->outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged",
+         json_pack("{s:s, s:s, s:i}", "case", s->the_case->name, "outputs", s->unjudged, "line",
+                   (int)unseen->line),
+         "launch %.80s of case %s is executed whole at no shape, and nothing of %.120s was judged there%s%s",
+         unseen->expression, s->the_case->name, s->unjudged,
+         r->not_borrowed[0] ? "; outside its condition: " : "", r->not_borrowed);
    }
 }
 
 int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   struct reduced r = {.verifier = me, .candidate = s->candidate, .sample = s, .shapes = json_array(), .borrowed = json_array()};
+   struct reduced r = {.verifier = me,
+                       .candidate = s->candidate,
+                       .sample = s,
+                       .shapes = json_array(),
+                       .borrowed = json_array()};
    int status = RKB_OK;
-   if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes && RKB_HAS(me->task, case_reduced)) {
+   if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes &&
+       RKB_HAS(me->task, case_reduced)) {
       r.stream = me->random->for_job(me->host, s->candidate->job, STREAM_REDUCED | s->case_index << 8);
       status = judge_shapes(&r, err);
       if (status == RKB_OK && !json_array_size(r.shapes))

@@ -15,7 +15,6 @@ struct reduced {
    struct candidate *candidate;
    const struct sample *sample;
    rkb_random_t stream;
-   uint64_t wasted;
    json_t *shapes;   /* descriptions of those that were executed whole */
    char not_borrowed[160]; /* why none of those is; empty: they were not looked for */
    json_t *borrowed; /* and of those that were with the bench case's launches in place of their own */

@@ -42,7 +42,7 @@ enum {
    STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
-   STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 */
+   STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
    STREAM_FAR,          /* far_ends.c */
    STREAM_WRAPS,        /* far_wraps.c */
    STREAM_TWINS,        /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
@@ -125,7 +125,7 @@ struct owed {
    bool steered;
 };
 
-/* What passes from case to case while they are executed side by side: cases.c. */
+/* What passes from case to case while they are executed side by side: cases.c, bench_cases.c. */
 struct schedule {
    pthread_mutex_t lock;
    uint32_t deciding; /* this case decides: later ones are not needed */
@@ -148,7 +148,7 @@ struct candidate {
    unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
    uint64_t environment; /* of its machines: the first of some numbers */
-   struct links *links;  /* made by bench_values.c when they are first needed, freed by bench_counts.c */
+   struct links *links;  /* of a bench case: made when they are first needed (bench_links.c), freed by bench_cases.c */
 };
 
 /* Seed number n of the inputs that this candidate is judged on. */
@@ -187,8 +187,14 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
 /* One case by itself, within the candidate's budget. */
 int case_run(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case, struct outcome *outcome,
              rkb_error_t *err);
+void schedule_open(struct schedule *schedule);
+void schedule_close(struct schedule *schedule);
 /* Whether no case before this one has decided. */
 bool schedule_matters(struct schedule *schedule, uint32_t turn);
+/* Work of the cases that have ended. */
+uint64_t schedule_spent(struct schedule *schedule);
+/* A case has ended; decides: later ones are not needed. */
+void schedule_leave(struct schedule *schedule, uint32_t turn, uint64_t work, bool decides);
 
 /* costly_families.c: leaves in families what each case is to be executed on after all; false without memory. */
 bool owed_settle(const struct verifier *verifier, const struct candidate *candidate, struct owed *owed,
@@ -242,10 +248,9 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
                const struct owed *owed, struct schedule *schedule, uint32_t turn, struct outcome *outcome,
                rkb_error_t *err);
 
-/* bench_counts.c: executes a sample of the blocks of each bench case, hands the counts to the speed model, and judges some of what they
- * wrote. */
-int bench_counts(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
-                 rkb_error_t *err);
+/* bench_cases.c: executes a sample of the blocks of each bench case, hands the counts to the speed model, and judges some of what they
+ * wrote; and so at the far corner of the domain. */
+int bench_cases_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
 
 /* far_ends.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote. */
 int far_ends_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
