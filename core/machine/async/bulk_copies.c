@@ -123,10 +123,11 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    uint8_t *defined = block->shared_defined + row->shared;
    if (warp->run->options.no_values)
       ;
-   else if (row->bytes == 16) /* a swizzle does not split it, so nearly every piece of a tile is one */
+   else if (row->bytes == 16 &&
+            !region->places) /* a swizzle does not split it, so nearly every piece of a tile is one */
       memcpy(block->shared + row->shared, region->data + row->offset, 16);
    else
-      memcpy(block->shared + row->shared, region->data + row->offset, row->bytes);
+      machine_read_bytes(region, row->offset, row->bytes, block->shared + row->shared);
    if (!region->defined && row->bytes == 16)
       memset(defined, 1, 16);
    else if (!region->defined)

@@ -104,7 +104,7 @@ static void read_map(machine_warp_t *warp, uint32_t lane, machine_region_t *regi
 static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_t address, uint64_t *offset) {
    machine_region_t *region = address >> WINDOW_SHIFT ? NULL : machine_region_at(warp->run, address);
    *offset = region ? address - region->base : 0;
-   if (region && *offset <= region->bytes && region->bytes - *offset >= RKB_MAP_BYTES &&
+   if (region && !region->places && *offset <= region->bytes && region->bytes - *offset >= RKB_MAP_BYTES &&
        address % RKB_MAP_ALIGNMENT == 0 && machine_is_map_image(warp->run, region->data + *offset))
       return region;
    machine_find(warp, RKB_MACHINE_REJECT, "plan.argument", lane,

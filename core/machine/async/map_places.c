@@ -12,8 +12,8 @@ const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane,
        offset + RKB_MAP_BYTES <= warp->program->parameter_bytes &&
        machine_is_map_image(warp->run, launch->parameters + offset))
       return machine_map_of_image(warp, lane, launch->parameters + offset, room);
-   if (region && address % RKB_MAP_ALIGNMENT == 0 && address - region->base <= region->bytes &&
-       region->bytes - (address - region->base) >= RKB_MAP_BYTES &&
+   if (region && !region->places && address % RKB_MAP_ALIGNMENT == 0 &&
+       address - region->base <= region->bytes && region->bytes - (address - region->base) >= RKB_MAP_BYTES &&
        machine_is_map_image(warp->run, region->data + (address - region->base)))
       return machine_map_seen(warp, lane, region, address - region->base)
                 ? machine_map_of_image(warp, lane, region->data + (address - region->base), room)

@@ -31,6 +31,9 @@ typedef struct machine_region {
    uint8_t
       *met; /* with inputs made on demand: a bit for each piece that was made (inputs) or written (others) */
    uint32_t *met_by; /* by MET_BY_SHIFT, 1 + run->place of the block that met some of it first; beside met */
+   uint32_t *
+      places; /* by piece, where in data it lies, in pieces; of those that were met.  NULL: each lies at its own place (packed_inputs.c) */
+   uint64_t packed;  /* pieces that have a place */
    bool read_only;   /* a tensor of role in, or .const */
    bool fetched;     /* an input, made where it is first met */
    bool constant;    /* .const variable */
@@ -343,6 +346,18 @@ static inline uint64_t machine_generic(const machine_run_t *run, uint64_t addres
          return window << WINDOW_SHIFT | (address - run->window_base[window]);
    return address;
 }
+/* packed_inputs.c: makes places for a large input, whose data then holds the pieces that were met one after the other; false: no memory. */
+bool machine_pack(machine_region_t *region);
+void machine_pack_free(machine_region_t *region);
+void machine_pack_piece(machine_region_t *region, uint64_t piece);
+/* Where in data an offset lies, if its piece was met. */
+static inline uint64_t machine_lies_at(const machine_region_t *region, uint64_t offset) {
+   return region->places ? (uint64_t)region->places[offset >> PIECE_SHIFT] << PIECE_SHIFT |
+                              (offset & ((1u << PIECE_SHIFT) - 1))
+                         : offset;
+}
+/* Copies bytes that were met. */
+void machine_read_bytes(const machine_region_t *region, uint64_t offset, uint64_t bytes, uint8_t *out);
 /* Of a region with met: has the pieces of an input or of a sparse variable made that hold these bytes, and remembers those of others
  * that are written.  Without memory it stops the run. */
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);

@@ -54,7 +54,7 @@ static uint64_t polled_value(machine_run_t *run, uint64_t address) {
    const machine_region_t *region = machine_region_at(run, address);
    const uint64_t offset = region ? address - region->base : 0;
    uint64_t value = 0;
-   if (region && offset < region->bytes)
+   if (region && !region->places && offset < region->bytes) /* a packed input never changes */
       memcpy(&value, region->data + offset, region->bytes - offset < 8 ? region->bytes - offset : 8);
    return value;
 }

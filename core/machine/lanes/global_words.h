@@ -244,6 +244,27 @@ static inline void meet_lanes(machine_run_t *run, machine_region_t *region, cons
    }
 }
 
+/* Where the lanes' bytes lie in the data of a packed input, once they are met.  An access is aligned, so that it lies in one piece. */
+static inline void place_lanes(machine_run_t *run, machine_region_t *region, words_t *from, uint32_t bytes) {
+   const uint32_t within = (1u << PIECE_SHIFT) - 1;
+   uint32_t apart = 0;
+   EACH_LANE apart |= from->offset[l] ^ from->offset[0];
+   if (apart <= within) {
+      const uint32_t piece = from->offset[0] >> PIECE_SHIFT;
+      if (!machine_is_met(region, piece))
+         machine_meet(run, region, from->offset[0], bytes, false);
+      const uint32_t place = region->places[piece] << PIECE_SHIFT;
+      EACH_LANE from->offset[l] = place | (from->offset[l] & within);
+      return;
+   }
+   for (int l = 0; l < LANES; l++) {
+      const uint32_t offset = from->offset[l], piece = offset >> PIECE_SHIFT;
+      if (!machine_is_met(region, piece))
+         machine_meet(run, region, offset, bytes, false);
+      from->offset[l] = region->places[piece] << PIECE_SHIFT | (offset & within);
+   }
+}
+
 static inline bool find_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                const uint64_t *address, bool store, words_t *to) {
    machine_run_t *run = warp->run;
@@ -255,10 +276,14 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
         (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
          (store && machine_copy_sources_kept(warp->block)) || warp->block->launch->global_shift != 2 ||
          !machine_grid_all_known(warp, mask) || !machine_global_records(run, region))) ||
-       !find_word_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
+       !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
    region->written |= store;
-   meet_lanes(run, region, to, mask, bytes, store);
+   if (region->places)
+      place_lanes(run, region, to, bytes);
+   else
+      meet_lanes(run, region, to, mask, bytes, store);
+   find_shape(to, bytes);
    to->data = region->data;
    to->defined = region->defined;
    to->shadow = region->shadow;
@@ -327,7 +352,10 @@ static inline bool load_narrow_global(machine_warp_t *warp, const machine_instru
        (run->races && (!region->read_only || (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))) ||
        !find_offsets(&from, address, mask, region->base, region->bytes, bytes, 0, 0))
       return false;
-   meet_lanes(run, region, &from, mask, bytes, false);
+   if (region->places)
+      place_lanes(run, region, &from, bytes);
+   else
+      meet_lanes(run, region, &from, mask, bytes, false);
    from.data = region->data;
    from.defined = region->defined;
    from.taint = &region->taint;

@@ -66,7 +66,7 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
             region->written |= store;
             if (region->met)
                machine_meet(run, region, offset, bytes, store);
-            place->data = region->data + offset;
+            place->data = region->data + machine_lies_at(region, offset);
             place->defined = region->defined ? region->defined + offset : NULL;
             place->shadow = region->shadow ? region->shadow + (offset >> 2) : NULL;
             return true;

@@ -71,12 +71,13 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
          count_page(run, region, piece);
          machine_shadow_piece(region, piece);
       }
+      machine_pack_piece(region, piece);
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
       const bool unasked = run->options.no_values && region->taint; /* whoever reads it is known to */
       if (!unasked && run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
-                                         region->data + first) != RKB_OK)
+                                         region->data + machine_lies_at(region, first)) != RKB_OK)
          run->out_of_memory = run->stop = true;
       if (region->defined)
          memset(region->defined + first, !region->stale, made);

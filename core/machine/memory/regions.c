@@ -101,6 +101,8 @@ bool machine_lay_out(machine_run_t *run) {
             return false;
          region->fetched = buffer->role == RKB_IN || buffer->role == RKB_INOUT ||
                            buffer->fill == RKB_FILL_VALUE || (n < 64 && run->options.given >> n & 1);
+         if (!machine_pack(region))
+            return false;
       }
       if (!region->read_only && !run->options.counts_only) {
          region->defined =
@@ -156,6 +158,7 @@ void machine_regions_free(machine_run_t *run) {
       else
          free(region->defined);
       free(region->met);
+      machine_pack_free(region);
       unmap(region->met_by, met_by_bytes(region));
       if (region->sparse) {
          unmap(region->data, region->bytes + 1);
@@ -291,7 +294,7 @@ bool machine_copy_constants(machine_run_t *run) {
          machine_meet(run, &run->regions[constant->buffer], 0, constant->bytes, false);
       if (to->met && constant->bytes)
          machine_meet(run, to, 0, constant->bytes, true);
-      memcpy(to->data, from->data, constant->bytes);
+      machine_read_bytes(from, 0, constant->bytes, to->data);
       if (to->renewed && constant->bytes)
          machine_kept_write(to, 0, constant->bytes, true);
       to->taint |= from->taint;

@@ -1,0 +1,43 @@
+/* Inputs of a sampled run lie packed: the pieces that its blocks read, one after the other, in the order in which they were met.  A tile of a matrix is a few bytes of each of
+ * thousands of rows.  At their own places each of these would take a page, and a page that is touched first costs more than its piece.  Only inputs that
+ * kernels may not write are packed, so nothing but loads and copies out of them looks here.  On the machine's thread. */
+#include "machine/execute/execution.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define LEAST_BYTES (UINT64_C(1) << 20) /* below which there are few pages to save */
+#define PIECE_BYTES (UINT64_C(1) << PIECE_SHIFT)
+
+static uint64_t pieces_of(const machine_region_t *region) {
+   return (region->bytes + PIECE_BYTES - 1) >> PIECE_SHIFT;
+}
+
+/* An access is aligned to its own size, so where a region is aligned to a piece none lies in two. */
+bool machine_pack(machine_region_t *region) {
+   if (!region->fetched || !region->read_only || region->bytes < LEAST_BYTES || region->base % PIECE_BYTES ||
+       pieces_of(region) > UINT32_MAX)
+      return true;
+   region->places = (uint32_t *)machine_sparse(pieces_of(region) * sizeof *region->places);
+   return region->places != NULL;
+}
+
+void machine_pack_free(machine_region_t *region) {
+   if (region->places)
+      munmap(region->places, pieces_of(region) * sizeof *region->places);
+}
+
+/* The last piece, which may be short, keeps its place at the end of data; the others are fewer and do not reach it. */
+void machine_pack_piece(machine_region_t *region, uint64_t piece) {
+   const uint64_t last = pieces_of(region) - 1;
+   if (region->places)
+      region->places[piece] = (uint32_t)(piece == last ? last : region->packed++);
+}
+
+void machine_read_bytes(const machine_region_t *region, uint64_t offset, uint64_t bytes, uint8_t *out) {
+   for (uint64_t done = 0, part; done < bytes; done += part) {
+      const uint64_t left = PIECE_BYTES - (offset + done) % PIECE_BYTES;
+      part = !region->places || bytes - done < left ? bytes - done : left;
+      memcpy(out + done, region->data + machine_lies_at(region, offset + done), part);
+   }
+}
