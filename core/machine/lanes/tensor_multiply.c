@@ -233,8 +233,50 @@ static void join(bool halves, const uint32_t *addend, uint32_t *sum) {
                       : canonical(bits_to_float(addend[n]) + bits_to_float(sum[n]));
 }
 
-static void multiply_tile(const product_t *p, uint32_t row_tile, uint32_t column_tile, uint32_t *sum,
-                          double *wide) {
+/* *zero: all halves in the registers are zeros; *finite: none is infinite or NaN. */
+static void look_at_halves(const product_t *p, const machine_slot_t *registers, uint32_t count, uint32_t type,
+                           bool *zero, bool *finite) {
+   const uint32_t low = type == TENSOR_BF16 ? 0x7f80u : 0x7c00u, high = low << 16;
+   uint32_t any = 0, large = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      const uint32_t *words = words_of(p, &registers[n]);
+      EACH_LANE {
+         any |= words[l];
+         large |= (uint32_t)((words[l] & high) == high) | (uint32_t)((words[l] & low) == low);
+      }
+   }
+   *zero = (any & 0x7fff7fffu) == 0;
+   *finite = !large;
+}
+
+/* Whether the instruction multiplies zeros by finite numbers, as beyond the edges of a matrix.  Only of halves: doubles beside other zeros may be other
+ * numbers. */
+static bool multiplies_zeros(const product_t *p) {
+   const machine_tensor_t *tensor = p->tensor;
+   const uint32_t type = tensor->type[TENSOR_A];
+   bool zero_a, finite_a, zero_b, finite_b;
+   if ((type != TENSOR_BF16 && type != TENSOR_F16) || type != tensor->type[TENSOR_B])
+      return false;
+   look_at_halves(p, p->a, tensor->registers[TENSOR_A], type, &zero_a, &finite_a);
+   look_at_halves(p, p->b, tensor->registers[TENSOR_B], type, &zero_b, &finite_b);
+   return (zero_a && finite_b) || (zero_b && finite_a);
+}
+
+/* Whether all sums, and the doubles beside them, are zeros: such a tile stays +0 when zeros are added. */
+static bool holds_zeros(const uint32_t *sum, const double *wide, uint32_t count) {
+   uint64_t any = 0;
+   for (uint32_t n = 0; n < count; n++)
+      any |= sum[n] & INT32_MAX;
+   for (uint32_t n = 0; wide && n < count; n++) {
+      uint64_t bits;
+      memcpy(&bits, &wide[n], sizeof bits);
+      any |= bits;
+   }
+   return any == 0;
+}
+
+static void multiply_tile(const product_t *p, uint32_t row_tile, uint32_t column_tile, bool zeros,
+                          uint32_t *sum, double *wide) {
    const machine_tensor_t *tensor = p->tensor;
    const uint32_t rows = 8u * tensor->halves;
    const bool halves = tensor->type[TENSOR_C] == TENSOR_F16 && tensor->type[TENSOR_D] == TENSOR_F16;
@@ -244,6 +286,10 @@ static void multiply_tile(const product_t *p, uint32_t row_tile, uint32_t column
    take_sums(p, row_tile, column_tile, sum);
    if (tensor->type[TENSOR_C] == TENSOR_F16 && !halves)
       widen_sums(sum);
+   if (zeros && holds_zeros(sum, wide, rows * TENSOR_COLUMNS)) {
+      memset(sum, 0, rows * TENSOR_COLUMNS * sizeof *sum);
+      return;
+   }
    if (tensor->apart) {
       memcpy(addend, sum, sizeof addend);
       memset(sum, 0, sizeof addend);
@@ -295,7 +341,7 @@ static void multiply_floats(const product_t *p) {
    machine_warp_t *warp = p->warp;
    uint32_t sum[MOST_TILES][TILE] __attribute__((aligned(32))), tiles = 0;
    double wide[MOST_TILES][TILE];
-   const bool doubles = warp->shadow && tensor->type[TENSOR_D] == TENSOR_F32;
+   const bool doubles = warp->shadow && tensor->type[TENSOR_D] == TENSOR_F32, zeros = multiplies_zeros(p);
    if (doubles && tensor->type[TENSOR_C] == TENSOR_F32)
       fill_doubles(p, p->c, tensor->registers[TENSOR_C]);
    if (doubles && tensor->type[TENSOR_A] == TENSOR_TF32)
@@ -304,7 +350,7 @@ static void multiply_floats(const product_t *p) {
       for (uint32_t column_tile = 0; column_tile < tensor->column_tiles; column_tile++, tiles++) {
          if (doubles)
             take_doubles(p, row_tile, column_tile, wide[tiles]);
-         multiply_tile(p, row_tile, column_tile, sum[tiles], doubles ? wide[tiles] : NULL);
+         multiply_tile(p, row_tile, column_tile, zeros, sum[tiles], doubles ? wide[tiles] : NULL);
       }
    tiles = 0;
    for (uint32_t row_tile = 0; row_tile < tensor->row_tiles; row_tile++)
