@@ -78,8 +78,11 @@ int sample_fetch(void *sample, uint32_t buffer, uint64_t first_byte, uint64_t by
 static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {
    return s->target && buffer < MOST_LINKED && (s->target->given >> buffer & 1);
 }
-/* value_free.c: runs the plan for what its blocks do, without values as far as they do not steer it; the machine is the caller's to close, also
- * after a failure. */
+/* value_free.c: runs the plan; the machine is the caller's to close, also after a failure. */
+int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
+                    const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
+                    rkb_machine_report_t *report, rkb_error_t *err);
+/* The same for what its blocks do, without values as far as they do not steer it. */
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                          rkb_machine_report_t *report, rkb_error_t *err);

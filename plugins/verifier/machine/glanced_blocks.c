@@ -4,6 +4,7 @@
 #include "bench_values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ENOUGH 8u             /* chosen blocks that were executed to their ends */
 #define PART 256u             /* of what an executed block took */
@@ -31,19 +32,37 @@ static bool stored_nothing(const struct sample *s, const rkb_machine_t *machine,
    return true;
 }
 
-/* *idle: the block ended within so many thread-instructions, and stored nothing. */
+/* Where it ends, and whether it stores, is the same on any values, unless an input steers it or something else than the end of its budget was found. */
+static bool asks_for_values(const rkb_machine_report_t *report) {
+   bool found = (report->control_taint | report->address_taint) != 0;
+   for (uint32_t n = 0; n < report->finding_count; n++)
+      found |= strcmp(report->findings[n].reason, "limit.budget") != 0;
+   return found;
+}
+
+/* *idle: the block ended within so many thread-instructions, and stored nothing.  *with_values: inputs are made, as they have to be for all blocks once
+ * they were for one. */
 static int glance(struct sample *s, const rkb_machine_options_t *options, rkb_machine_blocks_t *blocks,
-                  uint32_t launch, uint64_t block, bool *idle, rkb_error_t *err) {
+                  uint32_t launch, uint64_t block, bool *with_values, bool *idle, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
+   int status = RKB_OK;
    own.sample = blocks;
    blocks[launch] = (rkb_machine_blocks_t){.numbers = &block, .count = 1, .least = 1};
-   int status = rkb_machine_open(s->candidate->module, s->plan, &own, &machine, err);
-   if (status == RKB_OK)
-      status = rkb_machine_run(machine, s->buffers, err);
+   if (!*with_values) {
+      rkb_machine_options_t without = own;
+      without.no_values = true;
+      without.checks |= RKB_MACHINE_TAINT;
+      status = sample_run_once(s, &without, s->buffers, &machine, &report, err);
+      *with_values = status != RKB_OK || asks_for_values(&report);
+   }
+   if (status == RKB_OK && *with_values) {
+      rkb_machine_close(machine);
+      machine = NULL;
+      status = sample_run_once(s, &own, s->buffers, &machine, &report, err);
+   }
    if (status == RKB_OK) {
-      rkb_machine_report(machine, &report);
       sample_spend(s, report.work);
       *idle = report.finding_count == 0 && stored_nothing(s, machine, launch);
    }
@@ -57,6 +76,7 @@ static int glance_at_launch(struct sample *s, const rkb_machine_options_t *optio
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
    struct glanced *glanced = &s->glanced[c->launch];
    rkb_machine_options_t own = *options;
+   bool with_values = false;
    int status = RKB_OK;
    own.thread_instructions = instructions_of_a_block(c) / PART;
    if (own.thread_instructions < LEAST)
@@ -67,7 +87,7 @@ static int glance_at_launch(struct sample *s, const rkb_machine_options_t *optio
          continue;
       if (s->candidate->budget < own.thread_instructions)
          break;
-      status = glance(s, &own, blocks, c->launch, list->numbers[place], &idle, err);
+      status = glance(s, &own, blocks, c->launch, list->numbers[place], &with_values, &idle, err);
       glanced->count++;
       glanced->idle += idle;
    }

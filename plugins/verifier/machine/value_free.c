@@ -2,9 +2,9 @@
  * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  One worker thread a sample. */
 #include "bench_values.h"
 
-static int run(const struct sample *s, const rkb_machine_options_t *options,
-               const rkb_machine_buffer_t *buffers, rkb_machine_t **machine, rkb_machine_report_t *report,
-               rkb_error_t *err) {
+int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
+                    const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
+                    rkb_machine_report_t *report, rkb_error_t *err) {
    int status = rkb_machine_open(s->candidate->module, s->plan, options, machine, err);
    if (status == RKB_OK)
       status = rkb_machine_run(*machine, buffers, err);
@@ -19,7 +19,7 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
    rkb_machine_options_t own = *options;
    own.no_values = true;
    own.checks |= RKB_MACHINE_TAINT;
-   int status = run(s, &own, buffers, machine, report, err);
+   int status = sample_run_once(s, &own, buffers, machine, report, err);
    if (status != RKB_OK || !(report->finding_count || (report->control_taint | report->address_taint)))
       return status;
    /* An input steers it, or something was found: with values there may be more to say. */
@@ -29,5 +29,5 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
       own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
    rkb_machine_close(*machine);
    *machine = NULL;
-   return run(s, &own, buffers, machine, report, err);
+   return sample_run_once(s, &own, buffers, machine, report, err);
 }
