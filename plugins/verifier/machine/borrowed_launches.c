@@ -19,6 +19,8 @@
 #define MOST_GROWTH 16
 #define LEAST_TURNS 4u /* of a loop, where the bench shape has so many */
 #define MOST_KERNELS 64u
+#define LONG_DIM 64 /* and more: vectors may run along it, which its remainder by the widest one allows */
+#define WIDEST 8
 #define SEVERAL_BLOCKS 0x7ffffff0u /* of a grid along each axis, noted as a condition */
 
 /* How a launch decides its conditions, in their order. */
@@ -79,6 +81,14 @@ static bool decide(struct borrower *b, const rkb_plan_t *plan, struct decided *t
    return all && !to->failed;
 }
 
+/* What a `when` says of remainders (T % 4 == 0) is not known here, but the kernel may need it. */
+static bool keeps_remainders(const rkb_case_t *bench, const rkb_case_t *shape) {
+   bool keeps = true;
+   for (uint32_t d = 0; d < bench->dim_count; d++)
+      keeps &= bench->dims[d].value < LONG_DIM || bench->dims[d].value % WIDEST == shape->dims[d].value % WIDEST;
+   return keeps;
+}
+
 /* Whether the launches can be had at the shape and decide there what they decide at the bench shape. */
 static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb_error_t *err) {
    const struct verifier *me = b->reduced->verifier;
@@ -95,8 +105,9 @@ static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb
    return status;
 }
 
-/* The smallest shape of at least about so many operations that comes of halving dims for as long as it borrows; NULL: none does. */
-static int find_shape(struct borrower *b, double least, uint32_t longest, rkb_case_t **best,
+/* The smallest shape of at least about so many operations that comes of halving dims for as long as it borrows; NULL: none does.  strict: and
+ * for as long as long dims keep their remainders. */
+static int find_shape(struct borrower *b, double least, uint32_t longest, bool strict, rkb_case_t **best,
                       rkb_error_t *err) {
    struct reduced *r = b->reduced;
    const struct verifier *me = r->verifier;
@@ -114,6 +125,7 @@ static int find_shape(struct borrower *b, double least, uint32_t longest, rkb_ca
       status = me->task->case_reduced(me->host, from, &r->stream, work, kept, &smaller, err);
       if (status == RKB_OK)
          status = borrows(b, smaller, &alike, err);
+      alike &= status == RKB_OK && (!strict || keeps_remainders(bench, smaller));
       failed = alike ? 0 : failed + 1;
       if (alike) {
          rkb_case_t *larger = *best;
@@ -177,7 +189,9 @@ static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_er
         n++, work /= SMALLER) {
       rkb_case_t *shape = NULL;
       bool right = false;
-      status = find_shape(b, work, longest, &shape, err);
+      status = find_shape(b, work, longest, true, &shape, err);
+      if (status == RKB_OK && !shape)
+         status = find_shape(b, work, longest, false, &shape, err);
       costly = false;
       json_t *text = shape ? reduced_describe(shape) : json_null();
       if (status == RKB_OK && shape && !is_known(r, text)) {

@@ -21,6 +21,7 @@
 #define STEP 0.6       /* of a shape's operations, those that the next may have */
 #define DRAWS 96u      /* of which the one that seems to take least is executed */
 #define MOST_UNSEEN 4u /* launches of a bench case */
+#define RESERVE 2      /* of a candidate's budget such a part is there for them, whatever was used before */
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
@@ -356,6 +357,15 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
    return status;
 }
 
+/* Dear blocks of bench shapes may have used all of the budget.  Once a candidate, since work is bounded. */
+static void take_reserve(struct candidate *candidate) {
+   const uint64_t reserve = candidate->given / RESERVE;
+   if (!candidate->reserved && candidate->budget < reserve) {
+      candidate->budget = reserve;
+      candidate->reserved = true;
+   }
+}
+
 static void tell(const struct reduced *r) {
    const struct sample *s = r->sample;
    const rkb_plan_launch_t *unseen = never_whole(s);
@@ -388,6 +398,7 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
    if (s->unjudged[0] && s->outcome->rank < RKB_MACHINE_UNKNOWN && me->config->shapes &&
        RKB_HAS(me->task, case_reduced)) {
       r.stream = me->random->for_job(me->host, s->candidate->job, STREAM_REDUCED | s->case_index << 8);
+      take_reserve(r.candidate);
       status = judge_shapes(&r, err);
       if (status == RKB_OK && !json_array_size(r.shapes))
          status = judge_unseen(&r, err);

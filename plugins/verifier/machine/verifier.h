@@ -147,6 +147,7 @@ struct candidate {
    rkb_random_t seeds; /* STREAM_SEEDS */
    unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
+   bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
    uint64_t environment; /* of its machines: the first of some numbers */
    struct links *links;  /* of a bench case: made when they are first needed (bench_links.c), freed by bench_cases.c */
 };
