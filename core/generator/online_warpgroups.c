@@ -34,19 +34,21 @@ static int64_t producer_registers(const int64_t *d) {
    return splits(d) ? SPLITTING_REGISTERS : PRODUCER_REGISTERS;
 }
 
-static int64_t equal_registers(int64_t groups) {
-   const int64_t registers = FILE_REGISTERS / ((groups + 1) * GROUP_THREADS) / 8 * 8;
+/* Of a thread when the kernel begins: of the file's so many blocks have equal parts. */
+static int64_t equal_registers(const int64_t *d) {
+   const int64_t blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1,
+                 registers = FILE_REGISTERS / ((groups_of(d) + 1) * GROUP_THREADS * blocks) / 8 * 8;
    return registers > 255 ? 255 : registers;
 }
 
 /* Of a thread that multiplies, after the others gave some back. */
 static int64_t multiplying_registers(const int64_t *d) {
-   const int64_t groups = groups_of(d), equal = equal_registers(groups), all = (equal * (groups + 1) - producer_registers(d)) / groups / 8 * 8;
+   const int64_t groups = groups_of(d), equal = equal_registers(d), all = (equal * (groups + 1) - producer_registers(d)) / groups / 8 * 8;
    return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
 }
 
 static bool gives_registers(const int64_t *d) {
-   return multiplying_registers(d) > equal_registers(groups_of(d));
+   return multiplying_registers(d) > equal_registers(d);
 }
 
 /* A thread's scores, what became of the tile before, and its part of an out. */
