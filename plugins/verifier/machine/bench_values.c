@@ -311,9 +311,7 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
       status = sample_make_buffers(s, false, &s->buffers, err);
    if (status == RKB_OK)
       status = sample_execute(s, &options, err);
-   if (status == RKB_OK && !noted_take(noted, s->machine, s->plan))
-      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches decide");
-   *unknown = 0;
+   *unknown = status == RKB_OK && !noted_take(noted, s->machine, s->plan) ? UINT64_MAX : 0;
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
       if (n >= MOST_NOTED || lacked_values(s, n) || !rkb_machine_decisions(s->machine, n))
          *unknown |= UINT64_C(1) << (n < MOST_NOTED ? n : MOST_NOTED - 1);

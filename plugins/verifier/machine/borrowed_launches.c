@@ -151,7 +151,7 @@ static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, boo
    candidate.noted = &noted;
    candidate.lender = r->sample->plan;
    candidate.budget = b->budget < SHAPE_WORK ? b->budget : SHAPE_WORK;
-   int status = case_run(r->verifier, &candidate, shape, &own, err);
+   const int status = case_run(r->verifier, &candidate, shape, &own, err);
    r->candidate->budget -= own.work < r->candidate->budget ? own.work : r->candidate->budget;
    b->budget -= own.work < b->budget ? own.work : b->budget;
    to->runs += own.runs;
@@ -164,8 +164,10 @@ static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, boo
                own.rank                       ? own.message
                : json_array_size(own.not_run) ? json_string_value(json_array_get(own.not_run, 0))
                                               : "");
-   if (*right && !noted_join(&b->small, &noted))
-      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches decide");
+   if (*right && (noted.failed || !noted_join(&b->small, &noted))) { /* nothing is known then, as where it is wrong */
+      *right = false;
+      snprintf(r->not_borrowed, sizeof r->not_borrowed, "what so many launches decide could not be kept");
+   }
    noted_free(&noted);
    outcome_free(&own);
    return status;

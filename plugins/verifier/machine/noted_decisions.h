@@ -14,6 +14,7 @@ struct noted_decisions {
       rkb_machine_decisions_t decisions;
    } of[MOST_NOTED];
    uint32_t count;
+   bool failed; /* not all of a case could be kept */
 };
 
 /* Adds what the launches of the machine's runs decided; false: not all of it could be kept. */

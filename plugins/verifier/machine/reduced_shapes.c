@@ -300,10 +300,11 @@ static int descend_with_launch(struct reduced *r, uint64_t name, rkb_case_t **be
    const rkb_case_t *bench = r->sample->the_case;
    int status = RKB_OK;
    *best = NULL;
-   for (uint32_t failed = 0; failed <= bench->dim_count && status == RKB_OK;) {
+   for (uint32_t failed = 0, first = 0; failed <= bench->dim_count && status == RKB_OK;) {
       const rkb_case_t *from = *best ? *best : bench;
-      const uint32_t longest =
-         (uint32_t)me->random->below(&r->stream, bench->dim_count + 1); /* dim_count: none */
+      if (!failed)
+         first = (uint32_t)me->random->below(&r->stream, bench->dim_count + 1);
+      const uint32_t longest = (first + failed) % (bench->dim_count + 1); /* dim_count: none; each has its turn */
       rkb_case_t *smaller = NULL;
       bool has = false;
       double cost = 0;

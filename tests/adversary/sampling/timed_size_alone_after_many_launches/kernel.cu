@@ -277,7 +277,7 @@ launches:
     block: 256
     args: partial, grad_weight, D, slices
   - kernel: sum_slices<2>
-    when: rows >= 16384
+    when: rows * D >= 67108864
     grid: ceildiv(D, 256)
     block: 256
     args: partial, grad_weight, D, slices
