@@ -63,6 +63,7 @@ typedef struct rkb_graph_scope {
    const char **names;
    uint32_t *values;
    uint32_t count;
+   uint32_t *slots, last_slot; /* a hash table: 1 + the place of a name in the lists; 0 where none is */
 } rkb_graph_scope_t;
 bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_t *problems);
 uint32_t rkb_graph_value(const rkb_graph_scope_t *scope, const char *name);

@@ -238,6 +238,10 @@ class ShapedTracer(torch.fx.Tracer):
             return a.node
         return a if type(a) in NUMBERS else super().create_arg(a)
 
+    def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
+        """As torch's own, without the notes on modules that it takes for each node."""
+        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+
     def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
         args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else self.rebound.get(id(value), (value, value))[1] for value in args)
         kwargs = {key: PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for key, value in kwargs.items()}
