@@ -60,7 +60,8 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    rkb_plan_buffer_t *buffer = &planner->buffers[planner->buffer_count];
    uint64_t elements = 1;
    rkb_value_t unused;
-   if (planner_buffer(planner, scratch->name) != UINT32_MAX || planner_name(planner, scratch->name, &unused)) {
+   if (planner_buffer(planner, scratch->name) != UINT32_MAX ||
+       planner_name(planner, scratch->name, &unused)) {
       planner_find(planner, "plan.name_collision", scratch->place,
                    "scratch buffer '%s' has the name of something else", scratch->name);
       return false;
@@ -88,6 +89,7 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
       return false;
    }
    planner->buffer_count++;
+   rkb_name_table_add(&planner->buffer_names, buffer->name);
    return fill_fits(planner, buffer, scratch->place);
 }
 
@@ -123,9 +125,9 @@ static bool check_memory(planner_t *planner) {
 
 static bool make_buffers(planner_t *planner) {
    const rkb_case_t *the_case = planner->the_case;
-   planner->buffers =
-      rkb_arena_array(planner->arena, the_case->tensor_count + planner->manifest->scratch_count + 1,
-                      sizeof *planner->buffers);
+   const uint32_t most = the_case->tensor_count + planner->manifest->scratch_count;
+   planner->buffers = rkb_arena_array(planner->arena, most + 1, sizeof *planner->buffers);
+   rkb_name_table_make(&planner->buffer_names, planner->arena, most);
    for (uint32_t i = 0; i < the_case->tensor_count; i++) {
       const rkb_tensor_t *tensor = &the_case->tensors[i];
       planner->buffers[planner->buffer_count++] =
@@ -136,6 +138,7 @@ static bool make_buffers(planner_t *planner) {
                              .alignment = tensor->alignment,
                              .bytes = tensor->bytes,
                              .elements = tensor->elements};
+      rkb_name_table_add(&planner->buffer_names, tensor->name);
    }
    if (!evaluate_lets(planner) || !check_names(planner))
       return false;
@@ -170,7 +173,8 @@ static bool make_lent_launches(planner_t *planner) {
       if (!is_lent(planner, launch))
          continue;
       if (i + 1 < manifest->public.launch_count && launch[1].place.line == launch->place.line) {
-         planner_find(planner, "plan.no_launch", launch->place, "two launches on one line cannot be told apart");
+         planner_find(planner, "plan.no_launch", launch->place,
+                      "two launches on one line cannot be told apart");
          return false;
       }
       if (!planner_launch(planner, launch))
@@ -208,8 +212,9 @@ static bool make_launches(planner_t *planner) {
 }
 
 int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
-                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
-                           const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
+                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
+                           void *argument, const rkb_plan_t *lender, rkb_plan_t **plan,
+                           rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    planner_t planner = {.manifest = (const manifest_t *)manifest,
                         .build = build,
@@ -249,5 +254,6 @@ int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
-   return rkb_plan_make_borrowed(manifest, tune_json, build, device, the_case, lookup, argument, NULL, plan, finding, err);
+   return rkb_plan_make_borrowed(manifest, tune_json, build, device, the_case, lookup, argument, NULL, plan,
+                                 finding, err);
 }

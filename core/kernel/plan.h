@@ -3,6 +3,7 @@
 #ifndef RKB_KERNEL_PLAN_H
 #define RKB_KERNEL_PLAN_H
 
+#include "base/name_table.h"
 #include "kernel/manifest.h"
 
 typedef struct planner {
@@ -18,6 +19,7 @@ typedef struct planner {
    uint32_t lets_known; /* how many of the lets have values, from the first on */
    rkb_arena_t *arena;
    rkb_plan_buffer_t *buffers;
+   rkb_name_table_t buffer_names;
    rkb_plan_constant_t *constants;
    rkb_plan_launch_t *launches;
    rkb_plan_map_t *maps;

@@ -61,8 +61,5 @@ bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int
 }
 
 uint32_t planner_buffer(const planner_t *planner, const char *name) {
-   for (uint32_t i = 0; i < planner->buffer_count; i++)
-      if (strcmp(planner->buffers[i].name, name) == 0)
-         return i;
-   return UINT32_MAX;
+   return rkb_name_table_find(&planner->buffer_names, name);
 }

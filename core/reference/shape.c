@@ -30,6 +30,13 @@ void rkb_shape_text(const rkb_shape_t *shape, char *out, size_t size) {
          (size_t)snprintf(out + used, size - used, "%s%lld", i > 0 ? " x " : "", (long long)shape->size[i]);
 }
 
+rkb_shape_texts_t rkb_shape_texts(const rkb_shape_t *left, const rkb_shape_t *right) {
+   rkb_shape_texts_t texts;
+   rkb_shape_text(left, texts.left, sizeof texts.left);
+   rkb_shape_text(right, texts.right, sizeof texts.right);
+   return texts;
+}
+
 bool rkb_shape_dim(const rkb_shape_t *shape, int64_t written, uint32_t *dim) {
    int64_t rank = shape->rank;
    if (written < -rank || written >= rank)

@@ -15,6 +15,11 @@ bool rkb_shape_elements(const rkb_shape_t *shape, uint64_t *elements);
 bool rkb_shape_equal(const rkb_shape_t *a, const rkb_shape_t *b);
 /* "2 x 3 x 5", or "scalar". */
 void rkb_shape_text(const rkb_shape_t *shape, char *out, size_t size);
+/* Two shapes, for a message that names both. */
+typedef struct rkb_shape_texts {
+   char left[96], right[96];
+} rkb_shape_texts_t;
+rkb_shape_texts_t rkb_shape_texts(const rkb_shape_t *left, const rkb_shape_t *right);
 /* Converts a dim from -rank .. rank-1 to 0 .. rank-1; false outside that range. */
 bool rkb_shape_dim(const rkb_shape_t *shape, int64_t written, uint32_t *dim);
 /* Broadcasts two shapes by NumPy's rule: aligned at the last dim, a size of 1 stretches.  False when two sizes disagree. */

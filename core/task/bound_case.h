@@ -2,6 +2,7 @@
 #ifndef RKB_TASK_BOUND_CASE_H
 #define RKB_TASK_BOUND_CASE_H
 
+#include "base/name_table.h"
 #include "task/definition.h"
 #include "reference/evaluate.h"
 
@@ -60,10 +61,8 @@ rkb_precision_t rkb_precision_of(const char *name);
 /* Building the forward graph (graph_build.c).  rkb_graph_value finds values by their names in the graph.  False: the program
  * failed. */
 typedef struct rkb_graph_scope {
-   const char **names;
+   rkb_name_table_t names;
    uint32_t *values;
-   uint32_t count;
-   uint32_t *slots, last_slot; /* a hash table: 1 + the place of a name in the lists; 0 where none is */
 } rkb_graph_scope_t;
 bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_t *problems);
 uint32_t rkb_graph_value(const rkb_graph_scope_t *scope, const char *name);

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/hash.h"
 #include "reference/dtype.h"
 #include "reference/operations/convert.h"
 
@@ -144,35 +143,14 @@ static bool name_output(rkb_bound_t *bound, const rkb_graph_output_t *output, co
    return true;
 }
 
-/* The slot that has a name, or the free one where it belongs.  At least half of the slots are free. */
-static uint32_t *slot_of(const rkb_graph_scope_t *scope, const char *name) {
-   uint32_t slot = (uint32_t)rkb_hash64(name, strlen(name), 0) & scope->last_slot;
-   while (scope->slots[slot] && strcmp(scope->names[scope->slots[slot] - 1], name) != 0)
-      slot = (slot + 1) & scope->last_slot;
-   return &scope->slots[slot];
-}
-
 uint32_t rkb_graph_value(const rkb_graph_scope_t *scope, const char *name) {
-   const uint32_t place = *slot_of(scope, name);
-   return place ? scope->values[place - 1] : RKB_NO_VALUE;
+   const uint32_t place = rkb_name_table_find(&scope->names, name);
+   return place == UINT32_MAX ? RKB_NO_VALUE : scope->values[place];
 }
 
-static void make_scope(rkb_graph_scope_t *scope, rkb_arena_t *arena, uint32_t most) {
-   uint32_t slots = 2;
-   while (slots < 2 * most)
-      slots *= 2;
-   scope->names = rkb_arena_array(arena, most, sizeof *scope->names);
-   scope->values = rkb_arena_array(arena, most, sizeof *scope->values);
-   scope->slots = rkb_arena_array(arena, slots, sizeof *scope->slots);
-   scope->last_slot = slots - 1;
-}
-
-/* A name that is defined again means the later value. */
 static void define(rkb_graph_scope_t *scope, const char *name, uint32_t value) {
-   uint32_t *slot = slot_of(scope, name);
-   scope->names[scope->count] = name;
-   scope->values[scope->count++] = value;
-   *slot = scope->count;
+   scope->values[scope->names.count] = value;
+   rkb_name_table_add(&scope->names, name);
 }
 
 static bool build_node(rkb_bound_t *bound, const rkb_graph_node_t *node, rkb_graph_scope_t *scope,
@@ -218,7 +196,8 @@ bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_
    const rkb_definition_t *definition = bound->definition;
    rkb_program_t *program = bound->program;
    uint32_t most = bound->view.tensor_count + definition->node_count * RKB_MAX_FUNCTION_OUTPUTS + 1;
-   make_scope(scope, bound->arena, most);
+   rkb_name_table_make(&scope->names, bound->arena, most);
+   scope->values = rkb_arena_array(bound->arena, most, sizeof *scope->values);
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
       for (uint32_t j = 0; tensor->role != RKB_OUT && j < bound->view.tensor_count; j++) {

@@ -384,21 +384,22 @@ uint32_t rkb_make_convolution(rkb_program_t *program, uint32_t x, uint32_t w, co
    const rkb_shape_t *in = rkb_program_shape(program, x), *kernel = rkb_program_shape(program, w);
    if (program->failed || !window_is_good(program, window) || !rkb_factors_are_floats(program, x, w))
       return RKB_NO_VALUE;
-   char left[96], right[96];
-   rkb_shape_text(in, left, sizeof left);
-   rkb_shape_text(kernel, right, sizeof right);
    uint32_t rank = window->spatial + 2;
    if (in->rank != rank || kernel->rank != rank || in->size[1] != kernel->size[1] * window->groups ||
-       kernel->size[0] % window->groups != 0)
+       kernel->size[0] % window->groups != 0) {
+      const rkb_shape_texts_t texts = rkb_shape_texts(in, kernel);
       return rkb_program_fail(program, "a convolution of %s with weights %s and %lld groups does not fit",
-                              left, right, (long long)window->groups);
+                              texts.left, texts.right, (long long)window->groups);
+   }
    rkb_shape_t shape = {.rank = rank, .size = {in->size[0], kernel->size[0]}};
    for (uint32_t d = 0; d < window->spatial; d++) {
       shape.size[2 + d] = output_size(window, d, in->size[2 + d], kernel->size[2 + d]);
-      if (shape.size[2 + d] < 1)
+      if (shape.size[2 + d] < 1) {
+         const rkb_shape_texts_t texts = rkb_shape_texts(in, kernel);
          return rkb_program_fail(
-            program, "a convolution of %s with weights %s: the kernel is larger than the padded input", left,
-            right);
+            program, "a convolution of %s with weights %s: the kernel is larger than the padded input",
+            texts.left, texts.right);
+      }
    }
    return add(program, &forward, x, w, window, &shape);
 }

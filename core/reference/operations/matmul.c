@@ -161,21 +161,22 @@ uint32_t rkb_make_matmul(rkb_program_t *program, uint32_t a, bool transpose_a, u
       return RKB_NO_VALUE;
    if (!rkb_factors_are_floats(program, a, b))
       return RKB_NO_VALUE;
-   char left_text[96], right_text[96];
-   rkb_shape_text(left, left_text, sizeof left_text);
-   rkb_shape_text(right, right_text, sizeof right_text);
-   if (left->rank < 2 || right->rank < 2)
-      return rkb_program_fail(program, "a matrix product needs two matrices, not %s and %s", left_text,
-                              right_text);
+   if (left->rank < 2 || right->rank < 2) {
+      const rkb_shape_texts_t texts = rkb_shape_texts(left, right);
+      return rkb_program_fail(program, "a matrix product needs two matrices, not %s and %s", texts.left,
+                              texts.right);
+   }
    int64_t rows = left->size[left->rank - (transpose_a ? 1 : 2)],
            inner = left->size[left->rank - (transpose_a ? 2 : 1)];
    int64_t other = right->size[right->rank - (transpose_b ? 1 : 2)],
            columns = right->size[right->rank - (transpose_b ? 2 : 1)];
    rkb_shape_t batch_left = batch_of(left), batch_right = batch_of(right), shape;
-   if (inner != other || !rkb_shape_broadcast(&batch_left, &batch_right, &shape))
+   if (inner != other || !rkb_shape_broadcast(&batch_left, &batch_right, &shape)) {
+      const rkb_shape_texts_t texts = rkb_shape_texts(left, right);
       return rkb_program_fail(program,
                               "the matrix product of %s and %s does not fit: %lld terms against %lld",
-                              left_text, right_text, (long long)inner, (long long)other);
+                              texts.left, texts.right, (long long)inner, (long long)other);
+   }
    shape.size[shape.rank++] = rows;
    shape.size[shape.rank++] = columns;
    return rkb_program_add(program, &matmul, (uint32_t[]){a, b}, 2, (int64_t[]){transpose_a, transpose_b}, 2,

@@ -1,0 +1,19 @@
+/* Finds names in a list that grows: values of a graph, buffers of a plan.  Memory of an arena; one thread while it grows. */
+#ifndef RKB_BASE_NAME_TABLE_H
+#define RKB_BASE_NAME_TABLE_H
+
+#include "base/arena.h"
+
+typedef struct rkb_name_table {
+   const char **names;                /* borrowed, in the order in which they came */
+   uint32_t count, *slots, last_slot; /* slots: 1 + the place of a name in the list; 0 where none is */
+} rkb_name_table_t;
+
+/* An empty table for at most so many names. */
+void rkb_name_table_make(rkb_name_table_t *table, rkb_arena_t *arena, uint32_t most);
+/* Appends a name.  If it is there already, the later place is found from now on. */
+void rkb_name_table_add(rkb_name_table_t *table, const char *name);
+uint32_t rkb_name_table_find(const rkb_name_table_t *table,
+                             const char *name); /* its place; UINT32_MAX where there is none */
+
+#endif
