@@ -155,7 +155,7 @@ int rkb_generator_least(const rkb_generator_t *generator, const char *source, do
    if (status != RKB_OK)
       return status;
    if (rkb_schedule_parse(written.graph, source, written.schedule, &ignored) == RKB_OK)
-      *seconds = rkb_schedule_least(written.graph, &written.target, written.schedule);
+      *seconds = rkb_schedule_least(written.graph, &written.target, written.schedule, NULL);
    close_graph(&written);
    return status;
 }

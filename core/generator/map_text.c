@@ -81,6 +81,7 @@ static const struct {
    {"exp", "power_of_two($a * 1.44269504f)"}, /* an error of 2^-16 at most, where the result is finite */
    {"sigmoid", "narrow_sigmoid($a)"},
    {"silu", "$a * narrow_sigmoid($a)"},
+   {"silu_slope", "narrow_silu_slope($a)"},
 };
 
 static const rkb_helper_t helpers[] = {
@@ -106,6 +107,9 @@ static const rkb_helper_t helpers[] = {
    {"silu_slope", "__device__ __forceinline__ float silu_slope(float x) {\n"
                   "   const float y = 1.0f / (1.0f + expf(-x));\n"
                   "   return y * (1.0f + x * (1.0f - y));\n}\n"},
+   {"narrow_silu_slope", "__device__ __forceinline__ float narrow_silu_slope(float x) {\n"
+                         "   const float y = __fdividef(1.0f, 1.0f + __expf(-x));\n"
+                         "   return y * (1.0f + x * (1.0f - y));\n}\n"},
    {"gelu_slope",
     "__device__ __forceinline__ float gelu_slope(float x) {\n"
     "   return 0.5f * erfcf(-0.70710678118f * x) + x * (0.39894228040f * expf(-0.5f * x * x));\n}\n"},

@@ -374,6 +374,22 @@ static void join_readers(plan_t *plan) {
       }
 }
 
+/* Sees to it that memory has what a value reads beside a product of matrices that it is computed from: another product's results, that this one's are
+ * added to.  False: nothing but the product is read. */
+static bool want_others(plan_t *plan, uint32_t value, uint32_t product) {
+   const rkb_node_t *node = &plan->graph->nodes[value];
+   bool others = false;
+   for (uint32_t i = 0; i < node->input_count; i++) {
+      bool seen[RKB_MAX_GRAPH_NODES] = {0};
+      const uint32_t heavy = last_heavy(plan->graph, node->inputs[i], seen);
+      if (heavy == RKB_NO_NODE || heavy == product)
+         continue;
+      want(plan, node->inputs[i]);
+      others = true;
+   }
+   return others;
+}
+
 static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t *fusions, rkb_schedule_t *schedule) {
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
    plan_t *plan = rkb_allocate(1, sizeof *plan);
@@ -405,6 +421,9 @@ static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t
                      launch = heavy == RKB_NO_NODE ? RKB_NO_NODE : rkb_schedule_launch_of(schedule, heavy);
       if (launch != RKB_NO_NODE &&
           (has_root(&schedule->launches[launch], node) || try_root(plan, &schedule->launches[launch], node)))
+         continue;
+      if (launch != RKB_NO_NODE && graph->nodes[heavy].kind == RKB_NODE_MATMUL &&
+          want_others(plan, node, heavy) && try_root(plan, &schedule->launches[launch], node))
          continue;
       for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
          want(plan, graph->nodes[node].inputs[i]);

@@ -338,8 +338,8 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    rkb_product_output(writer, &tile->product, tile->listed ? row : tile->group, tile->m.which == 0 ? m_at : n_at,
                       tile->m.which == 0 ? n_at : m_at, at);
    rkb_writer_know(writer, tile->product.node, at, sum);
-   if (tile->beside_text)
-      rkb_writer_know(writer, tile->beside, at, tile->beside_text);
+   for (uint32_t b = 0; b < tile->beside_count; b++)
+      rkb_writer_know(writer, tile->beside[b].node, at, tile->beside[b].text);
    if (launch->decisions[RKB_SPLIT] > 1) {
       const char *buffer = rkb_parts_name(writer, tile->product.node);
       rkb_writer_buffer(writer, buffer, RKB_F32, true);

@@ -27,6 +27,14 @@ typedef struct rkb_tile_side {
    bool rows_across; /* the tile's rows in shared memory run along depth; else a row is one term of all */
 } rkb_tile_side_t;
 
+#define RKB_MOST_BESIDE 3u
+
+/* An element of another node at the results' places, which the text has loaded. */
+typedef struct rkb_beside {
+   uint32_t node;
+   const char *text;
+} rkb_beside_t;
+
 typedef struct rkb_product_tile {
    const rkb_launch_t *launch;
    rkb_product_t product;
@@ -43,8 +51,8 @@ typedef struct rkb_product_tile {
    /* Where the terms brought at a time are of one tap: the taps' dims.  total_depth is the channels' number then. */
    rkb_product_dims_t taps;
    const rkb_index_t *tap[RKB_PRODUCT_DIMS]; /* the tap that the terms at hand are of */
-   const char *beside_text; /* of an element of another node at the results' places, which the text has loaded; NULL: there is none */
-   uint32_t beside;
+   rkb_beside_t beside[RKB_MOST_BESIDE];
+   uint32_t beside_count;
 } rkb_product_tile_t;
 
 /* The product of the launch's first anchor and its sides, with accesses of single elements. */

@@ -29,30 +29,63 @@ static void store_sums(const rkb_graph_t *graph, rkb_launch_t *launch, uint32_t 
    }
 }
 
+/* Whether a schedule takes less time than another one took by its bytes and products, or as much, with fewer bytes: while a tile's results
+ * are stored, nobody multiplies. */
+static bool is_better(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule,
+                      double seconds, double bytes) {
+   double now;
+   const double least = rkb_schedule_least(graph, target, schedule, &now);
+   return least < seconds || (least <= seconds && now < bytes);
+}
+
 /* Takes a root away if the schedule is legal and faster without it. */
 static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t root) {
    rkb_launch_t *launch = &schedule->launches[number];
    const rkb_launch_t before = *launch;
-   const double with = rkb_schedule_least(graph, target, schedule);
+   double bytes;
+   const double with = rkb_schedule_least(graph, target, schedule, &bytes);
    for (uint32_t r = root; r + 1 < launch->root_count; r++)
       launch->roots[r] = launch->roots[r + 1];
    launch->root_count--;
    store_sums(graph, launch, before.roots[root]);
-   if (rkb_schedule_least(graph, target, schedule) < with && rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+   if (is_better(graph, target, schedule, with, bytes) &&
+       rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
       return true;
    *launch = before;
    return false;
 }
 
+/* Whether a launch may leave it to those that read a value to compute it. */
+static bool may_leave(const rkb_graph_t *graph, uint32_t value) {
+   return rkb_node_is_light(&graph->nodes[value]) && !rkb_node_is_output(graph, value) && !is_factor(graph, value);
+}
+
+/* Stores a product of matrices instead of several values that are computed from it, if the schedule is legal and faster so. */
+static void store_product(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
+                          uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const rkb_launch_t before = *launch;
+   double bytes;
+   const double with = rkb_schedule_least(graph, target, schedule, &bytes);
+   if (launch->anchor_count != 1 || graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL)
+      return;
+   launch->root_count = 0;
+   launch->roots[launch->root_count++] = launch->anchors[0];
+   for (uint32_t r = 0; r < before.root_count; r++)
+      if (before.roots[r] != launch->anchors[0] && !may_leave(graph, before.roots[r]))
+         launch->roots[launch->root_count++] = before.roots[r];
+   if (launch->root_count >= before.root_count || !is_better(graph, target, schedule, with, bytes) ||
+       !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+      *launch = before;
+}
+
 void rkb_schedule_recompute(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
    if (!(target->bytes_a_second > 0))
       return;
-   for (uint32_t l = 0; l < schedule->count; l++)
-      for (uint32_t r = 0; r < schedule->launches[l].root_count && schedule->launches[l].root_count > 1;) {
-         const uint32_t value = schedule->launches[l].roots[r];
-         const bool may = rkb_node_is_light(&graph->nodes[value]) && !rkb_node_is_output(graph, value) &&
-                          !is_factor(graph, value);
-         if (!may || !drop(graph, target, schedule, l, r))
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      for (uint32_t r = 0; r < schedule->launches[l].root_count && schedule->launches[l].root_count > 1;)
+         if (!may_leave(graph, schedule->launches[l].roots[r]) || !drop(graph, target, schedule, l, r))
             r++;
-      }
+      store_product(graph, target, schedule, l);
+   }
 }

@@ -133,29 +133,37 @@ static void add_launch(launch_work_t *work, const rkb_target_t *target, bool pro
    *products += rate > 0 ? products_of(work) / rate : 0;
 }
 
-/* All launches that share the kernel of the first.  What several of them read is counted once: the cache may have it then. */
-static double kernel_seconds(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule, uint32_t first, uint32_t bench,
-                             bool products_count) {
+/* All launches that share the kernel of the first.  What several of them read is counted once: the cache may have it then.  bytes: what they move. */
+static double kernel_seconds(const rkb_graph_t *graph, const rkb_target_t *target,
+                             const rkb_schedule_t *schedule, uint32_t first, uint32_t bench,
+                             bool products_count, double *bytes) {
    launch_work_t work = {.graph = graph, .schedule = schedule, .launch = first, .bench = bench, .cache_bytes = target->cache_bytes};
-   double bytes = 0, products = 0;
+   double products = 0;
+   *bytes = 0;
    do {
       work.bytes = 0;
-      add_launch(&work, target, products_count, &bytes, &products);
+      add_launch(&work, target, products_count, bytes, &products);
    } while (++work.launch < schedule->count && schedule->launches[work.launch].decisions[RKB_BESIDE]);
-   return fmax(target->bytes_a_second > 0 ? bytes / target->bytes_a_second : 0, products) +
+   return fmax(target->bytes_a_second > 0 ? *bytes / target->bytes_a_second : 0, products) +
           (first == 0 ? target->first_launch_s : target->next_launch_s);
 }
 
-double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
+double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target,
+                          const rkb_schedule_t *schedule, double *bytes) {
    const bool products_count = all_products_count(graph);
-   double log_sum = 0;
+   double log_seconds = 0, log_bytes = 0;
    uint32_t bench = 0;
    for (; rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, bench); bench++) {
-      double seconds = 0;
+      double seconds = 0, all = 1, own; /* a byte more, since a task may move none */
       for (uint32_t l = 0; l < schedule->count; l++)
-         if (l == 0 || !schedule->launches[l].decisions[RKB_BESIDE])
-            seconds += kernel_seconds(graph, target, schedule, l, bench, products_count);
-      log_sum += log(seconds);
+         if (l == 0 || !schedule->launches[l].decisions[RKB_BESIDE]) {
+            seconds += kernel_seconds(graph, target, schedule, l, bench, products_count, &own);
+            all += own;
+         }
+      log_seconds += log(seconds);
+      log_bytes += log(all);
    }
-   return bench ? exp(log_sum / bench) : 0;
+   if (bytes)
+      *bytes = bench ? exp(log_bytes / bench) : 0;
+   return bench ? exp(log_seconds / bench) : 0;
 }

@@ -8,7 +8,8 @@
 #include "generator/schedule.h"
 #include "generator/target.h"
 
-/* Seconds, the geometric mean over the task's bench cases; 0 where the task has none. */
-double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule);
+/* Seconds, the geometric mean over the task's bench cases; 0 where the task has none.  bytes, where not NULL: the same mean of what its launches move. */
+double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target,
+                          const rkb_schedule_t *schedule, double *bytes);
 
 #endif

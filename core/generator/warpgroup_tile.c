@@ -6,6 +6,7 @@
 #include <string.h>
 #include "generator/pixel_map.h"
 #include "generator/tile_map.h"
+#include "generator/warpgroup_addends.h"
 
 #define GROUP_THREADS 128
 #define GROUP_ROWS 64      /* of one wgmma */
@@ -13,7 +14,7 @@
 #define PRODUCER_REGISTERS 40
 #define MOST_REGISTERS 240 /* that a thread may ask for, of those that setmaxnreg knows */
 #define FILE_REGISTERS 65536
-#define ROOM_COLUMNS 32 /* sums that a warp brings to memory at a time, of 16 rows */
+#define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* sums that a warp brings to memory at a time, of 16 rows */
 #define ROOM_PADDING 8  /* floats: four rows of pairs lie in different banks */
 #define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
 #define STORED_TOGETHER 4 /* elements of the output */
@@ -392,48 +393,6 @@ static void open_unrolled(rkb_writer_t *writer, const char *head) {
    rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
 }
 
-/* What memory has of the root's shape and a value of this kind needs, element by element; RKB_NO_NODE: nothing. */
-static uint32_t read_beside(const rkb_writer_t *writer, uint32_t number, const rkb_node_t *root) {
-   const rkb_node_t *node = &writer->graph->nodes[number];
-   if (node->rank != root->rank || memcmp(node->shape, root->shape, root->rank * sizeof *root->shape) != 0)
-      return RKB_NO_NODE;
-   if (writer->storage[number].name)
-      return number;
-   uint32_t found = RKB_NO_NODE;
-   for (uint32_t i = 0; node->kind == RKB_NODE_MAP && i < node->input_count && found == RKB_NO_NODE; i++)
-      found = read_beside(writer, node->inputs[i], root);
-   return found;
-}
-
-/* What the sums of a matrix are added to, as a residual; RKB_NO_NODE: nothing that lies as they do. */
-static uint32_t addend_of(const rkb_writer_t *writer, const rkb_product_tile_t *tile) {
-   const rkb_launch_t *launch = tile->launch;
-   const rkb_node_t *node = &writer->graph->nodes[tile->product.node], *root = &writer->graph->nodes[launch->roots[0]];
-   if (launch->decisions[RKB_SPLIT] > 1 || tile->listed || node->kind != RKB_NODE_MATMUL || node->rank != 2 || tile->m.which != 0 || tile->m.end ||
-       root->rank != 2 || memcmp(node->shape, root->shape, 2 * sizeof *root->shape) != 0)
-      return RKB_NO_NODE;
-   return read_beside(writer, launch->roots[0], root);
-}
-
-/* Loads the addends of 32 columns. */
-static void write_addends(rkb_writer_t *writer, const rkb_product_tile_t *tile, uint32_t addend, uint32_t width, const char *first, const char *slot) {
-   const long long rows = (long long)(tile->launch->decisions[RKB_TILE_M] / tile->launch->decisions[RKB_GROUPS]);
-   const rkb_storage_t *storage = &writer->storage[addend];
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int item = lane; item < %u; item += 32)", 16 * ROOM_COLUMNS / width));
-   rkb_write(writer, "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + item / %u, n = n_first + %sitem %% %u * %u;", rows, GROUP_ROWS,
-             ROOM_COLUMNS / width, first, ROOM_COLUMNS / width, width);
-   const rkb_index_t *at[2] = {rkb_writer_variable(writer, "m", tile->m.total), rkb_writer_variable(writer, "n", tile->n.total)};
-   rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, tile->m.total), rkb_writer_uniform(writer, tile->n.total));
-   const rkb_index_t *element = rkb_index_join(&writer->indices, 2, writer->graph->nodes[addend].shape, at);
-   const char *where = rkb_writer_index(writer, element);
-   writer->width = width;
-   rkb_write(writer, "%s[item / 32] = *(const %s *)(%s + %s);", slot, rkb_pack_type(writer, storage->dtype),
-             rkb_writer_buffer(writer, storage->name, storage->dtype, false), where);
-   writer->width = 1;
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-}
-
 /* Sums go to memory by way of a warp's own room, 16 rows of 32 at a time: a lane has two neighbouring ones in each of two rows, and
  * memory wants longer rows. */
 static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t width) {
@@ -441,19 +400,19 @@ static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t 
    const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), pitch = ROOM_COLUMNS + ROOM_PADDING;
    const bool integers = strcmp(rkb_fragment_type(d[RKB_TENSOR])->sum, "int") == 0;
    open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS));
-   const uint32_t addend = width > 1 && !splits(d) ? addend_of(writer, tile) : RKB_NO_NODE;
-   if (addend != RKB_NO_NODE) {
-      writer->width = width;
-      rkb_write(writer, "%s ahead[2][%u]; /* what sums are added to, on its way while the columns before are stored */",
-                rkb_pack_type(writer, writer->storage[addend].dtype), 16 * ROOM_COLUMNS / width / 32);
-      writer->width = 1;
-      write_addends(writer, tile, addend, width, "", "ahead[0]");
-   }
+   rkb_addends_t addends = {0};
+   if (width > 1 && !splits(d))
+      rkb_addends_find(writer, tile, &addends);
+   const char *place =
+      rkb_arena_format(writer->arena, "warpgroup * %lld + i * %d + warp * 16", rows, GROUP_ROWS);
+   rkb_addends_declare(writer, &addends, width);
+   rkb_addends_load(writer, tile, &addends, width, place, "", "0");
    open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)", (long long)d[RKB_TILE_N], ROOM_COLUMNS));
-   if (addend != RKB_NO_NODE) {
+   if (addends.count) {
       rkb_write_open(writer, true, "if (j + %d < %lld)", ROOM_COLUMNS, (long long)d[RKB_TILE_N]);
-      write_addends(writer, tile, addend, width, rkb_arena_format(writer->arena, "j + %d + ", ROOM_COLUMNS),
-                    rkb_arena_format(writer->arena, "ahead[(j / %d + 1) %% 2]", ROOM_COLUMNS));
+      rkb_addends_load(writer, tile, &addends, width, place,
+                       rkb_arena_format(writer->arena, "j + %d + ", ROOM_COLUMNS),
+                       rkb_arena_format(writer->arena, "(j / %d + 1) %% 2", ROOM_COLUMNS));
       rkb_write_close(writer);
    }
    rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
@@ -466,10 +425,7 @@ static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t 
    open_unrolled(writer, rkb_arena_format(writer->arena, "for (int item = lane; item < %u; item += 32)", 16 * ROOM_COLUMNS / width));
    rkb_write(writer, "const int row = item / %u, column = item %% %u * %u;", ROOM_COLUMNS / width, ROOM_COLUMNS / width, width);
    rkb_write(writer, "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + row, n = n_first + j + column;", rows, GROUP_ROWS);
-   if (addend != RKB_NO_NODE) {
-      tile->beside = addend;
-      tile->beside_text = rkb_loaded_text(writer, writer->storage[addend].dtype, rkb_arena_format(writer->arena, "ahead[j / %d %% 2][item / 32].at[lane]", ROOM_COLUMNS));
-   }
+   rkb_addends_know(writer, tile, &addends);
    rkb_tile_result(writer, tile, tile->launch, width,
                    rkb_arena_format(writer->arena, width > 1 ? "room[row * %lld + column + lane]" : "room[row * %lld + column]", pitch));
    rkb_write_close(writer);
