@@ -79,18 +79,69 @@ static bool is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
    return node->kind == RKB_NODE_REDUCE && strcmp(node->operation, "sum") == 0 && rkb_is_operation(&graph->nodes[node->inputs[0]], "exp");
 }
 
-/* A division by a number that a row has once, where results are rounded to 11 bits or fewer: a product, one rounding worse. */
-static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, rkb_term_t dividend, rkb_term_t divisor) {
+/* Writes a node's value in the block of this depth. */
+static rkb_term_t write_in(rkb_writer_t *writer, const rkb_node_t *node, uint32_t depth, const char *text) {
    const uint32_t inner = writer->depth;
-   writer->depth = divisor.depth;
-   const char *reciprocal =
-      rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_reciprocal", writer->graph->nodes[node->inputs[1]].name));
-   rkb_write(writer, "const float %s = 1.0f / %s;", reciprocal, divisor.text);
-   writer->depth = dividend.depth;
+   writer->depth = depth;
    const char *name = rkb_writer_name(writer, node->name);
-   rkb_write(writer, "const float %s = %s * %s;", name, dividend.text, reciprocal);
+   rkb_write(writer, "const float %s = %s;", name, text);
    writer->depth = inner;
-   return (rkb_term_t){name, dividend.depth, 0};
+   return (rkb_term_t){name, depth, 0};
+}
+
+/* A division by a number that a row has once, where results are rounded to 11 bits or fewer: a product, one rounding worse. */
+static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, rkb_term_t dividend,
+                                 rkb_term_t divisor) {
+   const rkb_term_t reciprocal = rkb_writer_once(
+      writer, rkb_arena_format(writer->arena, "%s_reciprocal", writer->graph->nodes[node->inputs[1]].name),
+      divisor.depth, rkb_arena_format(writer->arena, "1.0f / %s", divisor.text));
+   return write_in(writer, node, dividend.depth,
+                   rkb_arena_format(writer->arena, "%s * %s", dividend.text, reciprocal.text));
+}
+
+/* An operand of a node that is computed from two values itself, where nobody has it yet: both.  False: there is none of this operation. */
+static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
+                         const rkb_index_t *const *at, const char *operation, rkb_term_t terms[2]) {
+   const uint32_t number = node->inputs[which];
+   const rkb_node_t *inside = &writer->graph->nodes[number];
+   const rkb_index_t *here[RKB_MAX_RANK], *behind[RKB_MAX_RANK];
+   if (!rkb_is_operation(inside, operation) || inside->input_count != 2 || writer->storage[number].name)
+      return false;
+   rkb_operand_at(writer, node, which, at, here);
+   if (find_value(writer, number, here))
+      return false;
+   for (uint32_t i = 0; i < 2; i++) {
+      rkb_operand_at(writer, inside, i, here, behind);
+      terms[i] = rkb_write_float(writer, inside->inputs[i], behind);
+   }
+   return true;
+}
+
+/* A share of a sum of powers times a number that a row has once: one product, with their quotient.  False: it is no such product. */
+static bool write_scaled_share(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                               rkb_term_t *product) {
+   if (strcmp(node->operation, "mul") != 0)
+      return false;
+   for (uint32_t which = 0; which < 2; which++) {
+      const rkb_node_t *share = &writer->graph->nodes[node->inputs[which]];
+      const rkb_index_t *other[RKB_MAX_RANK];
+      rkb_term_t terms[2];
+      if (!rkb_is_operation(share, "div") || !is_sum_of_powers(writer->graph, share->inputs[1]))
+         continue;
+      rkb_operand_at(writer, node, 1 - which, at, other);
+      const rkb_term_t factor = rkb_write_float(writer, node->inputs[1 - which], other);
+      if (!open_operand(writer, node, which, at, "div", terms) || terms[1].depth >= terms[0].depth ||
+          factor.depth >= terms[0].depth)
+         continue;
+      const rkb_term_t scale =
+         rkb_writer_once(writer, rkb_arena_format(writer->arena, "%s_scale", share->name),
+                         terms[1].depth > factor.depth ? terms[1].depth : factor.depth,
+                         rkb_arena_format(writer->arena, "%s / %s", factor.text, terms[1].text));
+      *product = write_in(writer, node, terms[0].depth,
+                          rkb_arena_format(writer->arena, "%s * %s", terms[0].text, scale.text));
+      return true;
+   }
+   return false;
 }
 
 static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
@@ -106,6 +157,9 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
                       converts ? rkb_dtype_name(node->dtype) : "");
       return nothing;
    }
+   rkb_term_t product;
+   if (narrow && write_scaled_share(writer, node, at, &product))
+      return product;
    for (uint32_t i = 0; i < node->input_count; i++) {
       const rkb_index_t *operand[RKB_MAX_RANK];
       rkb_operand_at(writer, node, i, at, operand);

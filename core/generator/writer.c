@@ -174,6 +174,20 @@ void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *con
    memcpy(known->at, at, writer->graph->nodes[node].rank * sizeof *at);
 }
 
+rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t depth, const char *text) {
+   for (uint32_t i = 0; i < writer->known_count; i++)
+      if (writer->known[i].once && strcmp(writer->known[i].once, text) == 0)
+         return writer->known[i].term;
+   const uint32_t inner = writer->depth;
+   writer->depth = depth;
+   const char *name = rkb_writer_name(writer, word);
+   rkb_write(writer, "const float %s = %s;", name, text);
+   writer->depth = inner;
+   rkb_known_t *known = remember(writer, name, depth);
+   known->once = text;
+   return known->term;
+}
+
 static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->parameter_count; i++)
       if (strcmp(writer->parameters[i].name, name) == 0)
@@ -269,20 +283,33 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
 
 /* Names that the generated kernels declare themselves.  A size or tensor with such a name gets another name as a parameter. */
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
-   static const char *const locals[] = {
-      "m",        "n",      "k",      "i",      "j",      "item",    "slot",    "row",
-      "column",   "part",   "end",    "begin",  "first",  "thread",  "rest",    "lane",
-      "pack",     "place",  "sums",   "fetch",  "index",  "m_first", "n_first", "thread_m",
-      "thread_n", "m_tile", "n_tile", "m_next", "n_next", "m_terms", "n_terms", "group_number",
-      "line",     "carried", "whole", "before", "base",   "found",   "same",    "next",
-      "begins",   "link",   "from",   "other",  "across", "down",    "seen",    "first_seen",
-      "n_first",  "u",      "e",      "brought", "left",  "right",   "tiles",   "peak",
-      "factor",   "distance",
-      "warp_m",   "warp_n", "step",   "stage",  "stages", "more",    "bring",   "put",      "ahead",  "band",
-      "m_stage",  "n_stage", "tile_number", "sums_tile", "k_first", "tap",   "become", "inverse",
-      "warpgroup", "filled", "freed", "turn", "block", "room", "warp", "box",
-      "divided", "high", "low", "rounded", "blocks_m", "row_parts", "image", "c_first", "p_first", "q_first",
-      "half", "own", "taken", "weights", "warp_down", "warp_along", "part_stage", "part_turn", "part_filled", "part_freed"};
+   static const char *const locals[] = {"m",           "n",          "k",          "i",
+                                        "j",           "item",       "slot",       "row",
+                                        "column",      "part",       "end",        "begin",
+                                        "first",       "thread",     "rest",       "lane",
+                                        "pack",        "place",      "sums",       "fetch",
+                                        "index",       "m_first",    "n_first",    "thread_m",
+                                        "thread_n",    "m_tile",     "n_tile",     "m_next",
+                                        "n_next",      "m_terms",    "n_terms",    "group_number",
+                                        "line",        "carried",    "whole",      "before",
+                                        "base",        "found",      "same",       "next",
+                                        "begins",      "link",       "from",       "other",
+                                        "across",      "down",       "seen",       "first_seen",
+                                        "n_first",     "u",          "e",          "brought",
+                                        "left",        "right",      "tiles",      "peak",
+                                        "factor",      "distance",   "warp_m",     "warp_n",
+                                        "step",        "stage",      "stages",     "more",
+                                        "bring",       "put",        "ahead",      "ahead_2",
+                                        "ahead_3",     "band",       "m_stage",    "n_stage",
+                                        "tile_number", "sums_tile",  "k_first",    "tap",
+                                        "become",      "inverse",    "warpgroup",  "filled",
+                                        "freed",       "turn",       "block",      "room",
+                                        "warp",        "box",        "divided",    "high",
+                                        "low",         "rounded",    "blocks_m",   "row_parts",
+                                        "image",       "c_first",    "p_first",    "q_first",
+                                        "half",        "own",        "taken",      "weights",
+                                        "warp_down",   "warp_along", "part_stage", "part_turn",
+                                        "part_filled", "part_freed"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
@@ -303,6 +330,13 @@ const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
             made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);
    }
+   return made->name;
+}
+
+const char *rkb_writer_number(rkb_writer_t *writer, const char *word, const char *expression) {
+   rkb_parameter_text_t *made = parameter(writer, RKB_PARAMETER_INDEX, expression);
+   if (!*made->name)
+      made->name = rkb_writer_name(writer, word);
    return made->name;
 }
 

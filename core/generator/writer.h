@@ -31,6 +31,7 @@ typedef struct rkb_known {
    const rkb_index_t *index; /* a coordinate, or NULL: a value */
    uint32_t node;
    const rkb_index_t *at[RKB_MAX_RANK];
+   const char *once; /* or a number that rkb_writer_once wrote: its text */
    rkb_term_t term;
 } rkb_known_t;
 
@@ -67,6 +68,8 @@ typedef struct rkb_writer {
    rkb_parameter_text_t parameters[RKB_MAX_PARAMETERS];
    uint32_t parameter_count;
    int64_t shared_bytes;    /* that a block may have */
+   const char *
+      stretches; /* how many blocks own rows one after the other, in the manifest's language, where cases differ; or NULL */
    uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
    const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
@@ -158,9 +161,13 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name);
 const char *rkb_writer_buffer(rkb_writer_t *writer, const char *name, uint32_t dtype, bool written);
 /* A parameter for a tensor map; its name. */
 const char *rkb_writer_map(rkb_writer_t *writer, const char *name, const char *definition);
+/* A number that the manifest has an expression for: a parameter; its name. */
+const char *rkb_writer_number(rkb_writer_t *writer, const char *word, const char *expression);
 /* A real number: a literal or a parameter. */
 const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real);
 
+/* A number that is the same for all that the blocks inside write: written once, in the block of this depth.  word: what its name begins with. */
+rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t depth, const char *text);
 /* Says that a value at coordinates is in a variable of the innermost block. */
 void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text);
 /* The value as an operand's text: a name or a literal.  0.0f after a failure. */
