@@ -179,6 +179,33 @@ static uint32_t reduce_of(reader_t *reader, const char *operation, const char *n
    return add(reader, &node);
 }
 
+/* Whether a value of so many dims is the same for all terms of a sum over these. */
+static bool is_factor_of_sum(const rkb_graph_t *graph, uint32_t value, uint32_t rank, uint64_t mask) {
+   const rkb_node_t *node = &graph->nodes[value];
+   bool same = node->rank == rank && mask;
+   for (uint32_t d = 0; d < rank && same; d++)
+      same = !(mask >> d & 1) || is_one(graph, node->shape[d]);
+   return same;
+}
+
+/* A sum of products with a factor that all its terms have is that factor times the sum of the rest, which need not wait for it.  This rounds otherwise:
+ * only where results are rounded to 11 bits or fewer, and not where the task's graph names the products. */
+static uint32_t sum_of(reader_t *reader, const char *name, uint32_t x, uint64_t mask) {
+   const rkb_graph_t *graph = reader->graph;
+   const rkb_node_t *term = &graph->nodes[x];
+   const bool narrow = strcmp(graph->precision, "bf16") == 0 || strcmp(graph->precision, "fp16") == 0;
+   for (uint32_t i = 0; i < 2 && narrow && term->kind == RKB_NODE_MAP &&
+                        strcmp(term->operation, "mul") == 0 && term->dtype == RKB_F32;
+        i++) {
+      const uint32_t rest = term->inputs[1 - i], factor = term->inputs[i], rank = term->rank;
+      if (is_factor_of_sum(graph, factor, rank, mask) && graph->nodes[rest].rank == rank &&
+          memcmp(graph->nodes[rest].shape, term->shape, rank * sizeof *term->shape) == 0)
+         return map_of(reader, "mul", rkb_arena_format(graph->arena, "%s_scaled", name),
+                       reduce_of(reader, "sum", name, rest, mask), factor);
+   }
+   return reduce_of(reader, "sum", name, x, mask);
+}
+
 static uint32_t count_of(reader_t *reader, uint32_t x, uint64_t mask) {
    int64_t at[RKB_PROBES];
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
@@ -334,7 +361,8 @@ static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *na
    else if (strstr(operation, "softmax") || strcmp(operation, "log_sum_exp") == 0)
       result = softmax_of(reader, operation, name, x, mask);
    else
-      result = reduce_of(reader, operation, name, x, mask);
+      result = strcmp(operation, "sum") == 0 ? sum_of(reader, name, x, mask)
+                                             : reduce_of(reader, operation, name, x, mask);
    return reshaped(reader, rkb_arena_format(arena, "%s_flat", name), result, from->output);
 }
 

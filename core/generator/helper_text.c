@@ -24,6 +24,27 @@ static const char row_helpers[] =
    "   }\n"
    "   return part;\n"
    "}\n\n";
+static const char row_sums_helper[] =
+   "/* The same of two sums, for which the threads wait once. */\n"
+   "template <int threads> __device__ void row_sums(float &one, float &two) {\n"
+   "   for (int distance = 16; distance > 0; distance /= 2) {\n"
+   "      one += __shfl_xor_sync(0xffffffffu, one, distance);\n"
+   "      two += __shfl_xor_sync(0xffffffffu, two, distance);\n"
+   "   }\n"
+   "   if constexpr (threads > 32) {\n"
+   "      __shared__ float2 parts[threads / 32];\n"
+   "      __syncthreads(); /* what an earlier call left has been read */\n"
+   "      if (threadIdx.x % 32 == 0)\n"
+   "         parts[threadIdx.x / 32] = make_float2(one, two);\n"
+   "      __syncthreads();\n"
+   "      one = parts[0].x;\n"
+   "      two = parts[0].y;\n"
+   "      for (int warp = 1; warp < threads / 32; warp++) {\n"
+   "         one += parts[warp].x;\n"
+   "         two += parts[warp].y;\n"
+   "      }\n"
+   "   }\n"
+   "}\n\n";
 /* The blocks of a cluster are neighbours in the grid (PTX ISA 9.0, 9.7.13.4 barrier.cluster, 9.7.9.22 mapa). */
 static const char cluster_wait_helper[] =
    "/* All threads of a cluster wait for each other. */\n"
@@ -212,6 +233,8 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
       if (strstr(code, name))
          add_reduction(out, column_helpers, words[w], functions[w]);
    }
+   if (strstr(code, "row_sums<"))
+      rkb_text_add(out, row_sums_helper);
    if (strstr(code, "moments_"))
       rkb_text_add(out, moments_helpers);
    if (strstr(code, "cluster_moments<"))

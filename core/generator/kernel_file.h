@@ -20,6 +20,7 @@ typedef struct rkb_kernel_file {
    int64_t shared_bytes;
    bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
    int64_t parts;   /* of a split reduction, of the launch at hand */
+   const char *stretches; /* as the writer's, of the launch at hand */
    bool wide_bench; /* a bench case may need the wider indices */
    bool depends;    /* kernels of the launch at hand may begin before those in front of them have ended */
    bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */

@@ -10,6 +10,7 @@
 #include "generator/launch_online.h"
 #include "generator/lists.h"
 #include "generator/longer_rows.h"
+#include "generator/rows.h"
 #include "generator/stored_type.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
@@ -92,7 +93,8 @@ static const char *parts_text(rkb_kernel_file_t *file, const rkb_launch_t *launc
 }
 
 static int64_t parts_of(const rkb_launch_t *launch) {
-   return stretches_of(launch) ? stretches_of(launch) : launch->decisions[RKB_SPLIT];
+   return stretches_of(launch) ? stretches_of(launch) * rkb_stretches_most(launch)
+                               : launch->decisions[RKB_SPLIT];
 }
 
 static bool is_split(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
@@ -132,6 +134,23 @@ static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return faster != NULL;
 }
 
+/* How many stretches a case has: rows that fewer threads keep leave room for as many times more blocks. */
+static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   rkb_rows_t rows = {.launch = launch};
+   rkb_writer_t writer;
+   const char *text = NULL;
+   const int64_t *d = launch->decisions, most = stretches_of(launch) * rkb_stretches_most(launch);
+   if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0)) {
+      rkb_rows_measure(&writer, &rows);
+      text = rkb_arena_format(file->arena, "if(%s <= %lld, %lld, %lld)",
+                              rkb_index_manifest(&writer.indices, rows.length),
+                              (long long)(d[RKB_KEEP] * d[RKB_THREADS] / d[RKB_SHORTER] * d[RKB_VECTOR]),
+                              (long long)most, (long long)stretches_of(launch));
+   }
+   rkb_writer_close(&writer);
+   return text;
+}
+
 /* What a launch's kernels are called, once its scratch is there.  NULL: not legal. */
 static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
@@ -148,6 +167,9 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
    file->parts = parts_of(launch);
+   file->stretches = !refused && stretches_of(launch) && rkb_stretches_most(launch) > 1
+                        ? stretches_text(file, launch)
+                        : NULL;
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return NULL;
@@ -300,6 +322,11 @@ static bool write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
          return false;
       parts[i] = (rkb_kernel_part_t){.launch = &launches[i], .write = writer_of(&launches[i]), .name = name, .parts = parts_of(&launches[i])};
       finish_count += finish_of(file, &launches[i], name, &plain[i], &finishes[finish_count]);
+      if (file->stretches) {
+         snprintf(file->why, sizeof file->why,
+                  "%s has more blocks for shorter rows, and so a kernel of its own", name);
+         return false;
+      }
    }
    const small_t small = small_of(file, launches, count);
    for (uint32_t i = 0; i < count && small.few; i++)

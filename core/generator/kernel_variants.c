@@ -190,6 +190,7 @@ const char *rkb_kernel_body(rkb_kernel_file_t *file, const rkb_launch_t *launch,
    const bool good = rkb_writer_open(writer, file->graph, file->arena, file->storage, variant->conditions, variant->condition_count);
    writer->targets = file->targets;
    writer->shared_bytes = file->shared_bytes;
+   writer->stretches = file->stretches;
    if (good) {
       write(writer, &own, shape);
       body = rkb_writer_body(writer);

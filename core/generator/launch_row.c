@@ -1,4 +1,5 @@
 /* Kernels that reduce rows, lanes along the reduced dims.  One thread writes them. */
+#include <string.h>
 #include "generator/moments.h"
 #include "generator/rows_ahead.h"
 #include "generator/stretches.h"
@@ -69,6 +70,35 @@ static void write_reduction(rkb_writer_t *writer, const rkb_rows_t *rows, const 
       rkb_write(writer, "%s = cluster_%s<%lld>(%s);", name, word, (long long)rows->launch->decisions[RKB_CLUSTER], name);
 }
 
+/* Whether an anchor is a sum of this pass that the threads of a block make by themselves. */
+static bool is_sum(const rkb_writer_t *writer, const rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
+                   uint32_t a) {
+   const rkb_launch_t *launch = rows->launch;
+   return launch->decisions[RKB_CLUSTER] == 1 && levels[a] == level && !is_moment(rows, a) &&
+          !rkb_rows_is_segment(writer, rows, a) &&
+          strcmp(rkb_reduction_word(&writer->graph->nodes[launch->anchors[a]]), "sum") == 0;
+}
+
+/* What all threads of the row have, of what each has, of all anchors of a pass; two sums at a time. */
+static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const uint32_t *levels,
+                             uint32_t level, const char **names, int64_t sharing) {
+   const rkb_launch_t *launch = rows->launch;
+   uint32_t first = launch->anchor_count; /* a sum that waits for another one */
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      if (!is_sum(writer, rows, levels, level, a)) {
+         if (levels[a] == level && !is_moment(rows, a) && !rkb_rows_is_segment(writer, rows, a))
+            write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[a]], names[a], sharing);
+      } else if (first == launch->anchor_count)
+         first = a;
+      else {
+         rkb_write(writer, "row_sums<%lld>(%s, %s);", (long long)sharing, names[first], names[a]);
+         first = launch->anchor_count;
+      }
+   }
+   if (first < launch->anchor_count)
+      write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[first]], names[first], sharing);
+}
+
 static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                        const char **names) {
    const rkb_launch_t *launch = rows->launch;
@@ -109,11 +139,10 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
    if (moments)
       end_moments(writer, rows, sharing, names);
+   write_reductions(writer, rows, levels, level, names, sharing);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level && !rkb_rows_is_segment(writer, rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
-         if (!is_moment(rows, a))
-            write_reduction(writer, rows, anchor, names[a], sharing);
          rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows->row, at);
          rkb_writer_know(writer, launch->anchors[a], at, names[a]);
       }
@@ -256,20 +285,24 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .threads = d[RKB_THREADS],
       .cluster = d[RKB_CLUSTER],
       .shared = writer->keep_bytes,
-      .blocks =
-         stretches && ahead ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS] : 1) /* 128 registers a thread: for two rows, and for the sums */
-         : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024 ? 2 /* one loads while the other adds */
-         : cluster && rows.keep                               ? 3 /* one loads, one computes, one stores */
-                                                              : 0,
+      .blocks = stretches && ahead
+                   ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS]
+                                           : 1) /* 128 registers a thread: for two rows, and for the sums */
+                : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024
+                   ? 2                     /* one loads while the other adds */
+                : cluster && rows.keep ? 3 /* one loads, one computes, one stores */
+                                       : 0,
       .when = rows.keep
                  ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
                                     (long long)(rows.keep * sharing * rows.width))
                  : NULL,
       .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
               : stretches
-                 ? rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES])
-                 : rkb_index_manifest(indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
-                                                              rkb_index_constant(indices, d[RKB_SPLIT] * d[RKB_CLUSTER]))),
+                 ? (writer->stretches ? writer->stretches
+                                      : rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES]))
+                 : rkb_index_manifest(
+                      indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
+                                              rkb_index_constant(indices, d[RKB_SPLIT] * d[RKB_CLUSTER]))),
       .owns = rkb_arena_format(
          writer->arena,
          warps       ? "A warp owns one row of %s."

@@ -312,6 +312,9 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && (!d[RKB_STRETCHES] || d[RKB_PREFETCH]) && d[RKB_THREADS] >= (d[RKB_STRETCHES] ? 256 : 128) * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
           2 * d[RKB_SHORTER] * (int64_t)shortest <= (int64_t)longest)
       d[RKB_SHORTER] *= 2;
+   /* Two rows and the sums take 128 registers of a thread: as many blocks as a multiprocessor has then. */
+   if (d[RKB_PREFETCH] && d[RKB_STRETCHES] && d[RKB_SHORTER] > 1)
+      d[RKB_STRETCHES] = d[RKB_THREADS] < 512 ? 264 : 132;
    suit_cluster(graph, target, launch, rows, longest, shortest);
    /* What is not kept is read again by each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);

@@ -1,6 +1,8 @@
 /* The text of loads before the passes of a row: see rows_ahead.h.  One thread writes it. */
 #include "generator/rows_ahead.h"
 
+#include "generator/sums_over_rows.h"
+
 void rkb_rows_plan_ahead(rkb_rows_t *rows, const rkb_writer_t *trial) {
    for (uint32_t k = 0; k < trial->kept_count; k++)
       if (!trial->kept[k].guarded)
@@ -90,7 +92,7 @@ void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows) {
    if (!stretches)
       declare(writer, rows, false);
    else
-      rkb_write(writer, "ahead = row + %lld;", (long long)stretches);
+      rkb_write(writer, "ahead = row + %s;", rkb_stretches_step(writer, rows->launch));
    const rkb_index_t *round = open_rounds(writer, rows);
    if (stretches) {
       for (uint32_t k = 0; k < rows->ahead_count; k++)

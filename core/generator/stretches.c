@@ -28,6 +28,11 @@ bool rkb_launch_has_stretch_sums(const rkb_graph_t *graph, const rkb_launch_t *l
    return false;
 }
 
+int64_t rkb_stretches_most(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && d[RKB_KEEP] ? d[RKB_SHORTER] : 1;
+}
+
 uint32_t rkb_segment_dim(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *sum = &graph->nodes[number], *term = &graph->nodes[sum->inputs[0]];
    uint32_t dim = RKB_NO_NODE;

@@ -22,6 +22,15 @@ static const struct {
     "persistent: 1, taps: 0, other_m: 64, other_n: 256, other_split: 2}"},
    /* A weight of 64 channels by nine taps of 64 is three such tiles. */
    {TASKS "/bf16_conv2d", "backward", "other_m: 64, other_n: 192, other_split: 32"},
+   /* Both silu and its slope are computed where they are read: a product's results are stored in two bytes, and not these in six. */
+   {TASKS "/bf16_swiglu_ffw", "backward", "compute: [gated], write: [gated],"},
+   {TASKS "/bf16_swiglu_ffw", "backward", "compute: [matmul], write: [mul_2, mul_3],"},
+   /* One product is added to the other. */
+   {TASKS "/bf16_swiglu_ffw", "backward", "compute: [matmul_5], write: [add],"},
+   /* A share times a number of the row is one product. */
+   {TASKS "/bf16_cross_entropy", "backward", "const float mul = softmax_power * softmax_scale;"},
+   /* Rows that fewer threads keep are owned by more blocks. */
+   {TASKS "/bf16_layernorm", "backward", "grid: \"if(D <= 2048, 528, 132)\""},
 };
 
 static void test_choices(void **state) {
