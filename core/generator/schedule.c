@@ -84,7 +84,7 @@ static const struct {
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
-   [RKB_OTHER_SPLIT] = {"other_split", 1u << RKB_MAP_TENSOR, {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
+   [RKB_OTHER_SPLIT] = {"other_split", 1u << RKB_MAP_TENSOR, {1, 2, 4, 8, 16, 32, 44, 64, 128, 256, -1}},
 };
 
 /* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
