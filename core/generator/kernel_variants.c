@@ -481,7 +481,21 @@ bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_
    return possible;
 }
 
-bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
+/* A launch whose blocks have other warps than its threads: each keeps so much less of the row. */
+static rkb_launch_t of_warps(const rkb_launch_t *launch) {
+   rkb_launch_t own = *launch;
+   int64_t *d = own.decisions;
+   const int64_t threads = 32 * d[RKB_WARPS];
+   if (launch->mapping != RKB_MAP_ROW || !threads)
+      return own;
+   d[RKB_KEEP] = (d[RKB_KEEP] * d[RKB_THREADS] + threads - 1) / threads;
+   d[RKB_KEEP] += d[RKB_KEEP] % d[RKB_SHORTER] ? d[RKB_SHORTER] - d[RKB_KEEP] % d[RKB_SHORTER] : 0;
+   d[RKB_THREADS] = threads;
+   return own;
+}
+
+bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb_write_kernel_t write, const char *base) {
+   const rkb_launch_t own = of_warps(given), *launch = &own;
    if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP])
       return write_channelwise(file, launch, write, base);
    rkb_variant_t vector;

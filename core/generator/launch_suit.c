@@ -262,6 +262,8 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
          d[RKB_KEEP] = *keep;
    while (d[RKB_SHORTER] < 4 && 2 * d[RKB_SHORTER] <= d[RKB_KEEP] && shortest / a_pack <= (double)(d[RKB_KEEP] / (2 * d[RKB_SHORTER])))
       d[RKB_SHORTER] *= 2;
+   /* Three blocks that keep so much fill a multiprocessor: with twelve warps it waits. */
+   d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 6 : 0;
 }
 
 /* Packs of a row that are so few that a block makes the next row's loads beside them. */
@@ -321,6 +323,8 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    /* Longer rows are read twice in any case: more blocks than a cluster's read them, if they are few. */
    while (d[RKB_CLUSTER] > 1 && rkb_longer_suits(graph, launch, longest, target->shared_bytes) && rows * (double)d[RKB_SPLIT] < busy)
       d[RKB_SPLIT] *= 2;
+   if (d[RKB_SPLIT] > 1)
+      d[RKB_WARPS] = 0;
 }
 
 static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {

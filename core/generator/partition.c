@@ -268,7 +268,7 @@ bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, 
       for (uint32_t a = 0; a < whole.anchor_count; a++)
          if (passes[a] == count)
             part->anchors[part->anchor_count++] = part->roots[part->root_count++] = whole.anchors[a];
-      part->decisions[RKB_KEEP] = part->decisions[RKB_STRETCHES] = 0;
+      part->decisions[RKB_KEEP] = part->decisions[RKB_STRETCHES] = part->decisions[RKB_WARPS] = 0;
       part->decisions[RKB_MOMENTS] = moments[count];
       part->decisions[RKB_ROWS] = part->decisions[RKB_SHORTER] = part->decisions[RKB_CLUSTER] = 1;
       if (whole.decisions[RKB_ROWS] > 1)

@@ -81,6 +81,7 @@ static const struct {
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
    [RKB_DEPENDENT] = {"dependent", (1u << RKB_MAPPINGS) - 1, {0, 1, -1}},
+   [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -92,7 +93,8 @@ static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
                                           UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
                                           UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M |
-                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT;
+                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT |
+                                          UINT64_C(1) << RKB_WARPS;
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
    return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
@@ -181,6 +183,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
       return false;
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !launch->decisions[RKB_KEEP])
+      return false;
+   if (decision == RKB_WARPS && (launch->decisions[RKB_CLUSTER] == 1 || !launch->decisions[RKB_KEEP] || launch->decisions[RKB_SPLIT] > 1))
       return false;
    if (decision == RKB_SHORTER && (graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return false;
@@ -314,6 +318,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
        (d[RKB_ROWS] > 1 || d[RKB_STRETCHES] || d[RKB_SEGMENTS] || d[RKB_BESIDE] || d[RKB_CLUSTER] * d[RKB_THREADS] > RKB_MOST_CLUSTER_THREADS ||
         graph->nodes[launch->anchors[0]].kind != RKB_NODE_REDUCE))
       return "the blocks of a cluster share one whole row, with 1,024 threads in all";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_WARPS] &&
+       (d[RKB_CLUSTER] == 1 || !d[RKB_KEEP] || d[RKB_SPLIT] > 1 || d[RKB_CLUSTER] * d[RKB_WARPS] > RKB_MOST_CLUSTER_WARPS || d[RKB_THREADS] >= 32 * d[RKB_WARPS]))
+      return "more warps share the kept row of a cluster, up to 63 in all";
    return launch->mapping == RKB_MAP_ROW && d[RKB_CLUSTER] > 1 && d[RKB_SPLIT] > 1 ? longer_refused(graph, launch) : NULL;
 }
 

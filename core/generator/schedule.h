@@ -12,6 +12,7 @@
 #define RKB_MAX_LAUNCH_NODES 24u
 #define RKB_MOST_KEPT 32 /* elements that a thread keeps in registers of each tensor that its row is read from */
 #define RKB_MOST_CLUSTER_THREADS 1024 /* of all blocks of a cluster; the checking machine follows up to 2,044 */
+#define RKB_MOST_CLUSTER_WARPS 63     /* the same, where blocks have other warps than threads says */
 
 enum rkb_mapping {
    RKB_MAP_ELEMENT = 1, /* a thread computes one element, or one vector of elements */
@@ -77,6 +78,7 @@ enum rkb_decision {
                 * their own (product.h); 0: all places are one, with terms that are nothing */
    RKB_DEPENDENT, /* all: 1: its kernels may begin before those in front of them have ended, and wait for these then (programmatic dependent launch);
                    * the first launch has nothing in front */
+   RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which share what its threads would keep; 0: those of its threads */
    RKB_DECISIONS
 };
 
