@@ -370,6 +370,9 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_OK && !s->lone && s->outcome->rank == 0)
       status = twin_blocks_find(s, err);
+   list_unjudged(s);
+   if (status == RKB_OK && s->machine && s->unjudged[0])
+      idle_launches_judge(s);
    if (status == RKB_ERR_LIMIT) {
       sample_leave_out(s, err->message);
       status = RKB_OK;

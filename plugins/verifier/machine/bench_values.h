@@ -66,6 +66,9 @@ bool idle_blocks_seen(const struct sample *s, const rkb_machine_report_t *report
 /* Notes it of outputs that hold values from the start, if those are wrong. */
 int idle_blocks_judge(struct sample *s, const rkb_machine_report_t *report, rkb_error_t *err);
 
+/* idle_launches.c: notes a launch of which no executed block stored anything, though whole runs of check cases did, where some output is not judged. */
+void idle_launches_judge(const struct sample *s);
+
 /* glanced_blocks.c: makes s->glanced, for launches of which few blocks were executed. */
 int glanced_blocks_look(struct sample *s, const rkb_machine_options_t *options, const rkb_machine_report_t *report, rkb_error_t *err);
 
