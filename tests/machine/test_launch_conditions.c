@@ -4,7 +4,7 @@
 #include "machine/machine.h"
 #include "check.h"
 
-/* Five conditions: n % 8 == 4, n >= 100 as a 64-bit product, both, the grid's size, and one of a value that is negative; then two that a launch does not decide: of a thread's index,
+/* Six conditions: n % 8 == 4, n >= 100 as a 64-bit product, both, the grid's size, one of a value that is negative, and which of n and 100 is less; then two that a launch does not decide: of a thread's index,
  * and of a register that two instructions give values to. */
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                           ".visible .entry decide(.param .u64 x, .param .u32 n, .param .u32 m)\n{\n"
@@ -21,6 +21,7 @@ static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                           "setp.lt.u32 %p4, %r4, 3;\n"
                           "neg.s32 %r5, %r2;\n"
                           "setp.lt.s32 %p5, %r5, -9;\n"
+                          "min.s32 %r8, %r1, 100;\n"
                           "mov.u32 %r6, %tid.x;\n"
                           "setp.lt.u32 %p6, %r6, %r1;\n"
                           "mov.u32 %r7, 0;\n"
@@ -29,7 +30,7 @@ static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                           "setp.eq.s64 %p8, %rd1, 0;\n"
                           "ret;\n}\n";
 
-#define DECIDED 5
+#define DECIDED 6
 
 struct decided {
    bool outcomes[2 * DECIDED];
@@ -67,10 +68,10 @@ static void a_launch_decides_by_its_parameters_and_sizes(void **state) {
    assert_null(rkb_machine_module_error(module, &line));
    rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(module, "decide");
    assert_non_null(conditions);
-   expect(conditions, 12, 10, 2, (bool[]){true, false, false, true, true});
-   expect(conditions, 100, 9, 3, (bool[]){true, true, true, false, false});
-   expect(conditions, 101, 9, 1, (bool[]){false, true, false, true, false});
-   expect(conditions, (uint32_t)-4, (uint32_t)-10, 3, (bool[]){true, false, false, false, false});
+   expect(conditions, 12, 10, 2, (bool[]){true, false, false, true, true, true});
+   expect(conditions, 100, 9, 3, (bool[]){true, true, true, false, false, true});
+   expect(conditions, 101, 9, 1, (bool[]){false, true, false, true, false, false});
+   expect(conditions, (uint32_t)-4, (uint32_t)-10, 3, (bool[]){true, false, false, false, false, true});
    rkb_machine_conditions_free(conditions);
    assert_null(rkb_machine_conditions_new(module, "another"));
    rkb_machine_module_free(module);

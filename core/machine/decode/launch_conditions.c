@@ -321,11 +321,25 @@ bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step
    return c->known[to];
 }
 
+/* Which of the two a least or largest number is: what `min(C, 65)` decides, where it is written as no comparison. */
+static bool is_first(const rkb_machine_conditions_t *c, const struct step *step,
+                     const rkb_plan_launch_t *launch, const struct range *result) {
+   struct range first = {0};
+   return range_of(c, step, &c->function->operands[step->statement->operand + 1], launch, &first) &&
+          first.low == result->low;
+}
+
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome),
                                    void *argument) {
    struct range result;
-   for (uint32_t n = 0; n < c->count; n++)
-      if (machine_condition_step(c, &c->steps[n], launch, &result) && c->steps[n].condition)
-         visit(argument, c->steps[n].number, result.low & 1);
+   for (uint32_t n = 0; n < c->count; n++) {
+      const struct step *step = &c->steps[n];
+      if (!machine_condition_step(c, step, launch, &result))
+         continue;
+      if (step->condition)
+         visit(argument, step->number, result.low & 1);
+      else if (step->operation == LEAST || step->operation == MOST)
+         visit(argument, step->number, is_first(c, step, launch, &result));
+   }
 }

@@ -14,6 +14,10 @@
 #define DRAWN_BUDGET 30000000u
 /* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
+/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape. */
+#define DEAR_BUDGET 150000000u
+#define MOST_DEAR 3u
+#define MUCH_DEARER 16 /* times what other shapes take for their size */
 #define MOST_CASES 512
 
 struct part {
@@ -22,6 +26,8 @@ struct part {
    struct outcome outcome;
    uint64_t most;  /* budget it may have */
    uint64_t given; /* budget it had */
+   bool drawn;     /* within DRAWN_BUDGET */
+   bool once;      /* on the first family alone */
    bool started;
    int status;
    rkb_error_t err;
@@ -85,6 +91,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
                     uint32_t turn) {
    struct candidate candidate = *work->candidate;
    part->started = true;
+   candidate.once |= part->once;
    part->given = candidate.budget = share_of(part, left);
    part->status = trial_case(work->verifier, &candidate, part->the_case, part->owed, schedule, turn,
                              &part->outcome, &part->err);
@@ -168,8 +175,11 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others,
                                &equal, err);
    work->drawn_count += equal;
-   for (uint32_t n = 0; n < work->drawn_count; n++)
-      add_part(work, work->drawn[n], NULL, n < drawn || n >= others ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
+   for (uint32_t n = 0; n < work->drawn_count; n++) {
+      const bool small = n < drawn || n >= others;
+      add_part(work, work->drawn[n], NULL, small ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
+      work->parts[work->count - 1].drawn = small;
+   }
    return status;
 }
 
@@ -206,6 +216,64 @@ static int add_owed(struct work *work, rkb_error_t *err) {
       if (work->owed[n].families)
          add_part(work, work->parts[n].the_case, &work->owed[n], work->parts[n].most);
    return RKB_OK;
+}
+
+static bool was_dear(const struct part *part) {
+   return (part->drawn || part->once) && part->outcome.over_budget && !part->outcome.executed;
+}
+
+/* Adds a part for some of the drawn shapes that took more than their budget in one run.  The first ones tell most. */
+static void add_dear(struct work *work) {
+   for (uint32_t n = 0, added = 0; n < work->round && added < MOST_DEAR && work->count < 2 * MOST_CASES; n++)
+      if (was_dear(&work->parts[n])) {
+         add_part(work, work->parts[n].the_case, NULL, DEAR_BUDGET);
+         work->parts[work->count - 1].once = true;
+         added++;
+      }
+}
+
+/* Thread-instructions of the part's largest run for each operation and each thread that the candidate has there. */
+static int cost_of(const struct work *work, const struct part *part, double instructions, double *cost,
+                   rkb_error_t *err) {
+   const struct verifier *me = work->verifier;
+   const struct candidate *candidate = work->candidate;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build,
+                                       part->the_case, &plan, &finding, err);
+   *cost = 0;
+   if (plan) {
+      *cost = instructions / (part->the_case->operations + (double)shapes_plan_threads(plan) + 1);
+      me->kernel->plan_free(plan);
+   }
+   return status;
+}
+
+/* A shape that is given up though it costs far more there than anywhere else: the kernel may hide behind it what it does there. */
+static int judge_dear(const struct work *work, const struct part *part, struct outcome *outcome,
+                      rkb_error_t *err) {
+   double asked = 0, most = 0;
+   int status = cost_of(work, part, (double)part->outcome.work, &asked, err);
+   for (uint32_t n = 0; n < work->round && status == RKB_OK; n++) {
+      double cost;
+      status = cost_of(work, &work->parts[n], (double)work->parts[n].outcome.largest, &cost, err);
+      most = cost > most ? cost : most;
+   }
+   if (status == RKB_OK && asked > MUCH_DEARER * most)
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", json_pack("{s:s}", "case", part->the_case->name),
+         "one execution of the drawn shape %s takes more than %llu thread-instructions, more than %d times as many as others for its size",
+         part->the_case->name, (unsigned long long)part->outcome.work, MUCH_DEARER);
+   return status;
+}
+
+static int judge_all_dear(const struct work *work, struct outcome *outcome, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = work->round; n < work->count && status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
+        n++)
+      if (work->parts[n].once && was_dear(&work->parts[n]))
+         status = judge_dear(work, &work->parts[n], outcome, err);
+   return status;
 }
 
 /* Adds a part for a shape with more blocks than the target holds. */
@@ -263,10 +331,14 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
    const bool more = status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
    if (more)
       status = add_owed(work, err);
+   if (more && status == RKB_OK)
+      add_dear(work);
    if (more && status == RKB_OK && outcome->waits && work->drawn_count < MOST_CASES)
       status = add_waiting(work, err);
    if (more && status == RKB_OK && work->count > work->round)
       status = run_round(work, candidate, outcome, err);
+   if (more && status == RKB_OK)
+      status = judge_all_dear(work, outcome, err);
    if (more && status == RKB_OK)
       tell_left_out(work, outcome);
    for (uint32_t n = 0; n < work->count; n++)
