@@ -17,7 +17,8 @@
 /* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape. */
 #define DEAR_BUDGET 150000000u
 #define MOST_DEAR 3u
-#define MUCH_DEARER 16 /* times what other shapes take for their size */
+#define DEARER 2
+#define MUCH_DEARER 4 /* times what other shapes take for their size */
 #define MOST_CASES 512
 
 struct part {
@@ -41,7 +42,8 @@ struct work {
    struct owed owed[MOST_CASES];
    rkb_case_t *drawn[MOST_CASES];
    uint32_t count, drawn_count;
-   uint32_t round; /* the first part of the round that is executed */
+   uint32_t round;    /* the first part of the round that is executed */
+   double usual_cost; /* usual_cost() */
 };
 
 /* The schedule ------------------------------------------------------------------------------------------------------ */
@@ -222,17 +224,7 @@ static bool was_dear(const struct part *part) {
    return (part->drawn || part->once) && part->outcome.over_budget && !part->outcome.executed;
 }
 
-/* Adds a part for some of the drawn shapes that took more than their budget in one run.  The first ones tell most. */
-static void add_dear(struct work *work) {
-   for (uint32_t n = 0, added = 0; n < work->round && added < MOST_DEAR && work->count < 2 * MOST_CASES; n++)
-      if (was_dear(&work->parts[n])) {
-         add_part(work, work->parts[n].the_case, NULL, DEAR_BUDGET);
-         work->parts[work->count - 1].once = true;
-         added++;
-      }
-}
-
-/* Thread-instructions of the part's largest run for each operation and each thread that the candidate has there. */
+/* Thread-instructions for each operation and each thread that the candidate has at the part's shape. */
 static int cost_of(const struct work *work, const struct part *part, double instructions, double *cost,
                    rkb_error_t *err) {
    const struct verifier *me = work->verifier;
@@ -249,30 +241,58 @@ static int cost_of(const struct work *work, const struct part *part, double inst
    return status;
 }
 
-/* A shape that is given up though it costs far more there than anywhere else: the kernel may hide behind it what it does there. */
-static int judge_dear(const struct work *work, const struct part *part, struct outcome *outcome,
-                      rkb_error_t *err) {
-   double asked = 0, most = 0;
-   int status = cost_of(work, part, (double)part->outcome.work, &asked, err);
+/* What the shapes cost at most that were executed in the first round. */
+static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
+   int status = RKB_OK;
+   *most = 0;
    for (uint32_t n = 0; n < work->round && status == RKB_OK; n++) {
       double cost;
       status = cost_of(work, &work->parts[n], (double)work->parts[n].outcome.largest, &cost, err);
-      most = cost > most ? cost : most;
+      *most = cost > *most ? cost : *most;
    }
-   if (status == RKB_OK && asked > MUCH_DEARER * most)
-      outcome_note(
-         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", json_pack("{s:s}", "case", part->the_case->name),
-         "one execution of the drawn shape %s takes more than %llu thread-instructions, more than %d times as many as others for its size",
-         part->the_case->name, (unsigned long long)part->outcome.work, MUCH_DEARER);
    return status;
 }
 
-static int judge_all_dear(const struct work *work, struct outcome *outcome, rkb_error_t *err) {
+/* Adds a part for some of the drawn shapes that took more than their budget in one run: of those that are dearer than others for their size, or of all, if
+ * that is how most ended.  The first ones tell most. */
+static int add_dear(struct work *work, rkb_error_t *err) {
+   uint32_t drawn = 0, dear = 0;
+   for (uint32_t n = 0; n < work->round; n++) {
+      drawn += work->parts[n].drawn;
+      dear += was_dear(&work->parts[n]);
+   }
+   const int status = dear ? usual_cost(work, &work->usual_cost, err) : RKB_OK;
+   for (uint32_t n = 0, added = 0;
+        n < work->round && dear && status == RKB_OK && added < MOST_DEAR && work->count < 2 * MOST_CASES;
+        n++) {
+      double cost = 0;
+      if (was_dear(&work->parts[n]) &&
+          cost_of(work, &work->parts[n], (double)work->parts[n].outcome.work, &cost, err) == RKB_OK &&
+          (2 * dear >= drawn || cost > DEARER * work->usual_cost)) {
+         add_part(work, work->parts[n].the_case, NULL, DEAR_BUDGET);
+         work->parts[work->count - 1].once = true;
+         added++;
+      }
+   }
+   return status;
+}
+
+/* A shape that is given up though it costs far more there than anywhere else: the kernel may hide behind it what it does there. */
+static int judge_dear(const struct work *work, struct outcome *outcome, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t n = work->round; n < work->count && status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;
-        n++)
-      if (work->parts[n].once && was_dear(&work->parts[n]))
-         status = judge_dear(work, &work->parts[n], outcome, err);
+        n++) {
+      const struct part *part = &work->parts[n];
+      double cost = 0;
+      if (!part->once || !was_dear(part))
+         continue;
+      status = cost_of(work, part, (double)part->outcome.work, &cost, err);
+      if (cost > MUCH_DEARER * work->usual_cost)
+         outcome_note(
+            outcome, RKB_MACHINE_UNKNOWN, "limit.budget", json_pack("{s:s}", "case", part->the_case->name),
+            "one execution of the drawn shape %s takes more than %llu thread-instructions, more than %d times as many as others for its size",
+            part->the_case->name, (unsigned long long)part->outcome.work, MUCH_DEARER);
+   }
    return status;
 }
 
@@ -332,13 +352,13 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
    if (more)
       status = add_owed(work, err);
    if (more && status == RKB_OK)
-      add_dear(work);
+      status = add_dear(work, err);
    if (more && status == RKB_OK && outcome->waits && work->drawn_count < MOST_CASES)
       status = add_waiting(work, err);
    if (more && status == RKB_OK && work->count > work->round)
       status = run_round(work, candidate, outcome, err);
    if (more && status == RKB_OK)
-      status = judge_all_dear(work, outcome, err);
+      status = judge_dear(work, outcome, err);
    if (more && status == RKB_OK)
       tell_left_out(work, outcome);
    for (uint32_t n = 0; n < work->count; n++)
