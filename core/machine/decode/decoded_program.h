@@ -178,6 +178,7 @@ typedef struct machine_program {
    bool warpgroups;      /* wgmma or setmaxnreg */
    bool
       asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
+   bool cluster_barriers; /* threads meet one by one there too */
    bool small_operations; /* some of those move less than 16 bytes at a time, or not at multiples of 16 */
    bool narrow_shared;    /* some access takes less of shared memory than 16 bytes at a multiple of 16 */
    bool placed;           /* reads which processor it runs on, or which lanes are active */

@@ -95,7 +95,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
                           const machine_cluster_t *cluster) {
    const uint32_t warps = cluster->blocks * cluster->warps,
                   shared_bytes = cluster->blocks * cluster->shared_span;
-   const bool follows = program->asynchronous || cluster->blocks > 1; /* threads one by one */
+   const bool follows =
+      program->asynchronous || program->cluster_barriers || cluster->blocks > 1; /* threads one by one */
    forget_block(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
@@ -152,7 +153,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
       block->shared_epoch = 0;
-      block->clocks = machine_clocks_new(run, cluster, follows);
+      block->clocks = machine_clocks_new(run, cluster, follows, program->asynchronous);
       if (!block->clocks)
          return false;
    } else if (run->races) {

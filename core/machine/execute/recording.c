@@ -11,7 +11,8 @@ static bool carries(const char *opcode) {
 
 bool machine_recordable(const machine_program_t *program) {
    if (program->atomics || program->strong || program->waits || program->clocks || program->asynchronous ||
-       program->unsupported[0] || program->call_argument_count || program->count >= 1u << 24)
+       program->cluster_barriers || program->unsupported[0] || program->call_argument_count ||
+       program->count >= 1u << 24)
       return false;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];

@@ -14,11 +14,26 @@ static inline void use_shared(machine_warp_t *warp, words_t *to) {
    to->taint = &block->shared_taint;
 }
 
+/* In a cluster an address names a block: the lanes' offsets in their own one.  False when one of them goes to another block. */
+static inline bool own_block_offsets(const machine_warp_t *warp, words_t *to) {
+   const uint32_t own = (uint32_t)machine_rank_bits(warp->rank, warp->rank),
+                  within = (1u << CLUSTER_SHIFT) - 1;
+   group_t other = {0};
+   for (int g = 0; g < GROUPS; g++) {
+      group_t *offset = (group_t *)(to->offset + GROUP * g);
+      const group_t block = *offset & ~group_of(within);
+      other |= (group_t)(block != 0) & (group_t)(block != own);
+      *offset &= within;
+   }
+   return !any_bit(other);
+}
+
 /* Where the lanes of mask go, each to so many bytes; false when one of them goes where it may not. */
 static inline bool find_shared_offsets(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                        uint32_t bytes, words_t *to) {
    const uint32_t add = (uint32_t)i->immediate;
-   if (warp->block->shared_bytes < bytes || warp->block->cluster.blocks > 1)
+   const machine_cluster_t *cluster = &warp->block->cluster;
+   if (cluster->shared_bytes < bytes)
       return false;
    if (i->address_bytes == 8) {
       const uint64_t *a = LANES_OF(uint64_t, i->a);
@@ -31,11 +46,14 @@ static inline bool find_shared_offsets(machine_warp_t *warp, const machine_instr
       const uint32_t first = to->offset[__builtin_ctz(mask)];
       EACH_LANE to->offset[l] = KEEP(to->offset[l], first);
    }
-   const uint32_t last = warp->block->shared_bytes - bytes;
+   if (cluster->blocks > 1 && !own_block_offsets(warp, to))
+      return false;
+   const uint32_t last = cluster->shared_bytes - bytes, first_byte = warp->rank * cluster->shared_span;
    group_t bad = {0};
    for (int g = 0; g < GROUPS; g++) {
-      const group_t offset = *(const group_t *)(to->offset + GROUP * g);
-      bad |= (group_t)(offset > last) | (offset & (bytes - 1));
+      group_t *offset = (group_t *)(to->offset + GROUP * g);
+      bad |= (group_t)(*offset > last) | (*offset & (bytes - 1));
+      *offset += first_byte;
    }
    if (any_bit(bad))
       return false;
@@ -251,6 +269,9 @@ static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset,
 /* Records that the lanes read or write their words; false at a conflict. */
 static inline bool record_shared(machine_warp_t *warp, const machine_instruction_t *i, const words_t *to,
                                  uint32_t mask, bool store) {
+   if (warp->block->races == RACES_CLOCKS)
+      return machine_shared_record_row(warp, to->offset, mask, 4u * i->elements, to->shape == WORDS_ONE,
+                                       store);
    if (warp->block->races == RACES_FAST && warp->block->shared_shift != 2)
       return record_granules(warp, to->offset, mask, 4u * i->elements, store);
    if (warp->block->races != RACES_FAST ||
@@ -266,7 +287,8 @@ static inline bool record_shared(machine_warp_t *warp, const machine_instruction
 
 /* Whether an instruction plainly moves something in shared memory whose order the packed records keep. */
 static inline bool moves_shared(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
-   return i->space == PTX_SHARED && mask != 0 && warp->block->races != RACES_CLOCKS &&
+   return i->space == PTX_SHARED && mask != 0 &&
+          (warp->block->races != RACES_CLOCKS || machine_shared_rows(warp->block)) &&
           !(mask & ~warp->defined[i->ai]) &&
           !(i->flags & (FLAG_ACQUIRE | FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE));
 }
@@ -291,7 +313,9 @@ static inline bool find_narrow(machine_warp_t *warp, const machine_instruction_t
                                bool store, words_t *to) {
    const uint32_t bytes = (uint32_t)i->element_bytes * i->elements;
    if (!find_shared_offsets(warp, i, mask, bytes, to) ||
-       (warp->block->races == RACES_FAST && !record_granules(warp, to->offset, mask, bytes, store)))
+       (warp->block->races == RACES_FAST && !record_granules(warp, to->offset, mask, bytes, store)) ||
+       (warp->block->races == RACES_CLOCKS &&
+        !machine_shared_record_row(warp, to->offset, mask, bytes, false, store)))
       return false;
    note_address_taint(warp, i);
    return true;

@@ -202,8 +202,7 @@ static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint3
       return;
    for (uint32_t left = here; left; left &= left - 1)
       machine_clocks_arrive(block, first + (uint32_t)__builtin_ctz(left), number);
-   for (uint32_t left = here; left; left &= left - 1)
-      machine_clocks_leave(block, first + (uint32_t)__builtin_ctz(left), number);
+   machine_clocks_leave(block, first, here, number);
    machine_clocks_complete(block, number);
 }
 

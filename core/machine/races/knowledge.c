@@ -4,21 +4,24 @@
 
 #include <immintrin.h>
 
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers) {
-   const size_t width = 2 * ((size_t)threads + MOST_ACTORS),
-                words = (threads + 1 + barriers) * width + 2 * (size_t)threads + threads + 1,
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
+                                           uint32_t most_actors) {
+   const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
+                words = (threads + 1 + barriers) * width + 2 * (size_t)threads + threads + 1 + barriers,
                 bytes = sizeof(machine_knowledge_t) + words * sizeof(uint32_t);
    machine_knowledge_t *knowledge = machine_alloc(run, bytes);
    if (!knowledge)
       return NULL;
    knowledge->threads = threads;
    knowledge->barriers = barriers;
+   knowledge->most_actors = most_actors;
    knowledge->width = (uint32_t)width;
    knowledge->bytes = bytes;
    knowledge->of = (uint32_t *)(void *)(knowledge + 1);
    knowledge->own_fenced = knowledge->of + threads;
    knowledge->sharers = knowledge->own_fenced + threads;
-   knowledge->rows = knowledge->sharers + threads + 1;
+   knowledge->arrived = knowledge->sharers + threads + 1;
+   knowledge->rows = knowledge->arrived + barriers;
    knowledge->named = knowledge->rows + (threads + 1) * width;
    return knowledge;
 }
@@ -26,6 +29,13 @@ machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads,
 void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge) {
    if (knowledge)
       machine_release(run, knowledge, knowledge->bytes);
+}
+
+static void forget_arrivals(machine_knowledge_t *knowledge, uint32_t barrier) {
+   if (knowledge->arrived[barrier])
+      memset(knowledge->named + (size_t)barrier * knowledge->width, 0,
+             machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   knowledge->arrived[barrier] = 0;
 }
 
 void machine_knowledge_begin(machine_knowledge_t *knowledge) {
@@ -36,7 +46,7 @@ void machine_knowledge_begin(machine_knowledge_t *knowledge) {
    memset(knowledge->rows, 0, used);
    knowledge->sharers[0] = knowledge->threads;
    for (uint32_t b = 0; b < knowledge->barriers; b++)
-      memset(knowledge->named + (size_t)b * knowledge->width, 0, used);
+      forget_arrivals(knowledge, b);
    knowledge->actors = 0;
 }
 
@@ -45,7 +55,7 @@ static uint32_t *row_at(const machine_knowledge_t *knowledge, uint32_t number) {
 }
 
 uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
-   if (knowledge->actors == MOST_ACTORS)
+   if (knowledge->actors == knowledge->most_actors)
       return PTX_NONE;
    const uint32_t column = machine_knowledge_used(knowledge);
    for (uint32_t number = 0; number <= knowledge->threads; number++)
@@ -123,34 +133,45 @@ static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) 
    return row_at(knowledge, made);
 }
 
+/* What the lanes themselves did up to a time, and fenced, into a row. */
+static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
+                     fenced = knowledge->own_fenced[thread];
+      to[thread] = time > to[thread] ? time : to[thread];
+      if (knowledge->most_actors)
+         to[threads + thread] = fenced > to[threads + thread] ? fenced : to[threads + thread];
+   }
+}
+
 /* What the lanes know, and what they themselves did up to a time and fenced, into a row. */
 static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t threads = knowledge->threads;
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
       join(to, row_at(knowledge, number), machine_knowledge_used(knowledge));
    }
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
-                     fenced = knowledge->own_fenced[thread];
-      to[thread] = time > to[thread] ? time : to[thread];
-      to[threads + thread] = fenced > to[threads + thread] ? fenced : to[threads + thread];
-   }
+   note_own(warp, lanes, time, to);
 }
 
 static void set_clocks(machine_warp_t *warp, uint32_t lanes, uint32_t clock) {
-   for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      warp->block->clocks->lane[(size_t)(warp->number * LANES + lane) * LANES + lane] = clock;
-   }
+   for (uint32_t left = lanes; left; left &= left - 1)
+      warp->block->clocks->own[warp->first_thread + (uint32_t)__builtin_ctz(left)] = clock;
 }
 
 void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now) {
    machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    if (!lanes)
       return;
+   uint32_t number, same;
+   set_clocks(warp, lanes, now);
+   if (take_sharers(warp, lanes, &number, &same) == 0) {
+      note_own(warp, lanes, now - 1, own_row(warp, lanes, number));
+      return;
+   }
    const uint32_t made = free_row(knowledge);
    memset(row_at(knowledge, made), 0, machine_knowledge_used(knowledge) * sizeof(uint32_t));
    join_lanes(warp, lanes, now - 1, row_at(knowledge, made));
@@ -162,22 +183,27 @@ void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t ba
    machine_knowledge_t *knowledge = block->clocks->knowledge;
    machine_warp_t *who = &block->warps[warp];
    uint32_t *phase = knowledge->named + (size_t)barrier * knowledge->width;
+   knowledge->arrived[barrier] = 1;
    if (who->alive)
       join_lanes(who, who->alive & (~who->alive + 1), block->time - 1, phase);
    for (uint32_t l = 0; l < LANES && who->first_thread + l < knowledge->threads; l++)
       phase[who->first_thread + l] = block->time - 1; /* its clock is past this */
 }
 
-void machine_knowledge_leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+/* What those know who have just arrived is in the barrier's row, which they share from now on. */
+void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
-   machine_knowledge_acquire(&block->warps[warp], block->warps[warp].alive,
-                             knowledge->named + (size_t)barrier * knowledge->width);
+   const uint32_t made = free_row(knowledge);
+   memcpy(row_at(knowledge, made), knowledge->named + (size_t)barrier * knowledge->width,
+          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   for (uint32_t left = warps; left; left &= left - 1) {
+      machine_warp_t *warp = &block->warps[first + (uint32_t)__builtin_ctz(left)];
+      give_row(warp, warp->alive, made);
+   }
 }
 
 void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
-   machine_knowledge_t *knowledge = block->clocks->knowledge;
-   memset(knowledge->named + (size_t)barrier * knowledge->width, 0,
-          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   forget_arrivals(block->clocks->knowledge, barrier);
 }
 
 /* Everybody knows what anybody knew, and all that was done before. */
@@ -188,8 +214,9 @@ void machine_knowledge_barrier(machine_block_t *block) {
    uint32_t *joined = row_at(knowledge, made);
    /* Of clocks all know the newest; only what follows them is to be joined. */
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
-   join(joined + threads, knowledge->own_fenced, threads);
-   for (uint32_t number = 0; number <= threads; number++)
+   if (knowledge->most_actors)
+      join(joined + threads, knowledge->own_fenced, threads);
+   for (uint32_t number = 0; knowledge->most_actors && number <= threads; number++)
       if (knowledge->sharers[number])
          join(joined + threads, row_at(knowledge, number) + threads, used - threads);
    for (uint32_t t = 0; t < threads; t++) {
@@ -207,11 +234,24 @@ void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *r
    set_clocks(warp, lanes, machine_tick(warp->block));
 }
 
+__attribute__((target("avx2"))) static uint32_t eights_in(const uint32_t *row, const uint32_t *from,
+                                                          uint32_t words) {
+   uint32_t n = 0;
+   for (; n + 8 <= words; n += 8) {
+      const __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)(row + n)),
+                    other = _mm256_loadu_si256((const __m256i *)(const void *)(from + n)),
+                    same = _mm256_cmpeq_epi32(_mm256_max_epu32(known, other), known);
+      if (_mm256_movemask_epi8(same) != -1)
+         break;
+   }
+   return n;
+}
+
 static bool has_all(const uint32_t *row, const uint32_t *from, uint32_t words) {
-   uint32_t more = 0;
-   for (uint32_t n = 0; n < words; n++)
-      more |= (uint32_t)(from[n] > row[n]);
-   return !more;
+   uint32_t n = __builtin_cpu_supports("avx2") ? eights_in(row, from, words) : 0;
+   while (n < words && from[n] <= row[n])
+      n++;
+   return n == words;
 }
 
 void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row) {
@@ -229,7 +269,7 @@ void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
    machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t threads = knowledge->threads, then = warp->block->time, now = machine_tick(warp->block);
    uint32_t number, same;
-   for (uint32_t left = lanes; left;) {
+   for (uint32_t left = knowledge->most_actors ? lanes : 0; left;) {
       left = take_sharers(warp, left, &number, &same);
       uint32_t *row = row_at(knowledge, number);
       if (!has_all(row + threads, row, threads)) {

@@ -21,17 +21,21 @@
 
 typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: named so far */
+   uint32_t
+      most_actors; /* 0: there are none, nor is there an async proxy, and of a row the threads' clocks alone count */
    uint32_t width, barriers; /* words of a row, with room for all actors; named barriers */
    uint32_t *rows;    /* [threads + 1][width]: one more than the threads, as room for an actor that is being made */
    uint32_t *of;      /* [threads]: the row of each */
    uint32_t *sharers; /* [threads + 1]: threads that have a row; 0: free */
    uint32_t *own_fenced; /* [threads]: up to which of its own clocks it has a proxy fence behind it */
    uint32_t *named;      /* [barriers][width]: of those who arrived in a phase of a named barrier */
+   uint32_t *arrived;    /* [barriers]: whether anybody did; else its words are 0 */
    size_t bytes;
 } machine_knowledge_t;
 
 /* NULL when memory ran out. */
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers);
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
+                                           uint32_t most_actors);
 void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge);
 void machine_knowledge_begin(machine_knowledge_t *knowledge); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
@@ -41,7 +45,8 @@ uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge);
 void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now);
 /* A named barrier of some warps: synchronisation.c. */
 void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
-void machine_knowledge_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Those that have arrived and wait; a bit for each from the first one on. */
+void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
 void machine_knowledge_complete(machine_block_t *block, uint32_t barrier);
 /* A barrier of the whole block. */
 void machine_knowledge_barrier(machine_block_t *block);
@@ -62,7 +67,7 @@ static inline const uint32_t *machine_knowledge_row(const machine_knowledge_t *k
 }
 
 static inline uint32_t machine_knowledge_used(const machine_knowledge_t *knowledge) {
-   return 2 * (knowledge->threads + knowledge->actors);
+   return knowledge->most_actors ? 2 * (knowledge->threads + knowledge->actors) : knowledge->threads;
 }
 
 /* Whether a thread knows what another did at a clock of its own. */

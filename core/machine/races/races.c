@@ -106,7 +106,9 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
 }
 
 static uint32_t own_clock(const machine_warp_t *warp, uint32_t lane) {
-   return warp->block->clocks->lane[(warp->number * LANES + lane) * LANES + lane];
+   const machine_clocks_t *clocks = warp->block->clocks;
+   const uint32_t thread = warp->first_thread + lane;
+   return clocks->knowledge ? clocks->own[thread] : clocks->lane[thread * LANES + lane];
 }
 
 static uint32_t own_warp_clock(const machine_warp_t *warp) {
@@ -126,8 +128,7 @@ static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t o
    return true;
 }
 
-/* Of a granule, what each warp did; atomics or readers.  NULL without memory. */
-static machine_spread_t *spread_of(machine_block_t *block, uint32_t granule, bool atomics) {
+machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule, bool atomics) {
    if (!block->shared_spread)
       block->shared_spread = machine_alloc(block->run, machine_spread_bytes(block));
    return block->shared_spread ? block->shared_spread + (2 * (size_t)granule + atomics) * block->warp_count
@@ -161,11 +162,12 @@ static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, mac
 static void join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
                        machine_lanes_t *those) {
    machine_block_t *block = warp->block;
-   machine_spread_t *spread = those->several_warps ? spread_of(block, granule, atomics) : NULL,
+   machine_spread_t *spread = those->several_warps ? machine_shared_spread(block, granule, atomics) : NULL,
                     own = {those->lanes, those->clock, those->warp_clock};
    uint32_t other;
    if (!those->several_warps && those->warp && those->warp != warp->number + 1) {
-      if (!lanes_ordered(warp, lane, those, NULL, &other) && (spread = spread_of(block, granule, atomics))) {
+      if (!lanes_ordered(warp, lane, those, NULL, &other) &&
+          (spread = machine_shared_spread(block, granule, atomics))) {
          memset(spread, 0, block->warp_count * sizeof *spread);
          spread[those->warp - 1] = own;
          those->several_warps = true;
@@ -195,7 +197,8 @@ static bool group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule,
                           const machine_lanes_t *those, uint32_t *other) {
    return !those->warp ||
           lanes_ordered(warp, lane, those,
-                        those->several_warps ? spread_of(warp->block, granule, atomics) : NULL, other);
+                        those->several_warps ? machine_shared_spread(warp->block, granule, atomics) : NULL,
+                        other);
 }
 
 static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
@@ -229,6 +232,10 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
 
 uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
    return own_clock(warp, lane);
+}
+
+uint32_t machine_warp_clock(const machine_warp_t *warp) {
+   return own_warp_clock(warp);
 }
 
 static bool granule_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool store, bool *wrote,

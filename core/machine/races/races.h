@@ -45,6 +45,13 @@ bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset
                             bool *wrote, uint32_t *other);
 void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes);
 uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane); /* its own */
+uint32_t machine_warp_clock(const machine_warp_t *warp);
+
+/* warp_rows.c: with clocks, what the lanes of a warp plainly read or write at once.  Whether the block's accesses may be recorded so. */
+bool machine_shared_rows(const machine_block_t *block);
+/* Each lane of mask reads or writes so many bytes; one: all of them the same ones.  False when the lane by lane way is to look. */
+bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                               bool one, bool store);
 /* Memory of machine_spread_t, of a block. */
 size_t machine_spread_bytes(const machine_block_t *block);
 void machine_spread_free(machine_block_t *block);
@@ -89,6 +96,9 @@ typedef struct machine_spread {
    uint32_t lanes, clock, warp_clock;
 } machine_spread_t;
 
+/* Of a granule, what each warp did; atomics or readers.  NULL without memory. */
+machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule, bool atomics);
+
 typedef struct machine_shared_record {
    uint32_t writer;       /* thread + 1 */
    uint32_t writer_clock; /* of its lane */
@@ -98,7 +108,9 @@ typedef struct machine_shared_record {
 } machine_shared_record_t;
 
 typedef struct machine_clocks {
-   uint32_t *lane; /* [warp][lane][lane]: what a lane knows of the others, in the block's time */
+   uint32_t
+      *lane; /* [warp][lane][lane]: what a lane knows of the others, in the block's time; without knowledge */
+   uint32_t *own;  /* of each thread, in the block's time; with knowledge */
    uint32_t *warp; /* [warp][warp], in the block's time */
    /* [barriers][warp] each, one after the other: what those know who arrived in this phase of a barrier; when each of them arrived, 0: not;
     * and when those of the phase before did */
@@ -109,13 +121,15 @@ typedef struct machine_clocks {
       *knowledge; /* of each thread (knowledge.h), and it alone decides; NULL: warps meet whole */
 } machine_clocks_t;
 
-/* each: of every thread too.  cluster: of the blocks that are executed as one. */
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each);
+/* each: of every thread too.  cluster: of the blocks that are executed as one.  asynchronous: there are operations of the async proxy. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
+                                     bool asynchronous);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
-void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Of warps from the first on, a bit each. */
+void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
 /* The barrier's phase is complete: from now on warps arrive in the next one. */
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
 /* A warp of the barrier's last phase whose arrival this one cannot know of; PTX_NONE: there is none. */

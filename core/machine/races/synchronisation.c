@@ -18,22 +18,25 @@
 
 #define BARRIERS 16u /* of a block */
 
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each) {
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
+                                     bool asynchronous) {
    const uint32_t warps = cluster->blocks * cluster->warps, barriers = cluster->blocks * BARRIERS;
    const size_t rows = (size_t)barriers * warps;
-   size_t words = (size_t)warps * LANES * LANES + (size_t)warps * warps + 3 * rows;
+   const size_t lanes = (size_t)warps * LANES * (each ? 1 : LANES),
+                words = lanes + (size_t)warps * warps + 3 * rows;
    machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
    if (!clocks)
       return NULL;
    clocks->bytes = sizeof *clocks + words * sizeof(uint32_t);
    clocks->warps = warps;
    clocks->barriers = barriers;
-   clocks->lane = (uint32_t *)(void *)(clocks + 1);
-   clocks->warp = clocks->lane + (size_t)warps * LANES * LANES;
+   clocks->own = clocks->lane = (uint32_t *)(void *)(clocks + 1);
+   clocks->warp = clocks->lane + lanes;
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
-   clocks->knowledge = each ? machine_knowledge_new(run, warps * LANES, barriers) : NULL;
+   clocks->knowledge =
+      each ? machine_knowledge_new(run, warps * LANES, barriers, asynchronous ? MOST_ACTORS : 0) : NULL;
    if (each && !clocks->knowledge) {
       machine_clocks_free(run, clocks);
       return NULL;
@@ -50,17 +53,25 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
 
 /* After a barrier of the whole block, older accesses cannot race. */
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
-   memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
+   if (!clocks->knowledge)
+      memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
    memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
    memset(clocks->barrier, 0, 3 * (size_t)clocks->warps * clocks->barriers * sizeof(uint32_t));
    for (uint32_t w = 0; w < clocks->warps; w++) {
       clocks->warp[w * clocks->warps + w] = time;
       for (uint32_t l = 0; l < LANES; l++)
-         clocks->lane[(w * LANES + l) * LANES + l] = time;
+         if (clocks->knowledge)
+            clocks->own[w * LANES + l] = time;
+         else
+            clocks->lane[(w * LANES + l) * LANES + l] = time;
    }
 }
 
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
+   if (warp->block->clocks->knowledge) {
+      machine_knowledge_warp_sync(warp, lanes, machine_tick(warp->block));
+      return;
+   }
    uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0};
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1)
@@ -75,8 +86,6 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
          memcpy(clock + l * LANES, joined, sizeof joined);
          clock[l * LANES + l] = now;
       }
-   if (warp->block->clocks->knowledge)
-      machine_knowledge_warp_sync(warp, lanes, now);
 }
 
 /* A whole warp arrives at a barrier, so its lanes are ordered among each other too.  The warp's clock is the block's time, with
@@ -94,15 +103,20 @@ void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barri
       machine_knowledge_arrive(block, warp, barrier);
 }
 
-void machine_clocks_leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+static void leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_clocks_t *clocks = block->clocks;
    const uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps;
    uint32_t *own = clocks->warp + (size_t)warp * clocks->warps;
    for (uint32_t w = 0; w < clocks->warps; w++)
       if (w != warp)
          own[w] = joined[w] > own[w] ? joined[w] : own[w];
-   if (clocks->knowledge)
-      machine_knowledge_leave(block, warp, barrier);
+}
+
+void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
+   for (uint32_t left = warps; left; left &= left - 1)
+      leave(block, first + (uint32_t)__builtin_ctz(left), barrier);
+   if (block->clocks->knowledge && warps)
+      machine_knowledge_leave(block, first, warps, barrier);
 }
 
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {

@@ -1,0 +1,149 @@
+/* A warp's plain accesses to shared memory at once, where clocks keep the order (races.h).  The lanes know the same, as they do after each
+ * barrier, so that what one of them may do the others may do too.  Who did what is then recorded as by one lane after the other.  Where the
+ * lanes know different things, or something is not ordered, it is left to the lane by lane way, which reports it: to record an access twice
+ * is to record it once.  On the machine's thread. */
+#include "machine/races/knowledge.h"
+#include "machine/races/races.h"
+
+typedef struct row {
+   machine_warp_t *warp;
+   const uint32_t *knows; /* up to which of its clocks, by thread */
+} row_t;
+
+bool machine_shared_rows(const machine_block_t *block) {
+   return block->races == RACES_CLOCKS && block->clocks->knowledge && !block->copies &&
+          !block->launch->program->asynchronous;
+}
+
+/* False when the lanes know different things. */
+static bool find_row(machine_warp_t *warp, uint32_t mask, row_t *row) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t *of = knowledge->of + warp->first_thread, number = of[__builtin_ctz(mask)];
+   uint32_t different = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      different |= (of[l] ^ number) & (0 - (mask >> l & 1));
+   *row = (row_t){warp, knowledge->rows + (size_t)number * knowledge->width};
+   return !different;
+}
+
+/* Whether what lanes of a warp did up to a clock is known; but for one's own. */
+static bool are_known(const row_t *row, uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t own) {
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t thread = warp * LANES + (uint32_t)__builtin_ctz(left);
+      if (thread != own && row->knows[thread] < clock)
+         return false;
+   }
+   return true;
+}
+
+/* Whether all who read the granule come before this thread. */
+static bool readers_known(const row_t *row, const machine_shared_record_t *record, uint32_t granule,
+                          uint32_t own) {
+   const machine_lanes_t *readers = &record->readers;
+   const machine_block_t *block = row->warp->block;
+   if (!readers->warp)
+      return true;
+   if (!readers->several_warps)
+      return are_known(row, readers->warp - 1u, readers->lanes, readers->clock, own);
+   const machine_spread_t *spread = machine_shared_spread(row->warp->block, granule, false);
+   for (uint32_t w = 0; spread && w < block->warp_count; w++)
+      if (!are_known(row, w, spread[w].lanes, spread[w].clock, own))
+         return false;
+   return spread != NULL;
+}
+
+/* The lanes join those of their warp that read before them, which the first lane may cover. */
+static machine_spread_t join_readers(const row_t *row, machine_spread_t those,
+                                     const machine_spread_t *lanes) {
+   const machine_warp_t *warp = row->warp;
+   const uint32_t first = warp->first_thread + (uint32_t)__builtin_ctz(lanes->lanes);
+   if (are_known(row, warp->number, those.lanes, those.clock, first))
+      return *lanes;
+   return (machine_spread_t){those.lanes | lanes->lanes,
+                             those.clock > lanes->clock ? those.clock : lanes->clock,
+                             those.warp_clock > lanes->warp_clock ? those.warp_clock : lanes->warp_clock};
+}
+
+static bool note_readers(const row_t *row, machine_shared_record_t *record, uint32_t granule,
+                         const machine_spread_t *lanes) {
+   const uint32_t number = row->warp->number;
+   machine_lanes_t *readers = &record->readers;
+   machine_spread_t *spread = NULL, own = {readers->lanes, readers->clock, readers->warp_clock};
+   if (readers->several_warps && !(spread = machine_shared_spread(row->warp->block, granule, false)))
+      return false;
+   if (!readers->several_warps && readers->warp && readers->warp != number + 1) {
+      if (!are_known(row, readers->warp - 1u, own.lanes, own.clock, PTX_NONE)) {
+         spread = machine_shared_spread(row->warp->block, granule, false);
+         if (!spread)
+            return false;
+         memset(spread, 0, row->warp->block->warp_count * sizeof *spread);
+         spread[readers->warp - 1] = own;
+         readers->several_warps = true;
+      }
+      own = (machine_spread_t){0};
+   }
+   own = join_readers(row, spread ? spread[number] : own, lanes);
+   if (spread)
+      spread[number] = own;
+   else
+      *readers = (machine_lanes_t){own.lanes, own.clock, own.warp_clock, (uint16_t)(number + 1), false};
+   return true;
+}
+
+/* One granule, by one lane or by several that read it. */
+static bool note_granule(const row_t *row, uint32_t granule, const machine_spread_t *lanes, bool store) {
+   machine_block_t *block = row->warp->block;
+   machine_shared_record_t *record = &block->shared_records[granule];
+   const uint32_t me = row->warp->first_thread + (uint32_t)__builtin_ctz(lanes->lanes);
+   if (record->epoch != block->shared_epoch)
+      *record = (machine_shared_record_t){.epoch = block->shared_epoch};
+   if (record->atomics.warp || (record->writer && row->knows[record->writer - 1] < record->writer_clock &&
+                                (record->writer - 1 != me || (lanes->lanes & (lanes->lanes - 1)))))
+      return false;
+   if (!store)
+      return note_readers(row, record, granule, lanes);
+   if (!readers_known(row, record, granule, me))
+      return false;
+   *record = (machine_shared_record_t){.writer = me + 1,
+                                       .writer_clock = lanes->clock,
+                                       .writer_warp_clock = lanes->warp_clock,
+                                       .epoch = block->shared_epoch};
+   return true;
+}
+
+static bool note_bytes(const row_t *row, uint32_t offset, uint32_t bytes, const machine_spread_t *lanes,
+                       bool store) {
+   const uint32_t shift = row->warp->block->shared_shift, last = (offset + bytes - 1) >> shift;
+   for (uint32_t granule = offset >> shift; granule <= last; granule++)
+      if (!note_granule(row, granule, lanes, store))
+         return false;
+   return true;
+}
+
+bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                               bool one, bool store) {
+   row_t row;
+   machine_spread_t all = {.lanes = mask, .warp_clock = machine_warp_clock(warp)};
+   if (!find_row(warp, mask, &row))
+      return false;
+   if (!one || store) {
+      for (uint32_t left = mask; left; left &= left - 1) {
+         const uint32_t l = (uint32_t)__builtin_ctz(left);
+         const machine_spread_t lane = {1u << l, warp->block->clocks->own[warp->first_thread + l],
+                                        all.warp_clock};
+         if (!note_bytes(&row, offset[l], bytes, &lane, store))
+            return false;
+      }
+      return true;
+   }
+   const uint32_t *own = warp->block->clocks->own + warp->first_thread,
+                  *knows = row.knows + warp->first_thread;
+   uint32_t covered = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      const uint32_t one_of_them = 0 - (mask >> l & 1), clock = own[l] & one_of_them;
+      covered |= (uint32_t)(knows[l] >= own[l]) & one_of_them;
+      all.clock = clock > all.clock ? clock : all.clock;
+   }
+   return !covered && /* one of them would cover another */
+          note_bytes(&row, offset[__builtin_ctz(mask)], bytes, &all, false);
+}
