@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "generator/fragments.h"
 #include "generator/kernel_text.h"
+#include "generator/long_blocks.h"
 #include "generator/neighbours.h"
 #include "generator/partition.h"
 #include "generator/stretches.h"
@@ -278,7 +279,7 @@ static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 }
 
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
-   return !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+   return !rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch) &&
           (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* one generation brought both */
           ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
 }
@@ -376,7 +377,7 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
             rkb_tensor_settle(graph, target->shared_bytes, launch);
          if (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_ROWS] > 1)
             launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
-         if (!rkb_launch_refused(graph, launch, target->shared_bytes))
+         if (!rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch))
             break;
          *launch = before;
       }

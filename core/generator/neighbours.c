@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/kernel_text.h"
+#include "generator/long_blocks.h"
 #include "generator/tensor_start.h"
 #include "generator/warpgroup_start.h"
 
@@ -120,7 +121,7 @@ static char *write_untried(search_t *search, const neighbour_t *neighbour) {
    const rkb_launch_t *changed = &search->tried->launches[neighbour->launch];
    if (memcmp(search->tried, search->schedule, sizeof *search->tried) == 0 ||
        (changed->mapping == RKB_MAP_TENSOR && !rkb_tensor_has(search->target, changed)) ||
-       rkb_launch_refused(search->graph, &search->tried->launches[neighbour->launch], search->target->shared_bytes) ||
+       rkb_launch_refused(search->graph, changed, search->target->shared_bytes) || rkb_launch_has_long_blocks(search->graph, changed) ||
        rkb_kernel_write(search->graph, search->tried, search->target->shared_bytes, &source, &ignored) != RKB_OK)
       return NULL;
    search->written++;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/random.h"
 #include "check.h"
 #include "generator/changes.h"
 #include "generator/generator.h"
@@ -314,6 +315,34 @@ static void test_joins(void **state) {
    check_join(TASKS "/llama_rmsnorm", "backward", "stretches: 264");
 }
 
+/* The gradient of resnet_block's weights has sums of 1,605,632 terms: nothing that is drawn gives so many to few blocks of ordinary threads. */
+static void test_long_sums(void **state) {
+   (void)state;
+   const double terms = 32 * 224 * 224;
+   rkb_task_t *task = load(TASKS "/resnet_block", "backward");
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
+   uint32_t tiles = 0;
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   for (int64_t n = 0; n < 60; n++) {
+      rkb_random_t stream = rkb_random_stream(1, "draw", n, 0);
+      rkb_schedule_draw(graph, &target, &stream, schedule);
+      for (uint32_t l = 0; l < schedule->count; l++) {
+         const rkb_launch_t *launch = &schedule->launches[l];
+         const int64_t *d = launch->decisions;
+         if (launch->mapping != RKB_MAP_TILE || graph->nodes[launch->anchors[0]].kind != RKB_NODE_CONVOLUTION_WEIGHT)
+            continue;
+         tiles++;
+         assert_true(terms / (double)d[RKB_SPLIT] * (double)(d[RKB_TILE_M] * d[RKB_TILE_N]) <= 0x1p28);
+      }
+   }
+   assert_true(tiles > 10);
+   free(schedule);
+   rkb_graph_close(graph);
+   rkb_task_free(task);
+}
+
 /* Tiles that suit a product cannot be written for a device of little shared memory: every start gives way to what can. */
 static void test_little_memory(void **state) {
    (void)state;
@@ -347,6 +376,6 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reshape), cmocka_unit_test(test_little_memory), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_starts),  cmocka_unit_test(test_changes),       cmocka_unit_test(test_edited),
-      cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),     cmocka_unit_test(test_joins)};
+      cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),     cmocka_unit_test(test_joins), cmocka_unit_test(test_long_sums)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
