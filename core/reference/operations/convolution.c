@@ -60,6 +60,16 @@ static void place(uint64_t number, uint32_t spatial, const int64_t *sizes, int64
    }
 }
 
+/* Moves to the next place; true when that is the first one again. */
+static bool turn(uint32_t spatial, const int64_t *sizes, int64_t *at) {
+   for (uint32_t d = spatial; d-- > 0;) {
+      if (++at[d] < sizes[d])
+         return false;
+      at[d] = 0;
+   }
+   return true;
+}
+
 /* Place in x that output place p sees through kernel place k; -1 in the padding. */
 static int64_t seen(const geometry_t *g, const int64_t *p, const int64_t *k) {
    int64_t element = 0;
@@ -92,11 +102,12 @@ static void forward_left(const void *geometry, uint64_t group, uint64_t row, uin
    uint64_t n = row / g->out_size;
    int64_t p[RKB_MAX_SPATIAL], k[RKB_MAX_SPATIAL];
    place(row % g->out_size, g->window.spatial, g->out, p);
+   place(first % g->kernel_size, g->window.spatial, g->kernel, k);
+   uint64_t c = first / g->kernel_size + group * g->group_channels;
    for (uint64_t j = 0; j < count; j++) {
-      uint64_t c = (first + j) / g->kernel_size + group * g->group_channels;
-      place((first + j) % g->kernel_size, g->window.spatial, g->kernel, k);
       int64_t at = seen(g, p, k);
       index[j] = at < 0 ? -1 : (int64_t)((n * g->channels + c) * g->in_size) + at;
+      c += turn(g->window.spatial, g->kernel, k);
    }
 }
 
@@ -131,11 +142,12 @@ static void input_left(const void *geometry, uint64_t group, uint64_t row, uint6
    uint64_t n = row / g->in_size;
    int64_t i[RKB_MAX_SPATIAL], k[RKB_MAX_SPATIAL];
    place(row % g->in_size, g->window.spatial, g->in, i);
+   place(first % g->kernel_size, g->window.spatial, g->kernel, k);
+   uint64_t o = first / g->kernel_size + group * g->group_outputs;
    for (uint64_t j = 0; j < count; j++) {
-      uint64_t o = (first + j) / g->kernel_size + group * g->group_outputs;
-      place((first + j) % g->kernel_size, g->window.spatial, g->kernel, k);
       int64_t at = seen_by(g, i, k);
       index[j] = at < 0 ? -1 : (int64_t)((n * g->outputs + o) * g->out_size) + at;
+      o += turn(g->window.spatial, g->kernel, k);
    }
 }
 
@@ -175,15 +187,17 @@ static void weight_left(const void *geometry, uint64_t group, uint64_t row, uint
    uint64_t c = row / g->kernel_size + group * g->group_channels;
    int64_t p[RKB_MAX_SPATIAL], k[RKB_MAX_SPATIAL];
    place(row % g->kernel_size, g->window.spatial, g->kernel, k);
+   place(first % g->out_size, g->window.spatial, g->out, p);
+   uint64_t n = first / g->out_size;
    for (uint64_t j = 0; j < count; j++) {
-      const uint64_t term = first + j, beyond = term - g->batch * g->out_size, n = term / g->out_size;
       if (n >= g->batch) {
+         const uint64_t beyond = first + j - g->batch * g->out_size;
          index[j] = (int64_t)((beyond / g->in_size * g->channels + c) * g->in_size + beyond % g->in_size);
          continue;
       }
-      place(term % g->out_size, g->window.spatial, g->out, p);
       int64_t at = seen(g, p, k);
       index[j] = at < 0 ? -1 : (int64_t)((n * g->channels + c) * g->in_size) + at;
+      n += turn(g->window.spatial, g->out, p);
    }
 }
 
