@@ -2,6 +2,7 @@
  * a time. */
 #include "archive/connection.h"
 
+#include <sys/stat.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +121,25 @@ static int open_reader(const char *path, sqlite3 **database) {
    return result;
 }
 
+/* What is there may be a pipe, which would never open, or a link, through which SQLite would write to another file.  An archive that is only read may be
+ * a link; the files that SQLite puts beside it may not. */
+static bool is_archive_file(const char *path, int mode) {
+   static const char *const beside[] = {"-wal", "-shm", "-journal"};
+   struct stat about;
+   bool good =
+      (mode == RKB_CONNECTION_READ ? stat(path, &about) : lstat(path, &about)) != 0 || S_ISREG(about.st_mode);
+   for (size_t n = 0; n < sizeof beside / sizeof *beside && good; n++) {
+      char *other = rkb_format("%s%s", path, beside[n]);
+      good = lstat(other, &about) != 0 || S_ISREG(about.st_mode);
+      free(other);
+   }
+   return good;
+}
+
 int rkb_connection_open(const char *path, int mode, rkb_connection_t **connection, rkb_error_t *err) {
    int result, status = RKB_OK;
+   if (!is_archive_file(path, mode))
+      return rkb_fail(err, RKB_ERR_INVALID, "%s or a file beside it is a link or no file", path);
    rkb_connection_t *opened = rkb_allocate(1, sizeof *opened);
    if (mode == RKB_CONNECTION_READ)
       result = open_reader(path, &opened->database);

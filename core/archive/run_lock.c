@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,11 +50,21 @@ static int lock_patiently(int descriptor) {
    return result;
 }
 
+/* A run's folder may come from somebody else: a link there would have another file of the user's emptied. */
+static bool is_lock_file(int descriptor) {
+   struct stat about;
+   return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1;
+}
+
 int rkb_lock_take(const char *path, int *descriptor, int64_t *previous, rkb_error_t *err) {
    int status = RKB_OK;
-   int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+   int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
    if (opened < 0)
       return rkb_fail(err, RKB_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+   if (!is_lock_file(opened)) {
+      status = rkb_fail(err, RKB_ERR_INVALID, "%s is no file of this folder alone: remove it", path);
+      goto close_file;
+   }
    if (lock_patiently(opened) != 0) {
       int reason = errno;
       int64_t holder = read_pid(opened);
@@ -82,7 +93,7 @@ close_file:
 
 int64_t rkb_lock_holder(const char *path) {
    int64_t holder = 0;
-   int opened = open(path, O_RDONLY | O_CLOEXEC);
+   int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
    if (opened < 0)
       return 0;
    if (flock(opened, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -40,13 +41,26 @@ static const char *level_name(int level) {
    return level < RKB_LOG_TRACE ? names[0] : level > RKB_LOG_ERROR ? names[4] : names[level];
 }
 
+/* A file of the folder that it is named in, alone: never another one by a link, nor a pipe.  -1 with errno. */
+static int open_file(const char *path) {
+   struct stat about;
+   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+   if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1)
+      return file;
+   if (file >= 0) {
+      close(file);
+      errno = EMLINK;
+   }
+   return -1;
+}
+
 int rkb_log_open(int level, bool json, const char *path, rkb_log_t **log, rkb_error_t *err) {
    rkb_log_t *made = rkb_allocate(1, sizeof *made);
    made->level = level;
    made->json = json;
    made->file = -1;
    if (path) {
-      made->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      made->file = open_file(path);
       if (made->file < 0) {
          int number = errno;
          free(made);

@@ -177,6 +177,8 @@ static bool any_ran(const rkb_candidate_t *candidate, const rkb_pipeline_t *pipe
 static bool restore_results(const rkb_run_t *run, rkb_candidate_t *candidate,
                             const rkb_candidate_record_t *record, uint32_t state) {
    const rkb_pipeline_t *pipeline = run->pipeline;
+   if (record->duplicate_of < 0 || (record->duplicate_of && record->duplicate_of >= record->number)) /* it would be told by itself */
+      return false;
    if (!restore_verdicts(run, candidate, record) || !restore_measurements(run, candidate, record))
       return false;
    candidate->promotion = record->promotion;
