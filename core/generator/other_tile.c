@@ -42,17 +42,24 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
  * machine executes both. */
 #define LEAST_STEPS 16
 
-/* How long a case takes with a launch's tile: rounds of the multiprocessors, by what a tile takes.  depth: the terms of a sum, or NULL
- * where both tiles have the same. */
-static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
+/* Tiles of a case beyond which it may have a second tile of as many parts: small shapes have the first one then too. */
+#define MOST_FIRST_TILES 2
+
+/* How many tiles a case has. */
+static const char *count_text(rkb_writer_t *writer, const rkb_launch_t *launch) {
    rkb_product_tile_t tile;
    rkb_launch_t own = *launch;
    own.decisions[RKB_VECTOR] = 1;
    own.decisions[RKB_TAPS] = 0;
    rkb_tile_open(writer, &own, &tile);
    rkb_tile_count_blocks(writer, &tile);
-   const char *count = rkb_index_manifest(&writer->indices, rkb_tile_count(writer, &tile)),
-              *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count,
+   return rkb_index_manifest(&writer->indices, rkb_tile_count(writer, &tile));
+}
+
+/* How long a case takes with a launch's tile: rounds of the multiprocessors, by what a tile takes.  depth: the terms of a sum, or NULL
+ * where both tiles have the same. */
+static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
+   const char *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count_text(writer, launch),
                                        (long long)rkb_other_weight(launch));
    return depth ? rkb_arena_format(writer->arena, "%s * ceildiv(%s, %lld)", time, depth,
                                    (long long)launch->decisions[RKB_SPLIT])
@@ -73,6 +80,8 @@ const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, 
                               time_text(&writer, launch, depth));
       if (split > launch->decisions[RKB_SPLIT])
          when = rkb_arena_format(file->arena, "%s and %s >= %lld", when, all, (long long)terms);
+      else
+         when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other), MOST_FIRST_TILES);
    }
    if (writer.failed)
       snprintf(file->why, sizeof file->why, "a second tile: %s", writer.why);
