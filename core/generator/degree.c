@@ -64,26 +64,31 @@ int rkb_degree_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
    return RKB_NO_DEGREE;
 }
 
-/* Whether a value is 0 wherever another is -infinity. */
-bool rkb_vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden) {
+/* turned: dims, a bit each, that were turned on the way to the node.  Values of another rank have other dims. */
+static bool vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden, uint64_t turned, uint32_t rank) {
    const rkb_node_t *node = &graph->nodes[number];
-   if (!rkb_node_is_light(node) || !node->input_count)
+   if (!rkb_node_is_light(node) || !node->input_count || (turned && node->rank != rank))
       return false;
    if (rkb_is_operation(node, "exp")) {
       const rkb_node_t *below = &graph->nodes[node->inputs[0]];
-      return rkb_is_operation(below, "sub") && below->inputs[0] == hidden;
+      return !turned && rkb_is_operation(below, "sub") && below->inputs[0] == hidden;
    }
    if (rkb_is_operation(node, "mul"))
-      return rkb_vanishes(graph, node->inputs[0], hidden) || rkb_vanishes(graph, node->inputs[1], hidden);
+      return vanishes(graph, node->inputs[0], hidden, turned, rank) || vanishes(graph, node->inputs[1], hidden, turned, rank);
    if (rkb_is_operation(node, "add") || rkb_is_operation(node, "sub"))
-      return rkb_vanishes(graph, node->inputs[0], hidden) && rkb_vanishes(graph, node->inputs[1], hidden);
+      return vanishes(graph, node->inputs[0], hidden, turned, rank) && vanishes(graph, node->inputs[1], hidden, turned, rank);
    static const char *const linear[] = {"copy", "neg", "mul_scalar", "div_scalar", "convert", "div"};
    for (uint32_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
       if (rkb_is_operation(node, linear[i]))
-         return rkb_vanishes(graph, node->inputs[0], hidden);
+         return vanishes(graph, node->inputs[0], hidden, turned, rank);
    if (node->kind == RKB_NODE_TRIANGLE && node->reals[0].constant && node->reals[0].value == 0)
-      return rkb_vanishes(graph, node->inputs[0], hidden);
-   return false;
+      return vanishes(graph, node->inputs[0], hidden, turned, rank);
+   return node->kind == RKB_NODE_FLIP && vanishes(graph, node->inputs[0], hidden, turned ^ node->mask, node->rank);
+}
+
+/* Whether a value is 0 wherever another is -infinity. */
+bool rkb_vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden) {
+   return vanishes(graph, number, hidden, 0, 0);
 }
 
 /* The masked scores below an exponential: the first operand of its difference. */

@@ -232,15 +232,28 @@ void rkb_fusions_find(rkb_graph_t *graph, const bool *needed, int64_t shared_byt
          look_at(graph, n, shared_bytes, fusions);
 }
 
+static uint32_t last_anchor(const rkb_launch_t *launch) {
+   uint32_t last = 0;
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      last = launch->anchors[a] > last ? launch->anchors[a] : last;
+   return last;
+}
+
 const rkb_launch_t *rkb_fusion_ends(const rkb_fusions_t *fusions, uint32_t node) {
-   for (uint32_t f = 0; f < fusions->count; f++) {
-      uint32_t last = 0;
-      for (uint32_t a = 0; a < fusions->launches[f].anchor_count; a++)
-         last = fusions->launches[f].anchors[a] > last ? fusions->launches[f].anchors[a] : last;
-      if (last == node)
+   for (uint32_t f = 0; f < fusions->count; f++)
+      if (last_anchor(&fusions->launches[f]) == node)
          return &fusions->launches[f];
-   }
    return NULL;
+}
+
+uint32_t rkb_fusion_end_of(const rkb_fusions_t *fusions, uint32_t node) {
+   uint32_t first = RKB_NO_NODE;
+   for (uint32_t f = 0; f < fusions->count; f++) {
+      const uint32_t last = last_anchor(&fusions->launches[f]);
+      if (has(&fusions->launches[f], node) && (first == RKB_NO_NODE || last < first))
+         first = last;
+   }
+   return first;
 }
 
 bool rkb_fusions_have(const rkb_fusions_t *fusions, uint32_t node) {

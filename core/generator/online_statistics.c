@@ -106,8 +106,16 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    }
 }
 
+/* Whether another launch reads the statistics, and takes powers of its own: these have to be of the same exponents, or a share of one large score is not 1. */
+static bool stores_statistics(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   bool any = false;
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      any |= graph->nodes[launch->roots[r]].kind == RKB_NODE_REDUCE;
+   return any;
+}
+
 /* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of
- * the softmax's own bound.  Floats are subtracted before. */
+ * the softmax's own bound.  Floats are subtracted before, and so is what other launches do the same with. */
 static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
@@ -116,7 +124,7 @@ static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
          continue;
       const char *name = rkb_writer_name(writer, graph->nodes[n].name);
       const char *x = rkb_write_float(writer, from, o->from[r]).text;
-      if (o->tensor->bytes == 2)
+      if (o->tensor->bytes == 2 && !stores_statistics(graph, o->launch))
          rkb_write(writer, "const float %s = power_of_two(fmaf(%s, %s, peak * -%s));", name, x, exponent_text(o), exponent_text(o));
       else
          rkb_write(writer, "const float %s = %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));

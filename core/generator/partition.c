@@ -390,29 +390,42 @@ static bool want_others(plan_t *plan, uint32_t value, uint32_t product) {
    return others;
 }
 
+/* Nodes whose place in the graph each node waits for: its own, or the last one of a fused launch that computes something of it. */
+static void find_turns(const rkb_graph_t *graph, const rkb_fusions_t *fusions, uint32_t *turns) {
+   for (uint32_t n = 0; n < graph->node_count; n++) {
+      const uint32_t end = rkb_fusion_end_of(fusions, n);
+      turns[n] = end != RKB_NO_NODE ? end : n;
+      for (uint32_t i = 0; i < graph->nodes[n].input_count && end == RKB_NO_NODE; i++)
+         turns[n] = turns[graph->nodes[n].inputs[i]] > turns[n] ? turns[graph->nodes[n].inputs[i]] : turns[n];
+   }
+}
+
+static void divide_node(plan_t *plan, uint32_t number) {
+   const rkb_node_t *node = &plan->graph->nodes[number];
+   if ((node->kind == RKB_NODE_REDUCE && try_join(plan, number)) || (node->kind == RKB_NODE_RANK && join_rank(plan, number)))
+      return;
+   for (uint32_t i = 0; i < node->input_count; i++)
+      want(plan, node->inputs[i]);
+   if (node->kind == RKB_NODE_REDUCE && try_join(plan, number)) /* its operand may have come to a launch now */
+      return;
+   add_launch(plan->graph, plan->schedule, number, false);
+}
+
 static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t *fusions, rkb_schedule_t *schedule) {
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
+   uint32_t turns[RKB_MAX_GRAPH_NODES];
    plan_t *plan = rkb_allocate(1, sizeof *plan);
    *plan = (plan_t){.graph = graph, .schedule = schedule, .shared_bytes = shared_bytes};
    mark_needed(graph, needed);
+   find_turns(graph, fusions, turns);
    *schedule = (rkb_schedule_t){0};
-   for (uint32_t n = 0; n < graph->node_count; n++) {
-      const rkb_node_t *node = &graph->nodes[n];
-      if (!needed[n] || rkb_node_is_light(node))
-         continue;
-      const rkb_launch_t *fusion = rkb_fusion_ends(fusions, n);
-      if (fusion || rkb_fusions_have(fusions, n)) {
-         if (fusion)
-            add_fusion(plan, fusion);
-         continue;
-      }
-      if ((node->kind == RKB_NODE_REDUCE && try_join(plan, n)) || (node->kind == RKB_NODE_RANK && join_rank(plan, n)))
-         continue;
-      for (uint32_t i = 0; i < node->input_count; i++)
-         want(plan, node->inputs[i]);
-      if (node->kind == RKB_NODE_REDUCE && try_join(plan, n)) /* its operand may have come to a launch now */
-         continue;
-      add_launch(graph, schedule, n, false);
+   for (uint32_t turn = 0; turn < graph->node_count; turn++) {
+      const rkb_launch_t *fusion = needed[turn] ? rkb_fusion_ends(fusions, turn) : NULL;
+      if (fusion)
+         add_fusion(plan, fusion);
+      for (uint32_t n = 0; n <= turn; n++)
+         if (turns[n] == turn && needed[n] && !rkb_node_is_light(&graph->nodes[n]) && !rkb_fusions_have(fusions, n))
+            divide_node(plan, n);
    }
    for (uint32_t o = 0; o < graph->output_count; o++) {
       const uint32_t node = graph->outputs[o].node;
