@@ -46,6 +46,10 @@ typedef struct rkb_machine_options {
    const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
    /* after so many of a launch no further block of its sample is executed; 0: no limit */
    uint64_t sample_instructions;
+   /* With requests, by launch of the plan: requests are counted in so many blocks at the beginning of its sample, and report.counted has what those did.
+    * After so many thread-instructions of a launch the rest of these blocks is left out, and the next one is executed after all; no clusters.  NULL: in all. */
+   const uint32_t *counted;
+   uint64_t counted_instructions;
    uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
@@ -124,6 +128,9 @@ typedef struct rkb_machine_report {
    uint32_t launch_count;
    /* of the last run, one a launch of the plan; until the next run or close */
    const rkb_launch_counters_t *launches;
+   /* With options.counted, the same of the counted blocks alone, and their work; NULL where those of a launch were not all executed to their ends */
+   const rkb_launch_counters_t *counted;
+   uint64_t counted_work;
    bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;
    /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (RKB_MACHINE_BUFFER_BITS - 1 for all further); higher bits for registers that

@@ -75,6 +75,59 @@ static void counts_need_no_values(void **state) {
    }
 }
 
+/* Counters of the first launch of a product of four blocks; counted: the same of the counted ones alone. */
+static void count_sample(const rkb_machine_options_t *options, rkb_launch_counters_t *all,
+                         rkb_launch_counters_t *counted, uint64_t *counted_work, uint64_t *work) {
+   char message[256] = "";
+   char *source = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.cu"),
+        *ptx = harness_read_file(RKB_SOURCE_DIR "/tests/machine/kernels/gemm_bf16.ptx");
+   harness_t harness;
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report;
+   rkb_error_t err;
+   assert_true(source && ptx && harness_open(&harness, source, ptx, message, sizeof message));
+   assert_int_equal(rkb_machine_open(harness.module, &harness.plan, options, &machine, &err), RKB_OK);
+   harness_fill(&harness, 0);
+   assert_int_equal(rkb_machine_run(machine, harness.data, &err), RKB_OK);
+   rkb_machine_report(machine, &report);
+   assert_int_equal(report.finding_count, 0);
+   assert_int_equal(report.counted != NULL, options->counted != NULL);
+   *all = report.launches[0];
+   *work = report.work;
+   if (report.counted) {
+      *counted = report.counted[0];
+      *counted_work = report.counted_work;
+   }
+   rkb_machine_close(machine);
+   harness_close(&harness);
+   free(source);
+   free(ptx);
+}
+
+/* Whether blocks are counted alone or at the beginning of a larger sample, and what the limit leaves out of them. */
+static void blocks_are_counted_among_others(void **state) {
+   (void)state;
+   static const uint64_t numbers[] = {2, 0, 1, 3};
+   for (uint32_t kept = 1; kept <= 2; kept++) {
+      const uint32_t counted_blocks = 2;
+      const rkb_machine_blocks_t few = {.numbers = numbers, .count = kept},
+                                 all = {.numbers = numbers, .count = 4};
+      const rkb_machine_options_t alone = {.counts_only = true, .requests = true, .sample = &few},
+                                  among = {.requests = true,
+                                           .sample = &all,
+                                           .counted = &counted_blocks,
+                                           .counted_instructions = kept == 1 ? 1 : UINT64_MAX};
+      rkb_launch_counters_t expected, counted, executed;
+      uint64_t work, counted_work = 0, all_work;
+      count_sample(&alone, &expected, &counted, &counted_work, &work);
+      count_sample(&among, &executed, &counted, &counted_work, &all_work);
+      assert_memory_equal(&expected, &counted, sizeof expected);
+      assert_int_equal(counted_work, work);
+      assert_int_equal(executed.executed, kept + 2);
+      assert_true(all_work > work);
+   }
+}
+
 /* Turns while the word is 0: once on what is made, and for ever where nothing is. */
 static const char steered_source[] =
    "// buffer: x in i32 32 one\n// buffer: y out i32 32\n// launch: k grid=1,1,1 block=32,1,1 shared=0 args=x,y\n";
@@ -128,6 +181,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted_by_type),
                                       cmocka_unit_test(loads_of_what_a_block_loaded_are_counted),
                                       cmocka_unit_test(counts_need_no_values),
+                                      cmocka_unit_test(blocks_are_counted_among_others),
                                       cmocka_unit_test(an_input_that_steers_ends_a_run_without_values)};
    return RUN_TESTS(tests);
 }

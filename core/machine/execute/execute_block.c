@@ -355,7 +355,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->index[2] = (uint32_t)(linear / plan->grid[0] / plan->grid[1]);
    block->serial = launch->first_serial + linear;
    block->threads = block->cluster.blocks > 1 ? block->warp_count * LANES : block->cluster.threads;
-   block->measured = run->options.requests;
+   block->measured = run->options.requests && !run->counted_enough;
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->fenced_any = false;

@@ -172,10 +172,10 @@ static void count_products(const machine_run_t *run, const machine_program_t *pr
    }
 }
 
-static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
+static void gather_into(rkb_launch_counters_t *c, machine_run_t *run, const machine_launch_t *launch,
+                        uint64_t blocks) {
    const machine_program_t *program = launch->program;
    const rkb_plan_launch_t *plan = launch->plan;
-   rkb_launch_counters_t *c = &run->counters[launch->number];
    c->launch = launch->number;
    c->kernel = plan->kernel;
    c->threads = plan->block[0] * plan->block[1] * plan->block[2];
@@ -190,6 +190,18 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    count_products(run, program, c);
    machine_note_tensor_use(run, program);
    machine_counters_end(run, c, blocks);
+}
+
+static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
+   gather_into(&run->counters[launch->number], run, launch, blocks);
+}
+
+/* Of a launch whose counted blocks were executed, so many of them. */
+static void take_counted(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks,
+                         uint64_t work_before) {
+   gather_into(&run->counted[launch->number], run, launch, blocks);
+   run->report.counted_work += run->executed + run->burden - work_before;
+   run->counted_enough = true;
 }
 
 /* The first block of the n-th cluster of the grid; without clusters, the n-th block. */
@@ -223,8 +235,10 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const rkb_machine_blocks_t *sample = run->options.sample ? &run->options.sample[launch->number] : NULL;
    const bool chosen = sample && (sample->count || sample->none) && sample->count <= total;
    const uint64_t count = chosen ? sample->count : clusters;
-   const uint64_t began = run->executed, budget = run->options.sample_instructions;
-   uint64_t executed = 0;
+   const uint64_t began = run->executed, worked = run->executed + run->burden,
+                  budget = run->options.sample_instructions;
+   const uint64_t counted = run->counted && chosen ? run->options.counted[launch->number] : 0;
+   uint64_t executed = 0, left_out = 0, least = chosen ? sample->least : 0;
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
    if (launch->program->waits && total > 1 && (!chosen || count == total)) {
       machine_residents_run(launch);
@@ -240,7 +254,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          continue;
       const uint64_t linear = first_block(launch, chosen ? cluster_of(launch, sample->numbers[n])
                                                          : machine_in_order(run, n, clusters));
-      run->place = launch->number << PLACE_BITS | (uint32_t)(n < MOST_PLACES ? n : MOST_PLACES);
+      const uint64_t place = n - left_out;
+      run->place = launch->number << PLACE_BITS | (uint32_t)(place < MOST_PLACES ? place : MOST_PLACES);
       machine_block_run(launch, linear);
       if (run->record)
          machine_follow(launch, linear);
@@ -250,7 +265,14 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_partial_path(run, launch->program->block_count, passed);
       run->measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
       executed += launch->cluster.blocks;
-      if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= sample->least) {
+      if (n < counted && !run->stop &&
+          (n + 1 == counted || run->executed - began > run->options.counted_instructions)) {
+         take_counted(run, launch, executed, worked);
+         left_out = counted - executed;
+         least = executed + 1;
+         n = counted - 1;
+      }
+      if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= least) {
          run->report.sampled = true;
          break;
       }
@@ -300,6 +322,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    for (uint32_t n = 0; n < run->region_count; n++)
       run->regions[n].written = false;
    machine_counters_begin(run);
+   run->counted_enough = false;
    run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
    run->block_threads = run->block_warps + program->block_count + 1;
    if (!run->block_warps)

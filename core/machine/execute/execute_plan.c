@@ -64,7 +64,8 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    rkb_machine_set_checks(made, options->checks);
    run->findings = calloc(16, sizeof *run->findings);
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
-   run->counters = calloc(plan->launch_count + 1, sizeof *run->counters);
+   run->counters = calloc(2 * (size_t)plan->launch_count + 1, sizeof *run->counters);
+   run->counted = run->counters && run->options.counted ? run->counters + plan->launch_count : NULL;
    run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
    run->apart = calloc(plan->launch_count + 1, sizeof *run->apart);
    run->stored = calloc(plan->launch_count + 1, sizeof *run->stored);
@@ -148,7 +149,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->budget = run->options.thread_instructions;
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
-   memset(run->counters, 0, run->plan->launch_count * sizeof *run->counters);
+   memset(run->counters, 0, 2 * (size_t)run->plan->launch_count * sizeof *run->counters);
    return machine_begin_buffers(run, buffers) && machine_kept_begin(run) && machine_copy_constants(run);
 }
 
@@ -172,6 +173,10 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->runs++;
    run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
+   run->report.counted = run->counted;
+   for (uint32_t n = 0; run->counted && n < run->plan->launch_count; n++)
+      if (run->options.counted[n] && !run->counted[n].executed)
+         run->report.counted = NULL;
    run->report.used_taint = used_taint(run);
    if (complete)
       machine_environment_find(run, run->report.used_taint);

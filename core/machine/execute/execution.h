@@ -243,6 +243,8 @@ typedef struct machine_run {
    rkb_machine_report_t report;
    struct machine_map_fences *map_fences; /* of tensor maps in global memory: map_fences.h */
    struct machine_sectors *sectors; /* touched by the measured blocks of a launch: request_counts.c */
+   rkb_launch_counters_t *counted;  /* by launch: options.counted; NULL where it is not asked for */
+   bool counted_enough;             /* in the launch that runs */
    rkb_launch_counters_t measured;  /* memory requests of the blocks of a launch that are measured */
    uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads; /* barriers: arrivals of warps */
    rkb_launch_counters_t *counters;                                          /* by launch */

@@ -57,7 +57,8 @@ static void execute(const struct work *work, struct part *part, const struct out
    part->outcome.rank = known->rank;
    for (uint32_t n = 0; n < known->stored_count; n++)
       outcome_stored(&part->outcome, known->stored[n].launch, known->stored[n].buffers);
-   part->bench = (struct bench_case){.sample = {.verifier = me,
+   part->bench = (struct bench_case){.steered = !known->oblivious || known->waits,
+                                     .sample = {.verifier = me,
                                                 .candidate = &part->candidate,
                                                 .the_case = part->the_case,
                                                 .case_index = part->number,

@@ -1,6 +1,6 @@
 /* A sample of the blocks of a bench case's launches, executed for their counts: what the speed model scales by
- * blocks / executed.  They run on the case's true inputs, made where they are read, and whatever is counted is then judged by
- * bench_values.c: a block cannot look cheap by leaving its work undone.  One thread a case. */
+ * blocks / executed.  They run on the case's true inputs, made where they are read, and whatever is counted is judged by
+ * bench_values.c, then or in the same run: a block cannot look cheap by leaving its work undone.  One thread a case. */
 #include "bench_case.h"
 
 #include <stdlib.h>
@@ -74,6 +74,70 @@ static int execute(struct bench_case *bench, rkb_error_t *err) {
    return status;
 }
 
+static bool is_on_own_family(const struct sample *s) {
+   return s->family == s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
+}
+
+/* Whether the counted blocks are executed once, where they are judged.  That may be on other inputs than those that they are counted on, and makes no difference where
+ * no input steers the kernel.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
+ * would have to be counted alone after all. */
+static bool counts_while_judging(const struct bench_case *bench) {
+   const struct sample *s = &bench->sample;
+   const rkb_plan_launch_t *launch = &s->plan->launches[0];
+   return s->plan->launch_count == 1 && launch->cluster[0] * launch->cluster[1] * launch->cluster[2] == 1 &&
+          !has_long_sequences(s) && !bench->steered && s->verifier->config->bench_points &&
+          s->outcome->rank < RKB_MACHINE_UNKNOWN;
+}
+
+/* What a run of the judged blocks counted.  Its work is that of both runs, so that the budget does not depend on which way it went. */
+static int take_counts(struct bench_case *bench, const rkb_machine_report_t *report, rkb_error_t *err) {
+   struct sample *s = &bench->sample;
+   rkb_machine_report_t counted = *report;
+   counted.launches = report->counted;
+   sample_spend(s, report->counted_work);
+   sample_spend(s, report->work);
+   block_sample_keep(&s->blocks, &counted);
+   return keep_launches(bench, &counted, err);
+}
+
+static int count_alone(struct bench_case *bench, rkb_machine_options_t *options, rkb_error_t *err) {
+   struct sample *s = &bench->sample;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   int status = execute(bench, err);
+   options->thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
+   if (status == RKB_OK)
+      status = sample_make_buffers(s, false, &s->buffers, err);
+   return status == RKB_OK ? sample_execute(s, options, err) : status;
+}
+
+int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   struct bench_case *bench = s->counts;
+   uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   s->counts = NULL;
+   if (!blocks)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for numbers of blocks");
+   for (uint32_t n = 0; n < s->blocks.launch_count; n++)
+      blocks[n] = s->blocks.launches[n].counted;
+   own.requests = true;
+   own.counted = blocks;
+   own.counted_instructions = SAMPLE_INSTRUCTIONS;
+   own.checks |= is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
+   int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
+   if (status == RKB_OK && report.counted && !report.finding_count &&
+       !(report.control_taint | report.address_taint)) {
+      status = take_counts(bench, &report, err);
+   } else if (status == RKB_OK) {
+      rkb_machine_close(s->machine);
+      s->machine = NULL;
+      status = count_alone(bench, options, err);
+   }
+   free(blocks);
+   return status;
+}
+
 int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
    struct sample *s = &bench->sample;
    const struct verifier *me = s->verifier;
@@ -94,12 +158,16 @@ int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
    status = block_sample_draw(me, candidate, s->plan, s->case_index, MOST_DRAWN, &s->blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
-   if (status == RKB_OK)
+   if (status == RKB_OK && counts_while_judging(bench))
+      s->counts = bench;
+   else if (status == RKB_OK)
       status = execute(bench, err);
    if (status == RKB_OK && bench->cut)
       say_long(s);
    if (status == RKB_OK && !bench->cut && me->config->bench_points && s->outcome->rank < RKB_MACHINE_UNKNOWN)
       status = sample_judge(s, err);
+   if (status == RKB_OK && s->counts)
+      status = execute(bench, err);
    return status;
 }
 

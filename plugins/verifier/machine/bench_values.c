@@ -109,7 +109,7 @@ int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_e
 /* The sample, or all blocks where they are few and what the sample leaves says nothing without the others. */
 static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
-   int status = sample_execute(s, options, err);
+   int status = s->counts ? sample_execute_counting(s, options, err) : sample_execute(s, options, err);
    if (status != RKB_OK)
       return status;
    rkb_machine_report(s->machine, &report);

@@ -50,6 +50,7 @@ struct sample {
    double instructions;   /* of the whole plan, as the executed blocks tell */
    struct glanced *glanced; /* by launch; NULL: none was looked at */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
+   struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
@@ -96,6 +97,8 @@ bool sample_is_output(const rkb_plan_buffer_t *buffer);
 int sample_judge(struct sample *s, rkb_error_t *err);
 /* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
 int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* bench_counts.c: the same, and counts the counted blocks of s->blocks for s->counts; of those that the run left out, s->blocks has none then. */
+int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err);
 /* Takes what a run executed from the candidate's budget. */
 void sample_spend(struct sample *s, uint64_t work);
 /* Judges elements of the outputs that are final, and finds the instruction that wrote a wrong one. */
