@@ -125,11 +125,19 @@ static inline double where(bool wanted, double number) {
    return number;
 }
 
+/* 1, or -1 for an odd number. */
+static inline double sign_of(uint64_t bits) {
+   const uint64_t one = (bits & 1) << 63 | UINT64_C(0x3ff0000000000000);
+   double sign;
+   memcpy(&sign, &one, sizeof sign);
+   return sign;
+}
+
 /* Makes one element of a draw that needs only random bits. */
 static inline __attribute__((always_inline)) double number_of_bits(uint32_t kind, double first, bool positive,
                                                                    uint64_t bits) {
    static const double powers[8] = {0.125, 0.25, 0.5, 1, 2, 4, 8, 0.125};
-   const double uniform = uniform_from(bits), sign = bits & 1 ? -1 : 1;
+   const double uniform = uniform_from(bits), sign = sign_of(bits);
    switch (kind) {
    case RKB_DRAW_TIES:
       return positive ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
