@@ -104,6 +104,8 @@ const char *rkb_decision_name(uint32_t decision);
 /* The word for a value, of decisions whose values have words; NULL: it is a number. */
 const char *rkb_decision_word(uint32_t decision, int64_t value);
 const char *rkb_mapping_name(uint32_t mapping);
+/* Whether launches of the mapping may have the decision at all; rkb_decision_applies knows the launch. */
+bool rkb_mapping_has(uint32_t mapping, uint32_t decision);
 /* Whether a root is joined of parts along its last dim, or is a sum of gradients of such parts. */
 bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Whether launches of this mapping have the decision. */
@@ -120,7 +122,7 @@ int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch);
 /* Puts a launch beside another that comes before it.  False: their mappings have no such decision. */
 bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t launch, uint32_t into);
 
-/* Appends the `schedule:` block of a manifest, each line after "   ". */
+/* schedule_block.c.  Appends the `schedule:` block of a manifest, each line after "   ". */
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
 /* The list of launches of a kernel's `schedule:` block, of this version; NULL: it has none.  Lives in the arena. */
 const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source);

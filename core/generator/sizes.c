@@ -2,13 +2,12 @@
 #include "generator/sizes.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
+#include "generator/size_expression.h"
 
 #define DRAWS 4000
-#define MEMORY_BYTES 1.5e11 /* no device at hand has more: larger cases never run */
 #define PROBE_SEED 23
 
 /* What must be equal for two programs to be one program at other sizes. */
@@ -64,118 +63,15 @@ static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *
    return RKB_OK;
 }
 
-static bool evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb_value_t *value) {
-   char message[256];
-   return rkb_expression_evaluate(expression, rkb_bound_lookup, bound, value, message, sizeof message) ==
-          RKB_FAULT_NONE;
-}
-
 static bool evaluate_all(const rkb_sizes_t *sizes, const rkb_expression_t *expression,
                          int64_t at[RKB_PROBES]) {
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       rkb_value_t value;
-      if (!evaluate(sizes->probes[p], expression, &value) || value.is_real)
+      if (!rkb_size_evaluate(sizes->probes[p], expression, &value) || value.is_real)
          return false;
       at[p] = value.integer;
    }
    return true;
-}
-
-static rkb_expression_t *parse(const rkb_sizes_t *sizes, const char *text) {
-   rkb_problems_t problems;
-   rkb_problems_init(&problems);
-   rkb_expression_t *expression =
-      rkb_expression_parse(sizes->arena, text, strlen(text), (rkb_place_t){0}, &problems);
-   rkb_problems_free(&problems);
-   return expression;
-}
-
-double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text) {
-   const rkb_expression_t *expression = parse(sizes, text);
-   double most = sizes->largest_count ? 0 : HUGE_VAL;
-   for (uint32_t p = 0; expression && p < sizes->largest_count; p++) {
-      rkb_value_t value;
-      if (!evaluate(sizes->largest[p], expression, &value))
-         return HUGE_VAL;
-      const double real = value.is_real ? value.real : (double)value.integer;
-      most = real > most ? real : most;
-   }
-   return most;
-}
-
-static double number_at(rkb_bound_t *bound, const rkb_expression_t *expression) {
-   rkb_value_t value;
-   return !expression || !evaluate(bound, expression, &value) ? 0
-          : value.is_real                                     ? value.real
-                                                              : (double)value.integer;
-}
-
-/* The corners of the domain are bound when they are first asked for. */
-static void draw_corners(rkb_sizes_t *sizes) {
-   rkb_error_t ended;
-   rkb_case_t *corner = NULL;
-   sizes->has_corners = true;
-   for (uint32_t n = 0;
-        sizes->corner_count < RKB_CORNERS && rkb_task_case_corner(sizes->task, n, &corner, &ended) == RKB_OK;
-        n++)
-      if (corner)
-         sizes->corners[sizes->corner_count++] = (rkb_bound_t *)(uintptr_t)rkb_bound_of(corner);
-}
-
-bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, const char *bytes, double limit) {
-   const rkb_expression_t *expression = parse(sizes, text), *condition, *besides;
-   bool possible = false, found = false;
-   for (uint32_t p = 0; p < sizes->largest_count && !possible; p++)
-      possible = number_at(sizes->largest[p], expression) > limit;
-   if (!possible)
-      return false;
-   condition = when ? parse(sizes, when) : NULL;
-   besides = bytes ? parse(sizes, bytes) : NULL;
-   if (!sizes->has_corners)
-      draw_corners(sizes);
-   for (uint32_t c = 0; (condition || !when) && (besides || !bytes) && c < sizes->corner_count && !found;
-        c++) {
-      rkb_bound_t *corner = sizes->corners[c];
-      found = number_at(corner, expression) > limit && (!condition || number_at(corner, condition) != 0) &&
-              (double)corner->view.bytes + number_at(corner, besides) <= MEMORY_BYTES;
-   }
-   return found;
-}
-
-double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
-   const rkb_expression_t *expression = parse(sizes, text);
-   double sum = 0;
-   uint32_t count = 0;
-   const rkb_case_t *bench;
-   while (expression && (bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, count)) != NULL) {
-      rkb_value_t value;
-      if (evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
-         sum += log(fmax(value.is_real ? value.real : (double)value.integer, 1));
-      count++;
-   }
-   return count ? sum / count : 0;
-}
-
-double rkb_sizes_bench_at(const rkb_sizes_t *sizes, const char *text, uint32_t index) {
-   const rkb_expression_t *expression = parse(sizes, text);
-   const rkb_case_t *bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, index);
-   rkb_value_t value;
-   if (!expression || !bench || !evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
-      return 1;
-   return fmax(value.is_real ? value.real : (double)value.integer, 1);
-}
-
-double rkb_sizes_bench_most(const rkb_sizes_t *sizes, const char *text) {
-   const rkb_expression_t *expression = parse(sizes, text);
-   double most = 1;
-   uint32_t count = 0;
-   const rkb_case_t *bench;
-   while (expression && (bench = rkb_task_case(sizes->task, RKB_CASE_BENCH, count++)) != NULL) {
-      rkb_value_t value;
-      if (evaluate((rkb_bound_t *)(uintptr_t)rkb_bound_of(bench), expression, &value))
-         most = fmax(most, value.is_real ? value.real : (double)value.integer);
-   }
-   return most;
 }
 
 static bool is_name(const char *text) {
@@ -244,7 +140,7 @@ static void learn(rkb_sizes_t *sizes, const rkb_expression_t *expression) {
 }
 
 static void learn_text(rkb_sizes_t *sizes, const char *text) {
-   const rkb_expression_t *expression = parse(sizes, text);
+   const rkb_expression_t *expression = rkb_size_expression(sizes->arena, text);
    if (expression)
       learn(sizes, expression);
 }
@@ -402,83 +298,4 @@ uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]) {
    if (!text)
       text = search(sizes, at, sizes->vocabulary, 2);
    return text ? add(sizes, text, at) : UINT32_MAX;
-}
-
-/* Whether factor * the expression has these values; kernels round them to single precision. */
-static bool matches(const rkb_sizes_t *sizes, const rkb_expression_t *expression, double factor, bool inverse,
-                    const double at[RKB_PROBES]) {
-   for (uint32_t p = 0; p < RKB_PROBES; p++) {
-      rkb_value_t value;
-      if (!evaluate(sizes->probes[p], expression, &value))
-         return false;
-      double real = value.is_real ? value.real : (double)value.integer;
-      real = factor * (inverse ? 1 / real : real);
-      if (!(fabs(real - at[p]) <= 1e-12 * fabs(at[p])))
-         return false;
-   }
-   return true;
-}
-
-static const char *real_text(const rkb_sizes_t *sizes, const rkb_expression_t *expression,
-                             const double at[RKB_PROBES]) {
-   const char *text = rkb_expression_text(expression);
-   if (matches(sizes, expression, 1, false, at))
-      return text;
-   if (matches(sizes, expression, -1, false, at))
-      return rkb_arena_format(sizes->arena, "0.0 - (%s)", text);
-   if (matches(sizes, expression, 1, true, at))
-      return rkb_arena_format(sizes->arena, "1.0 / (%s)", text);
-   return NULL;
-}
-
-/* Numbers made of a size n: factor * n, factor / n, 1 / sqrt(n). */
-typedef struct form {
-   double factor;
-   bool inverse, root;
-} form_t;
-static const form_t FORMS[] = {{1, false, false}, {1, true, false},  {2, true, false},
-                               {-1, true, false}, {-2, true, false}, {1, true, true}};
-
-static uint32_t size_in(rkb_sizes_t *sizes, const form_t *form, const double at[RKB_PROBES]) {
-   int64_t values[RKB_PROBES];
-   for (uint32_t p = 0; p < RKB_PROBES; p++) {
-      const double inner = form->root      ? 1 / (at[p] * at[p])
-                           : form->inverse ? form->factor / at[p]
-                                           : at[p] / form->factor;
-      values[p] = (int64_t)nearbyint(inner);
-      if (!(fabs(inner - nearbyint(inner)) <= 1e-9 * fabs(inner)) || values[p] < 1 || inner > 1e15)
-         return UINT32_MAX;
-   }
-   return rkb_sizes_find(sizes, values);
-}
-
-bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t *real) {
-   const rkb_definition_t *definition = sizes->probes[0]->definition;
-   *real = (rkb_real_t){.constant = true, .value = at[0], .least = at[0], .root_of = UINT32_MAX};
-   for (uint32_t p = 1; p < RKB_PROBES; p++) {
-      real->constant &= at[p] == at[0];
-      real->least = at[p] >= real->least ? real->least : at[p]; /* NaN is the least */
-   }
-   if (real->constant)
-      return true;
-   for (uint32_t i = 0; i < definition->attribute_count && !real->text; i++) {
-      const rkb_expression_t *expression = parse(sizes, definition->attributes[i].name);
-      real->text = expression ? real_text(sizes, expression, at) : NULL;
-   }
-   for (uint32_t i = 0; i < definition->node_count; i++)
-      for (uint32_t a = 0; a < RKB_MAX_FUNCTION_ATTRIBUTES; a++)
-         for (uint32_t p = 0; p < definition->nodes[i].attributes[a].part_count && !real->text; p++)
-            real->text = real_text(sizes, definition->nodes[i].attributes[a].parts[p], at);
-   for (uint32_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && !real->text && real->root_of == UINT32_MAX;
-        i++) {
-      const uint32_t size = size_in(sizes, &FORMS[i], at);
-      if (size == UINT32_MAX)
-         continue;
-      if (FORMS[i].root)
-         real->root_of = size;
-      else
-         real->text = rkb_arena_format(sizes->arena, FORMS[i].inverse ? "%.1f / (%s)" : "%.1f * (%s)",
-                                       FORMS[i].factor, sizes->list[size].text);
-   }
-   return real->text || real->root_of != UINT32_MAX;
 }

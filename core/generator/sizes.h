@@ -42,7 +42,7 @@ void rkb_sizes_close(rkb_sizes_t *sizes);
 /* The size with these values; a new one where none has them.  UINT32_MAX: no expression was found. */
 uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]);
 uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
-/* The value of a size's expression in the domain's largest cases: the most of them. */
+/* size_values.c.  The value of a size's expression in the domain's largest cases: the most of them. */
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
 /* Whether an expression is more than a limit at a corner of the domain that meets the condition (NULL: all do) and that a device's memory
  * holds, with so many bytes besides (NULL: none).  It is looked for only where the largest cases pass the limit. */
@@ -62,7 +62,7 @@ typedef struct rkb_real {
    const char *text; /* else an expression of the manifest, or NULL: */
    uint32_t root_of; /* 1 / sqrt of this size */
 } rkb_real_t;
-/* False: no expression was found. */
+/* size_reals.c.  False: no expression was found. */
 bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t *real);
 
 #endif

@@ -6,12 +6,14 @@
 #include "generator/fragments.h"
 #include "generator/product_tile.h"
 
-/* The dims of a product whose order is a number of the case, so that a factor is transposed in some cases: at most one a factor.  Each
+/* factor_memory.c.  The dims of a product whose order is a number of the case, so that a factor is transposed in some cases: at most one a factor.  Each
  * way is a condition of a launch.  Returns how many conditions of this layout there are; layout: 0 .. rkb_staging_layouts - 1. */
 uint32_t rkb_staging_layouts(const rkb_graph_t *graph, uint32_t product);
 uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t layout,
                             rkb_condition_t *conditions);
 
+/* Accesses of a thread that copy its share of a side's tile. */
+int64_t rkb_staging_items(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
 /* Finds out how a side can be brought.  widest: elements of one access at most; conditions hold already. */
 void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side, uint32_t widest);
 /* The number of a side's element in the buffer of the node `stored`; NULL: it is computed, or its place is guarded. */
@@ -25,7 +27,7 @@ bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
  * places that memory names, which are loaded here.  NULL: it is computed. */
 const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, bool picks, uint32_t *stored);
 
-/* Floats are read as words of four rows by eight columns where rows are terms: these are added to a row, so that none meet in a bank. */
+/* staging.c.  Floats are read as words of four rows by eight columns where rows are terms: these are added to a row, so that none meet in a bank. */
 #define RKB_WORDS_PADDING 8
 /* Elements of a row of the side's tile in shared memory, without those. */
 int64_t rkb_staging_columns(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);

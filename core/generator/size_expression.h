@@ -1,0 +1,13 @@
+/* Expressions of a manifest, and their values in a case.  Pure functions. */
+#ifndef RKB_GENERATOR_SIZE_EXPRESSION_H
+#define RKB_GENERATOR_SIZE_EXPRESSION_H
+
+#include "base/arena.h"
+#include "task/probe.h"
+
+/* Lives in the arena; NULL: the text is no expression. */
+rkb_expression_t *rkb_size_expression(rkb_arena_t *arena, const char *text);
+/* False: it has no value there, as a quotient by zero. */
+bool rkb_size_evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb_value_t *value);
+
+#endif
