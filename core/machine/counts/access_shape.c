@@ -1,11 +1,12 @@
-/* Why a warp's request touches more sectors than its bytes would fill, read off its lanes' addresses.  Pure functions. */
+/* Finds out from its lanes' addresses why a warp's request touches more sectors than its bytes would fill.
+ * Pure functions. */
 #include "machine/counts/access_shape.h"
 
 #define LANES 32
 #define SECTOR 32
 
-/* The distance that most neighbouring lanes keep; lanes at one address count once.  *pairs, *agreeing: neighbours compared,
- * and those that keep it. */
+/* Returns the distance that most neighbouring lanes have; lanes at the same address count once.  *pairs: how
+ * many neighbours were compared; *agreeing: how many have that distance. */
 static int64_t common_distance(const uint64_t *address, uint32_t mask, uint32_t *pairs, uint32_t *agreeing) {
    int64_t distances[LANES], common = 0;
    uint64_t before = 0;
@@ -18,7 +19,8 @@ static int64_t common_distance(const uint64_t *address, uint32_t mask, uint32_t 
       before = here;
       any = true;
    }
-   for (uint32_t n = 0; n < *pairs && *agreeing * 2 < *pairs; n++) { /* the first that half of them keep */
+   /* Takes the first distance that half of them have. */
+   for (uint32_t n = 0; n < *pairs && *agreeing * 2 < *pairs; n++) {
       uint32_t count = 0;
       for (uint32_t k = 0; k < *pairs; k++)
          count += distances[k] == distances[n];
@@ -60,7 +62,8 @@ void machine_access_count(machine_access_causes_t *causes, const rkb_line_access
       }
       least = causes->wasted[n] < causes->wasted[least] ? n : least;
    }
-   causes->access[least] = *access; /* as in the space-saving sketch: a frequent one is never lost for long */
+   /* As in the space-saving sketch, which never loses a frequent one for long. */
+   causes->access[least] = *access;
    causes->wasted[least] += wasted;
 }
 

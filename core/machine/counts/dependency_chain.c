@@ -1,14 +1,16 @@
-/* How much of a warp's work waits for the work before it: the longest chain of dependent instructions through each basic
- * block, weighed by how often the block was executed.  Unrolled code of register tiles has dozens of independent sums
- * between two steps of one, and a speed model that took every instruction for dependent would call it slow
- * (instruction-level parallelism: V. Volkov, 'Understanding Latency Hiding on GPUs', UC Berkeley 2016, chapter 4).
- * Followed are registers, not what passes through memory, and each block by itself.  Only where requests are counted. */
+/* How much of a warp's work waits for the work before it: the longest chain of dependent instructions through
+ * each basic block, weighted by how often the block was executed.  Unrolled code of register tiles adds to
+ * dozens of independent sums in turn.  A speed model that took every instruction for dependent would call it
+ * slow (instruction-level parallelism: V.  Volkov, 'Understanding Latency Hiding on GPUs', UC Berkeley 2016,
+ * chapter 4).  It follows registers, not values that go through memory, and each block by itself; and only
+ * where requests are counted. */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
 
-/* A load from shared memory or a shuffle takes about as long as this many dependent instructions (29 clocks against 4.45 on
- * an H200): it chooses between chains, the model charges what the device profile says. */
+/* A load from shared memory, or a shuffle, takes about as long as this many dependent instructions (29 clocks
+ * against 4.45 on an H200).  This number only chooses between chains; the model charges what the device
+ * profile says. */
 #define SHARED_STEPS 6
 /* The same for a product of matrices: 33 clocks. */
 #define TENSOR_STEPS 7
@@ -77,7 +79,8 @@ static void follow(chains_t *chains, const machine_program_t *program, const mac
    chain_t chain = {0, 0, 0};
    for (uint32_t n = results; n < statement->operand_count; n++)
       chain = longer(chain, chain_of_operand(chains, function, &operands[n], i->block));
-   if (statement->guard != PTX_NONE) { /* a lane that is not written keeps its value, so the result waits for both */
+   /* A lane that is not written keeps its value, so the result waits for the old value and the new one. */
+   if (statement->guard != PTX_NONE) {
       chain = longer(chain, chain_of_register(chains, statement->guard, i->block));
       for (uint32_t n = 0; n < results; n++)
          chain = longer(chain, chain_of_operand(chains, function, &operands[n], i->block));

@@ -1,6 +1,6 @@
-/* What the speed model wants to know of memory requests: sectors of 32 bytes of global memory, by source line too and how
- * many different ones, and wavefronts of shared memory (bank conflicts: 32 banks of 4 bytes).  Counted in the blocks marked
- * 'measured' and scaled to all that were executed. */
+/* What the speed model needs to know about memory requests: sectors of 32 bytes of global memory (how many,
+ * how many different ones, and for which source line), and wavefronts of shared memory (bank conflicts: 32
+ * banks of 4 bytes).  Counted in the blocks marked 'measured', and scaled to all executed blocks. */
 #include "machine/counts/access_shape.h"
 #include "machine/execute/execution.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define SECTOR_SLOTS (1u << 18)
-#define FIRST_SLOTS                                                                                          \
-   (1u << 10) /* before a table grows: most launches touch few sectors, and all slots are 4 MB to clear */
+/* Slots before a table grows: most launches touch few sectors, and clearing all slots is 4 MB of writes. */
+#define FIRST_SLOTS (1u << 10)
 #define MAX_LINES 256
 
 struct line {
@@ -17,27 +17,30 @@ struct line {
    machine_access_causes_t causes;
 };
 
-/* A sector that was asked for: by which of the measured blocks last, and how many sectors they had asked for until then. */
+/* A sector that was asked for: which of the measured blocks asked last, and how many sectors it had asked for
+ * by then. */
 struct slot {
-   uint64_t sector; /* its number + 1; 0: free */
+   uint64_t sector; /* the sector's number + 1; 0: free */
    uint32_t block, at;
 };
 
-/* Requests of shared memory that were counted, by instruction: how many wavefronts they take depends on how far their lanes are from each
- * other and not on where the first one is, and that is the same in every turn of most loops. */
+/* Requests to shared memory whose wavefronts were counted, by instruction.  The number depends on the
+ * distances between the lanes, not on where the first lane is, and in most loops these are the same in every
+ * turn. */
 #define KEPT_REQUESTS 64u
 
 struct kept_request {
-   uint32_t mask, bytes, wavefronts; /* mask 0: none is kept */
-   uint32_t distance[LANES];         /* from the first lane of the mask; outside it 0 */
+   uint32_t mask, bytes, wavefronts; /* mask 0: no request is kept */
+   uint32_t distance[LANES];         /* from the mask's first lane; 0 for lanes outside the mask */
 };
 
 struct machine_sectors {
    struct kept_request requests[KEPT_REQUESTS];
-   struct slot *slots[2]; /* loads, stores */
-   uint32_t room[2];      /* slots: a power of two */
-   uint32_t used[2];      /* SECTOR_SLOTS where there was no memory for more */
-   uint32_t asked;        /* sectors that were asked for; again only where not a moment before */
+   struct slot *slots[2]; /* one table for loads, one for stores */
+   uint32_t room[2];      /* how many slots: a power of two */
+   uint32_t used[2];      /* SECTOR_SLOTS where memory for more slots ran out */
+   /* Sectors that were asked for; a sector counts again only when it was not asked for just before. */
+   uint32_t asked;
    struct line lines[MAX_LINES];
    uint32_t line_count;
 };
@@ -70,7 +73,7 @@ void machine_counters_free(machine_run_t *run) {
    run->sectors = NULL;
 }
 
-/* The slot that holds a sector, or the free one where it belongs. */
+/* Returns the slot of a sector, or the free slot where it belongs. */
 static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
    const uint64_t mask = sectors->room[store] - 1;
    uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46 & mask;
@@ -79,12 +82,12 @@ static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_
    return &sectors->slots[store][at];
 }
 
-/* Twice as many slots. */
+/* Doubles the number of slots. */
 static void grow(struct machine_sectors *sectors, bool store) {
    const uint32_t before = sectors->room[store];
    struct slot *kept = sectors->slots[store], *larger = calloc(2 * (size_t)before, sizeof *larger);
    if (!larger) {
-      sectors->used[store] = SECTOR_SLOTS; /* as if it were full */
+      sectors->used[store] = SECTOR_SLOTS; /* then the table counts as full */
       return;
    }
    sectors->slots[store] = larger;
@@ -95,18 +98,20 @@ static void grow(struct machine_sectors *sectors, bool store) {
    free(kept);
 }
 
-/* Whether so few sectors lie between two requests that they are of one place of a program: lanes side by side, or neighbouring warps. */
+/* Whether so few sectors lie between two requests that they come from one place of a program: lanes side by
+ * side, or neighbouring warps. */
 static bool is_near(uint32_t distance) {
    return distance >> RKB_REUSE_LEAST == 0;
 }
 
-/* A load of a sector that the same block asked for so many sectors ago. */
+/* Counts a load of a sector that the same block asked for so many sectors ago. */
 static void count_reuse(rkb_launch_counters_t *c, uint32_t distance) {
    const int range = is_near(distance) ? 0 : 31 - __builtin_clz(distance) - RKB_REUSE_LEAST;
    c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1]++;
 }
 
-/* Counts a sector once, and loads of it by the same block again; a full table counts no more, and the numbers are then too small. */
+/* Counts each sector once, and the same block's later loads of it.  A full table counts no more, so the
+ * numbers are too small then. */
 static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
                   rkb_launch_counters_t *c) {
    if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
@@ -127,7 +132,7 @@ static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, 
       c->distinct_load_sectors++;
 }
 
-/* The counters of the source line that the warp executes; NULL when there are too many lines. */
+/* Returns the counters of the source line that the warp executes; NULL when there are too many lines. */
 static struct line *find_line(machine_warp_t *warp, bool store) {
    struct machine_sectors *all = warp->run->sectors;
    const machine_instruction_t *i = &warp->program->code[warp->pc];
@@ -210,7 +215,7 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
    return count;
 }
 
-/* Whether no bank is asked for two different words by lanes first to last - 1. */
+/* Whether lanes first to last - 1 ask no bank for two different words. */
 static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t words, uint32_t first,
                              uint32_t last) {
    uint64_t held[32], before = UINT64_MAX, not_row = 0;
@@ -223,7 +228,7 @@ static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t wo
    if (!not_row && (mask >> first & 1) && (last - first) * words <= LANES)
       return true;
    for (uint32_t l = first; l < last && !conflict; l++) {
-      if (!(mask >> l & 1) || address[l] == before) /* neighbours often ask for one word */
+      if (!(mask >> l & 1) || address[l] == before) /* neighbours often ask for the same word */
          continue;
       before = address[l];
       for (uint32_t w = 0; w < words; w++) {
@@ -237,7 +242,7 @@ static bool have_no_conflict(const uint64_t *address, uint32_t mask, uint32_t wo
    return !conflict;
 }
 
-/* The most distinct words that fall into one bank. */
+/* Returns the most different words that lie in one bank. */
 static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_t bytes) {
    uint32_t words = (bytes + 3) / 4, most = 0;
    if (words == 1 && mask) { /* a row of words, or one word for all: the usual cases */
@@ -256,7 +261,7 @@ static uint32_t count_wavefronts(const uint64_t *address, uint32_t mask, uint32_
    /* Wide accesses go in halves or quarters of a warp: each part is a wavefront of its own. */
    for (uint32_t part = 0; part < words; part++) {
       uint32_t first = part * LANES / words, last = (part + 1) * LANES / words, worst = 0;
-      uint64_t before = UINT64_MAX; /* neighbours often ask for one word */
+      uint64_t before = UINT64_MAX; /* neighbours often ask for the same word */
       const uint32_t lanes = mask & (FULL_MASK >> (LANES - (last - first)) << first);
       if (have_no_conflict(address, mask, words, first, last)) {
          most += lanes != 0;

@@ -1,9 +1,10 @@
-/* Which matrix instructions and asynchronous copies the kernels of a plan name, and which of them some warp executed: a kernel that names
- * them where no input leads is no kernel for tensor cores.  On the machine's thread. */
+/* Which matrix instructions and asynchronous copies the kernels of a plan contain, and which of them some
+ * warp executed: a kernel that has them only where no input leads does not use tensor cores.  On the
+ * machine's thread. */
 #include "machine/execute/execution.h"
 #include "machine/decode/operands.h"
 
-/* By what an opcode begins with; the longer ones first. */
+/* Found by the start of an opcode; longer starts come first. */
 static const struct {
    const char *prefix, *name;
 } families[] = {{"wgmma.mma_async", "wgmma.mma_async"},

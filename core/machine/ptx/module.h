@@ -15,7 +15,7 @@
 
 enum ptx_space { PTX_REGISTER = 1, PTX_PARAM, PTX_GLOBAL, PTX_SHARED, PTX_CONST, PTX_LOCAL, PTX_GENERIC };
 
-/* Fundamental types, PTX ISA 9.0, 5.2.1; packed halves count as 32-bit types of their own. */
+/* Fundamental types, PTX ISA 9.0, 5.2.1; packed halves are 32-bit types of their own. */
 enum ptx_type {
    PTX_NO_TYPE,
    PTX_B8,
@@ -40,9 +40,9 @@ enum ptx_type {
    PTX_PRED
 };
 
-/* The position of a symbol's address inside an initialiser. */
+/* The place of a symbol's address in an initialiser. */
 typedef struct ptx_relocation {
-   uint32_t offset;   /* bytes into the variable */
+   uint32_t offset;   /* where in the variable, in bytes */
    uint32_t variable; /* index into the module's variables */
    int64_t addend;
    bool generic; /* generic(symbol): a generic address */
@@ -54,11 +54,11 @@ typedef struct ptx_variable {
    uint32_t type;
    uint32_t alignment;
    uint64_t bytes; /* 0: an extern array, whose size the launch gives */
-   /* in its space: shared window, constant bank, a thread's frame, the parameter space */
+   /* in its space: the shared window, a constant bank, a thread's frame, the parameter space */
    uint64_t offset;
-   uint32_t function; /* owner, or PTX_NONE at module scope */
+   uint32_t function; /* the function that owns it, or PTX_NONE at module scope */
    bool external;
-   uint8_t *initial; /* bytes long, or NULL for zeros */
+   uint8_t *initial; /* as long as the variable, or NULL for zeros */
    ptx_relocation_t *relocations;
    uint32_t relocation_count;
 } ptx_variable_t;
@@ -142,7 +142,7 @@ typedef struct machine_programs machine_programs_t; /* decoded_program.h */
 
 typedef struct rkb_machine_module {
    struct ptx_arena *arena;
-   machine_programs_t *programs; /* its kernels, as far as they were decoded */
+   machine_programs_t *programs; /* its kernels, once they are decoded */
    ptx_function_t *functions;
    uint32_t function_count;
    ptx_variable_t *variables;
@@ -150,8 +150,8 @@ typedef struct rkb_machine_module {
    ptx_file_t *files;
    uint32_t file_count;
    char target[32];
-   bool grid_workspace; /* some kernel asks where the workspace of its grid is */
-   uint32_t error_line; /* 0: the text was read whole */
+   bool grid_workspace; /* some kernel asks for the address of its grid's workspace */
+   uint32_t error_line; /* 0: the whole text was read */
    char error[PTX_MESSAGE];
 } ptx_module_t;
 

@@ -1,4 +1,5 @@
-/* The memory of one module, with a limit and with growing arrays.  It is freed as a whole.  One thread at a time. */
+/* The memory of one module: a limit, and arrays that grow.  All of it is freed at once.  One thread at a
+ * time. */
 #ifndef RKB_MACHINE_PTX_PTX_ARENA_H
 #define RKB_MACHINE_PTX_PTX_ARENA_H
 
@@ -12,7 +13,8 @@ void ptx_arena_free(ptx_arena_t *arena);
 void *ptx_arena_alloc(ptx_arena_t *arena, size_t bytes); /* zeroed, 16-byte aligned; NULL past the limit */
 char *ptx_arena_text(ptx_arena_t *arena, const char *text, size_t length);
 
-/* Room for one more element of an array of count: doubles at powers of two.  The new array, or NULL. */
+/* Makes room for one more element of an array of count, which doubles at powers of two.  Returns the array,
+ * or NULL. */
 void *ptx_arena_grow(ptx_arena_t *arena, void *array, uint32_t count, size_t size);
 
 #endif

@@ -56,7 +56,8 @@ static void read_registers(ptx_reader_t *reader) {
 
 /* Labels ---------------------------------------------------------------------------------------------- */
 
-/* A label's scope is the enclosing braces.  A use may come before the label; ptx_leave then passes it to the outer scope. */
+/* A label's scope is the enclosing braces.  A use may come before its label; ptx_leave then looks for the
+ * label in the outer scope. */
 static uint32_t label_named(ptx_reader_t *reader, const char *text, size_t length) {
    const ptx_name_t *known = ptx_find(reader, text, length);
    if (known && known->kind == PTX_NAME_LABEL)
@@ -308,7 +309,7 @@ static void read_location(ptx_reader_t *reader) {
             ptx_integer(reader);
       }
    }
-   if (place.line == 0) /* "line 0" is the compiler's own code: the last known line says more */
+   if (place.line == 0) /* "line 0" means code of the compiler itself; the last known line helps more */
       return;
    reader->place = place;
 }
@@ -384,7 +385,8 @@ static void read_body_directive(ptx_reader_t *reader) {
 
 void ptx_read_body(ptx_reader_t *reader) {
    uint32_t braces = 1;
-   /* A function without operands has an array of them too, so that "those of a statement that has none" is a place. */
+   /* A function without operands has an array of them too, so that a statement without operands has a valid
+    * place in it. */
    if (!PTX_GROW(reader, reader->function->operands, reader->function->operand_count))
       return;
    ptx_enter(reader);

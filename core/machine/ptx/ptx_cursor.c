@@ -1,5 +1,5 @@
-/* The reader's position in the text: the current token, expected tokens, numbers, and the first failure.  Part of the reader; one
- * thread. */
+/* The reader's position in the text: the current token, expected tokens, numbers, and the first error.  Part
+ * of the reader; one thread. */
 #include "machine/ptx/ptx_reader.h"
 
 #include <stdarg.h>

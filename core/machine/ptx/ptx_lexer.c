@@ -16,7 +16,7 @@ static bool contains(const char *text, size_t length, const char *word) {
    return memmem(text, length, word, strlen(word)) != NULL;
 }
 
-/* nvcc puts comments around inline assembly; nothing else in the text shows where it is. */
+/* nvcc puts comments around inline assembly, and nothing else in the text marks it. */
 static void note_comment(ptx_lexer_t *lexer, const char *text, size_t length) {
    if (contains(text, length, "begin inline asm"))
       lexer->inline_assembly = true;

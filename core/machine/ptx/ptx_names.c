@@ -1,4 +1,5 @@
-/* Names of a module and its nested scopes: a hash table whose chains are popped when a scope is left. */
+/* Names of a module and its nested scopes: a hash table whose chains lose their newest names when a scope
+ * ends. */
 #include "machine/ptx/ptx_reader.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ void ptx_enter(ptx_reader_t *reader) {
       reader->depth++;
 }
 
-/* A label that was used in an inner scope and has not stood there yet is looked for in the next outer one. */
+/* A label that an inner scope uses and does not have is looked for in the next outer scope. */
 void ptx_leave(ptx_reader_t *reader) {
    uint32_t top = reader->name_count;
    while (top && reader->names[top - 1].depth >= reader->depth) {
@@ -58,7 +59,7 @@ void ptx_leave(ptx_reader_t *reader) {
    reader->name_count = top;
    reader->depth -= reader->depth > 0;
    for (uint32_t i = top; i < count && reader->function && reader->depth > 1; i++) {
-      /* still there: popping moves nothing, and declaring overwrites only below i */
+      /* it is still there: leaving a scope moves nothing, and declaring overwrites only below i */
       ptx_name_t name = reader->names[i];
       if (name.kind == PTX_NAME_LABEL && reader->function->labels[name.index].statement == PTX_NONE)
          ptx_declare(reader, name.text, name.kind, name.index);

@@ -1,5 +1,6 @@
-/* Reads a PTX text into a module: directives, variables with their initialisers, functions (their bodies are ptx_body.c).
- * Any text is accepted as input; what cannot be read leaves a sentence and a line in the module.  One thread. */
+/* Reads a PTX text into a module: directives, variables with their initialisers, functions (ptx_body.c reads
+ * their bodies).  Accepts any text; where it cannot read it, the module holds a message and a line.  One
+ * thread. */
 #include "machine/ptx/ptx_reader.h"
 #include "machine/decode/decoded_program.h"
 
@@ -82,7 +83,7 @@ static void number_parameters(ptx_reader_t *reader, ptx_function_t *function) {
 static void read_function(ptx_reader_t *reader, bool entry) {
    ptx_function_t read = {.entry = entry};
    ptx_enter(reader);
-   /* Result and parameters are read before the name is known to be new, into the frame of this function. */
+   /* Result and parameters are read into this function's frame, before it is known whether the name is new. */
    reader->function = &read;
    reader->function_index = PTX_NONE;
    reader->frame_bytes = 0;
@@ -96,7 +97,7 @@ static void read_function(ptx_reader_t *reader, bool entry) {
    read_function_directives(reader, &read);
    bool declared_only = ptx_take(reader, ";");
    uint32_t depth = reader->depth;
-   reader->depth = 0; /* the function's own name belongs to the module, below its parameters' scope */
+   reader->depth = 0; /* the function's own name belongs to the module, outside of its parameters' scope */
    uint32_t parameters = reader->name_count;
    uint32_t index = ptx_failed(reader) ? PTX_NONE : enter_function(reader, read.name);
    reader->depth = depth;
@@ -121,7 +122,7 @@ static void read_function(ptx_reader_t *reader, bool entry) {
    if (!function->defined)
       *function = read;
    reader->function = NULL;
-   /* Leaving pops every name above the scope's start, and the function's own is among them when it is new. */
+   /* Leaving a scope removes every name since its start, among them the function's own when it is new. */
    ptx_leave(reader);
    if (fresh && !ptx_failed(reader) && !ptx_find(reader, read.name, strlen(read.name)))
       ptx_declare(reader, read.name, PTX_NAME_FUNCTION, index);

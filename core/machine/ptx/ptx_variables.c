@@ -77,7 +77,7 @@ static void read_initialiser(ptx_reader_t *reader, ptx_variable_t *variable) {
    } while (depth && !ptx_failed(reader) && reader->lexer.token.kind != PTX_TOKEN_END);
 }
 
-/* .param of a kernel and of a function are numbered by hand: the caller knows which of the two it is. */
+/* The caller numbers .param variables, since it knows whether they belong to a kernel or to a function. */
 static void place_variable(ptx_reader_t *reader, ptx_variable_t *variable) {
    if (variable->space != PTX_LOCAL && variable->space != PTX_PARAM)
       return;
@@ -106,13 +106,14 @@ uint32_t ptx_read_variable(ptx_reader_t *reader, uint32_t space, bool external) 
          uint64_t alignment = ptx_integer(reader);
          if (alignment == 0 || alignment > 65536 || (alignment & (alignment - 1)))
             ptx_fail(reader, "an alignment is not a power of two up to 65536");
-         if (!variable.alignment) /* ".ptr .align" speaks of the pointee */
+         if (!variable.alignment) /* ".ptr .align" is about what the pointer points to */
             variable.alignment = (uint32_t)alignment;
          continue;
       } else if (ptx_at(reader, ".v2") || ptx_at(reader, ".v4")) {
          vector = (uint32_t)(token->text[2] - '0');
       } else if (ptx_at(reader, ".ptr")) {
-         variable.alignment = ptx_type_bytes(variable.type); /* what follows describes the pointee */
+         /* What follows is about what the pointer points to. */
+         variable.alignment = ptx_type_bytes(variable.type);
       } else if (!(variable.alignment && (ptx_at(reader, ".global") || ptx_at(reader, ".const") ||
                                           ptx_at(reader, ".shared") || ptx_at(reader, ".local"))) &&
                  !ptx_at(reader, ".attribute")) {
