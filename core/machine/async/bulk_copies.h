@@ -1,5 +1,6 @@
-/* Bulk copies between global and shared memory (PTX ISA 9.0, 9.7.9.25.4 and .5): what of them is on its way, in groups of the thread that
- * started it; and the moving of bytes with all that is known of them.  Owned by the block; on the machine's thread. */
+/* Bulk copies between global and shared memory (PTX ISA 9.0, 9.7.9.25.4 and .5): which are in flight, in
+ * groups of the thread that started them; and moving bytes with everything that is known about them.  Owned
+ * by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_BULK_COPIES_H
 #define RKB_MACHINE_ASYNC_BULK_COPIES_H
 
@@ -8,7 +9,7 @@
 /* A row of bytes that are consecutive in both memories. */
 typedef struct machine_row {
    machine_region_t *region;
-   uint64_t offset; /* in the region */
+   uint64_t offset; /* offset in the region */
    uint32_t shared; /* offset in shared memory */
    uint32_t bytes;
 } machine_row_t;
@@ -17,27 +18,28 @@ typedef struct machine_bulk_groups machine_bulk_groups_t;
 machine_bulk_groups_t *machine_bulk_groups_new(machine_run_t *run, uint32_t threads);
 void machine_bulk_groups_free(machine_run_t *run, machine_bulk_groups_t *groups);
 void machine_bulk_groups_begin(machine_block_t *block);
-/* The actor of the lane's groups, and the count at which the group that is open is done. */
+/* Returns the actor of the lane's groups; *count is the count at which the open group is done. */
 uint32_t machine_bulk_group(machine_warp_t *warp, uint32_t lane, uint32_t *count);
 void machine_bulk_commit(machine_warp_t *warp, uint32_t lanes);
 /* All but the last pending groups of each lane have read what they copy. */
 void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending);
 
-/* Whether size bytes from an offset on lie in shared memory, at a multiple of alignment; a finding otherwise. */
+/* Whether size bytes from an offset on are in shared memory, at a multiple of alignment; else makes a
+ * finding. */
 bool machine_bulk_shared(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes,
                          uint32_t alignment, uint32_t *offset);
-/* The same of global memory, by 16 bytes. */
+/* The same for global memory, at a multiple of 16 bytes. */
 bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes, bool store,
                          machine_row_t *row);
-/* The move alone. */
+/* Moves a row's bytes and makes no checks. */
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row);
 void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
-/* Moves a row to shared memory, or from there; checks the accesses to global memory, as the lane's own. */
+/* Moves a row to shared memory, or from there; checks its accesses to global memory as accesses of the lane. */
 void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
 void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
-/* Zeros, or other fill of two bytes' or four bytes' period, where nothing is read. */
+/* Fills bytes where nothing is read: with zeros, or with a pattern of two or four bytes. */
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern);
-/* What a bulk operation does to both memories' counters. */
+/* Adds a bulk operation to both memories' counters. */
 void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool store);
 
 #endif

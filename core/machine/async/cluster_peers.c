@@ -41,7 +41,7 @@ static uint32_t threads_each(const machine_block_t *block) {
    return block->cluster.warps * LANES;
 }
 
-/* Whether a thread knows that some thread of the block has begun. */
+/* Whether a thread knows that some thread of that block has begun. */
 static bool knows_begun(const machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    const machine_block_t *block = warp->block;
    const uint32_t each = threads_each(block),
@@ -81,7 +81,7 @@ bool machine_peer_touched(machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    return true;
 }
 
-/* Whether some thread of the block knew, when it ended, what that thread had done: the block was there until then. */
+/* Whether some thread of that block knew at its end what the thread had done: the block was there until then. */
 static bool outlived(const machine_block_t *block, uint32_t rank, uint32_t thread, uint32_t clock) {
    const uint32_t each = threads_each(block), first = rank * each;
    for (uint32_t t = first; t < first + block->cluster.threads; t++)

@@ -10,15 +10,16 @@
 
 typedef struct machine_peers machine_peers_t;
 
-/* Of so many threads, in all blocks of a cluster.  NULL when memory ran out. */
+/* For so many threads, in all blocks of a cluster.  NULL when memory ran out. */
 machine_peers_t *machine_peers_new(machine_run_t *run, uint32_t threads, uint32_t blocks);
 void machine_peers_free(machine_run_t *run, machine_peers_t *peers);
 void machine_peers_begin(machine_block_t *block);
 /* The lane is about to use shared memory of the block of that rank, which is not its own; false after a finding. */
 bool machine_peer_touched(machine_warp_t *warp, uint32_t lane, uint32_t rank);
-/* The same by an asynchronous operation that it starts: the other block must wait for its end (operations.h). */
+/* The same for an asynchronous operation that the lane starts: the other block must wait for its end
+ * (operations.h). */
 bool machine_peer_written(machine_warp_t *warp, uint32_t lane, uint32_t rank);
-/* All threads have ended: whether each block may have ended before another one used its memory. */
+/* Called when all threads have ended: whether each block may have ended before another one used its memory. */
 void machine_peers_end(machine_block_t *block);
 
 #endif

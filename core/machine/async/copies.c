@@ -1,5 +1,5 @@
-/* Asynchronous copies that are on their way (copies.h): a slot for each instruction of a warp that started some, and for each word of
- * shared memory the slot and lane that it belongs to.  On the machine's thread. */
+/* Asynchronous copies in flight (copies.h): a slot for each instruction of a warp that started some, and for
+ * each word of shared memory the slot and lane that it belongs to.  On the machine's thread. */
 #include "machine/async/copy_slots.h"
 #include "machine/races/races.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Nobody else touched the bytes since the last barrier. */
+/* Whether nobody else touched the bytes since the last barrier. */
 static bool untouched(const machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t me) {
    for (uint32_t g = to >> block->shared_shift; g <= (to + bytes - 1) >> block->shared_shift; g++) {
       const uint32_t record = block->shared_races[g], writer = record >> 11 & SEVERAL,

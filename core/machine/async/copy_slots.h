@@ -6,12 +6,11 @@
 #include "machine/async/copies.h"
 
 #define MOST_THREADS 1024u
-#define MOST_SLOTS                                                                                           \
-   (1u << 20) /* instructions whose copies are on their way; each started at least one of 4 bytes */
+#define MOST_SLOTS (1u << 20) /* instructions with copies in flight, each of at least 4 bytes */
 
 typedef struct copy {
    uint32_t pc, warp, bytes;
-   uint32_t lanes; /* whose copies are on their way; 0: the slot is free */
+   uint32_t lanes; /* lanes whose copies are in flight; 0: the slot is free */
    uint32_t group[LANES], to[LANES];
    machine_region_t *region; /* NULL: the source is only read */
    uint64_t from[LANES];
@@ -20,14 +19,14 @@ typedef struct copy {
 
 struct machine_copies {
    copy_t *slots;
-   uint32_t count, room, first_free; /* slots below it are taken */
-   uint32_t live, sources;           /* slots with copies on their way; of those, with a region */
+   uint32_t count, room, first_free; /* all slots below first_free are taken */
+   uint32_t live, sources;           /* slots with copies in flight, and those among them with a region */
    uint32_t words;
-   uint32_t committed[MOST_THREADS]; /* groups of each thread so far */
+   uint32_t committed[MOST_THREADS]; /* how many groups each thread has committed */
    uint32_t *owner;                  /* by word of shared memory: slot * 32 + lane + 1, or 0 */
 };
 
-/* The packed records of these words of shared memory name this writer. */
+/* Makes this writer the one in the packed records of these words of shared memory. */
 void machine_copies_mark(machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t writer);
 
 #endif

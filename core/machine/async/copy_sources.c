@@ -1,4 +1,4 @@
-/* Sources of copies that are on their way (copy_sources.h).  On the machine's thread. */
+/* Sources of copies in flight (copy_sources.h).  On the machine's thread. */
 #include "machine/async/copy_sources.h"
 #include "machine/async/operations.h"
 #include "machine/races/knowledge.h"
@@ -12,7 +12,7 @@
 typedef struct copy_source {
    uint32_t operation;
    const machine_region_t *region;
-   uint64_t first, end; /* bytes of the region; of a tile, all its rows lie between */
+   uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
    bool is_tile;
    machine_tile_t tile;
 } copy_source_t;
@@ -42,7 +42,7 @@ bool machine_copy_sources_kept(const machine_block_t *block) {
    return block->copy_sources && block->copy_sources->count;
 }
 
-/* All threads that are left know of its end. */
+/* Whether all threads that are left know of the copy's end. */
 static bool known_to_all(const machine_block_t *block, const machine_operation_t *operation) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t left = block->warps[w].alive; left; left &= left - 1)
@@ -61,7 +61,7 @@ static void forget_ended(machine_block_t *block) {
    sources->count = kept;
 }
 
-/* A place for one more; NULL after a finding, or without memory. */
+/* Makes room for one more source; NULL after a finding, or when memory ran out. */
 static copy_source_t *add(machine_warp_t *warp) {
    machine_copy_sources_t *sources = warp->block->copy_sources;
    if (sources->count == sources->room)

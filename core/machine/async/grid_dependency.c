@@ -7,7 +7,7 @@
 void machine_grid_dependency_begin(machine_launch_t *launch, uint32_t warps) {
    machine_run_t *run = launch->run;
    if (!launch->plan->dependent || !run->races) {
-      run->overlap_first = launch->first_serial; /* a launch behind this one may overlap with this one */
+      run->overlap_first = launch->first_serial; /* a launch behind this one may run at the same time */
       return;
    }
    struct machine_grid_dependency *dependency = machine_alloc(run, sizeof *dependency);
@@ -57,7 +57,7 @@ void machine_grid_wait(machine_warp_t *warp, uint32_t lanes) {
    dependency->list[dependency->count++] = (grid_wait_t){warp->number, fresh, warp->block->time};
 }
 
-/* By a barrier of the whole block, or what else told the lane of a thread that has waited. */
+/* Whether a barrier of the whole block, or something else, told the lane about a thread that has waited. */
 static bool was_told(const machine_warp_t *warp, uint32_t lane, const grid_wait_t *wait) {
    const uint32_t thread = wait->warp * LANES + (uint32_t)__builtin_ctz(wait->lanes);
    return wait->time < warp->block->barrier_time ||
@@ -77,7 +77,8 @@ static bool is_known(machine_warp_t *warp, uint32_t lane) {
    return false;
 }
 
-/* Whether what was done under a name (races.h) may be in no order with what the lane does now, because its launch may still run. */
+/* Whether what was done under a name (races.h) may be unordered with what the lane does now, because its
+ * launch may still run. */
 static bool unordered(machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_launch_t *launch = warp->block->launch;
    const uint64_t block = name >> 32;
@@ -85,7 +86,7 @@ static bool unordered(machine_warp_t *warp, uint32_t lane, uint64_t name) {
           !is_known(warp, lane);
 }
 
-/* With a launch that may still run. */
+/* Reports a conflict with a launch that may still run. */
 static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                              uint32_t bytes, bool store, bool other_wrote) {
    rkb_machine_finding_t *finding = machine_find(
@@ -103,7 +104,7 @@ static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region
    snprintf(finding->space, sizeof finding->space, "global");
 }
 
-/* Before a lane's access: false after a finding. */
+/* Checks a lane's access before it is made; false after a finding. */
 static bool launches_ordered(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
                              uint64_t offset, uint32_t bytes, bool store) {
    const uint64_t by_path = region->read_only_path ? (uint64_t)region->read_only_path[granule] << 32 : 0;

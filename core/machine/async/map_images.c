@@ -9,7 +9,8 @@
 #define MOST_STEP 8u
 #define MOST_STRIDE (UINT64_C(1) << 40)
 
-/* What a .elemtype of tensormap.replace names: the driver has its flushing types last, PTX beside the others. */
+/* The types that .elemtype of tensormap.replace names.  The driver lists its flushing types last; PTX lists
+ * each beside the type that it belongs to. */
 static const uint8_t types[] = {RKB_MAP_U8,   RKB_MAP_U16,  RKB_MAP_U32,     RKB_MAP_I32,     RKB_MAP_U64,
                                 RKB_MAP_I64,  RKB_MAP_F16,  RKB_MAP_F32,     RKB_MAP_F32_FTZ, RKB_MAP_F64,
                                 RKB_MAP_BF16, RKB_MAP_TF32, RKB_MAP_TF32_FTZ};
@@ -25,7 +26,7 @@ uint32_t machine_map_element(uint32_t type) {
 void machine_map_image(const machine_run_t *run, uint32_t number, uint8_t out[RKB_MAP_BYTES]) {
    const rkb_plan_map_t *map = &run->plan->maps[number];
    machine_map_image_t image;
-   memset(&image, 0, sizeof image); /* padding too: images are compared */
+   memset(&image, 0, sizeof image); /* clears the padding too, since images are compared */
    image.magic = MAGIC;
    image.address = run->regions[map->buffer].base + map->offset;
    image.number = (uint16_t)number;
@@ -111,7 +112,7 @@ static const rkb_plan_map_t *refuse(machine_warp_t *warp, uint32_t lane, const c
    return NULL;
 }
 
-/* Where the tensor lies now; false after a finding. */
+/* Finds where the tensor is now; false after a finding. */
 static bool place(machine_warp_t *warp, uint32_t lane, uint64_t address, rkb_plan_map_t *map) {
    machine_run_t *run = warp->run;
    const machine_region_t *region = machine_region_at(run, address);
@@ -133,7 +134,8 @@ static bool place(machine_warp_t *warp, uint32_t lane, uint64_t address, rkb_pla
    return true;
 }
 
-/* The rules that the driver's encoder has for maps of a host (core/kernel/tensor_map.c), of what can be changed. */
+/* Checks what can be changed by the rules that the driver's encoder has for maps of a host
+ * (core/kernel/tensor_map.c). */
 static const rkb_plan_map_t *checked(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                      rkb_plan_map_t *map) {
    static const uint32_t widths[] = {0, 32, 64, 128};

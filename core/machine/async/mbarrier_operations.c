@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* A state: the phase, and the arrivals that were missing when it was taken. */
+/* Returns a state: the phase, and the arrivals that were missing when it was taken. */
 static uint64_t state_of(const machine_mbarrier_t *mbarrier) {
    return (uint64_t)mbarrier->phase << 32 | mbarrier->pending;
 }
@@ -18,7 +18,7 @@ static machine_mbarrier_t *find(machine_warp_t *warp, uint32_t lane, uint32_t of
    return machine_mbarrier_usable(warp, lane, mbarrier, offset, false, what) ? mbarrier : NULL;
 }
 
-/* Whether everybody who used the object before is ordered before the lane, and no copy is on its way to it. */
+/* Whether everybody who used the object before is ordered before the lane, and no copy to it is in flight. */
 static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                         const char *what) {
    const machine_block_t *block = warp->block;
@@ -161,7 +161,7 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
       note_own_completion(warp, lane, mbarrier, copied);
 }
 
-/* All copies of the lane that are on their way end, as far as others are concerned, with the phase. */
+/* For others, all copies of the lane in flight end with the phase. */
 static void arrive_after_copies(machine_warp_t *warp, uint32_t lane, uint32_t offset, bool counts) {
    machine_mbarrier_t *mbarrier = find(warp, lane, offset, "arrives");
    if (!mbarrier || !machine_mbarrier_in_phase(warp, lane, mbarrier, "arrives"))

@@ -1,5 +1,5 @@
-/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and the finding when no warp can continue.  On the
- * machine's thread. */
+/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and the finding when no warp can
+ * go on.  On the machine's thread. */
 #include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"
@@ -12,7 +12,7 @@
 typedef struct group {
    machine_mbarrier_t *mbarrier;
    uint32_t lanes;
-   uint32_t awaited; /* so many phases must be complete */
+   uint32_t awaited; /* how many phases must be complete */
    bool complete;
 } group_t;
 
@@ -20,7 +20,8 @@ static bool waits_by_parity(const machine_instruction_t *i) {
    return i->operation == MBARRIER_TEST_PARITY || i->operation == MBARRIER_TRY_PARITY;
 }
 
-/* What a lane waits for.  By parity that is the phase that is not complete if it has this parity, and the one before if not. */
+/* Finds what a lane waits for.  A wait by parity is for the phase that is not complete if that has this
+ * parity, else for the one before. */
 static bool awaited_by(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, group_t *group) {
    const machine_mbarrier_t *mbarrier = group->mbarrier;
    if (waits_by_parity(i)) {
@@ -62,7 +63,8 @@ static bool make_group(machine_warp_t *warp, const machine_instruction_t *i, uin
           awaited_by(warp, i, lane, group);
 }
 
-/* Whether the lanes must be told once more that their phase is not complete: they do not know that it is. */
+/* Whether the lanes must get one more answer that their phase is not complete, because they do not know that
+ * it is. */
 static bool fails_once(const machine_warp_t *warp, const group_t *group) {
    bool fails = false;
    for (uint32_t left = group->lanes; left; left &= left - 1) {
@@ -77,7 +79,8 @@ static bool fails_once(const machine_warp_t *warp, const group_t *group) {
    return fails;
 }
 
-/* A wait by parity that could have passed two phases earlier: nothing told the thread of the phase between. */
+/* Whether a wait by parity is for the right phase.  It is not, where it could have passed two phases earlier:
+ * nothing told the thread about the phase between. */
 static bool right_phase(machine_warp_t *warp, const machine_instruction_t *i, const group_t *group) {
    const machine_mbarrier_t *mbarrier = group->mbarrier;
    for (uint32_t left = waits_by_parity(i) && group->awaited > mbarrier->first + 1 ? group->lanes : 0; left;
@@ -167,7 +170,7 @@ static bool any_stalled(const machine_block_t *block) {
    return false;
 }
 
-/* Lanes of a stalled fragment's warp that wait for it to come to where they are. */
+/* Lanes of the warp of a stalled fragment that wait for it to come to them. */
 static bool let_others_pass(machine_block_t *block) {
    bool any = false;
    block->mbarriers->overtakes = true;
@@ -179,7 +182,8 @@ static bool let_others_pass(machine_block_t *block) {
    return any;
 }
 
-/* A loop may test several mbarriers in turn, so every wait is answered once more that its phase is not complete. */
+/* A loop may test several mbarriers in turn, so every wait gets one more answer that its phase is not
+ * complete. */
 static void let_all_fail(machine_block_t *block) {
    machine_mbarriers_t *mbarriers = block->mbarriers;
    for (uint32_t n = 0; n < mbarriers->count; n++)
@@ -205,7 +209,7 @@ bool machine_mbarriers_unstick(machine_block_t *block) {
    return true;
 }
 
-/* A thread that arrived in the phase before and has not in this one; PTX_NONE: there is none. */
+/* Returns a thread that arrived in the phase before and has not arrived in this one; PTX_NONE: there is none. */
 static uint32_t absent(const machine_block_t *block, const machine_mbarrier_t *mbarrier) {
    for (uint32_t t = 0; t < block->threads; t++)
       if (mbarrier->arrived_before[t] && !mbarrier->arrived[t])

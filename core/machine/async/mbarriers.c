@@ -116,7 +116,8 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
       return true;
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane;
-   /* the next arrival at the cluster's barrier, even a relaxed one, passes on what fence.mbarrier_init released */
+   /* the next arrival at the cluster's barrier, even a relaxed one, passes on what fence.mbarrier_init
+    * released */
    const bool told = mbarrier->fenced && machine_cluster_waits(warp, lane) > mbarrier->fence_arrivals;
    const char *missing =
       !told && !machine_knows(knowledge, me, mbarrier->init_thread, mbarrier->init_clock)

@@ -37,38 +37,44 @@ enum machine_mbarrier_operation {
 typedef struct machine_mbarrier {
    uint32_t offset;
    bool live;
-   bool fenced;             /* by fence.mbarrier_init of the thread that initialised it */
-   uint32_t fence_arrivals; /* at the cluster's barrier, of that thread before its fence */
+   bool fenced;             /* the thread that initialised it has executed fence.mbarrier_init */
+   uint32_t fence_arrivals; /* that thread's arrivals at the cluster's barrier before its fence */
    uint32_t actor;          /* PTX_NONE where races are not followed */
-   uint32_t phase;          /* completed ones, since the first object at this place */
-   uint32_t first;          /* of them, before the object was initialised: its own phases count from there */
-   uint32_t expected, pending; /* arrivals, of each phase and still missing in this one */
+   uint32_t phase;          /* how many phases are complete, since the first object at this place */
+   /* How many of these were complete before the object was initialised: its own phases count from there. */
+   uint32_t first;
+   uint32_t expected, pending; /* arrivals that each phase expects, and those that are missing in this one */
    int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
    uint32_t copies;            /* complete_tx operations of this phase */
-   bool counted;               /* among those that copies completed a phase of, for speed models */
+   /* Whether it counts, for speed models, among those of which copies completed a phase. */
+   bool counted;
    uint32_t init_thread, init_clock, init_pc;
    uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
-   uint64_t expect_bytes;             /* all of them */
+   uint64_t expect_bytes;             /* bytes of all expect_tx of this phase */
    struct {
-      uint32_t thread, pc; /* of the arrival or copy that completed it */
+      uint32_t thread, pc; /* of the arrival or copy that completed the phase */
    } done[2];              /* the last two phases, each by its parity */
-   void *memory;                      /* of the following */
+   void *memory;           /* memory of the following fields */
    uint32_t *arriving,
-      *completed; /* rows of knowledge: of this phase's arrivals; of the last phase's.  NULL without races */
+      /* Rows of knowledge: of this phase's arrivals, and of the last phase's.  NULL where races are not
+       * followed. */
+      *completed;
    uint32_t *users; /* by thread: its clock when it last used the object */
    uint32_t
-      *failed; /* by thread: the count of phases that it waits for and has been told once are not complete */
+      /* By thread: the number of phases that it waits for, if it was told once that they are not complete. */
+      *failed;
    uint8_t *arrived,
-      *arrived_before; /* by thread: arrivals in this phase, and in the one before; up to 255 */
+      *arrived_before; /* by thread: arrivals in this phase, and in the one before, up to 255 */
 } machine_mbarrier_t;
 
 typedef struct machine_mbarriers {
    machine_mbarrier_t *all;
    uint32_t count, room;
-   uint32_t threads, width; /* of the block; of a row of knowledge */
-   uint16_t *at;            /* by eight bytes of shared memory: number + 1 of the one there, live or not */
+   uint32_t threads, width; /* threads of the block; words of a row of knowledge */
+   /* For each eight bytes of shared memory: the number + 1 of the object there, live or not. */
+   uint16_t *at;
    uint32_t shared_bytes;
-   uint32_t patience; /* how often all stalled waits may fail once more before that is a deadlock */
+   uint32_t patience; /* how often all stalled waits may get one more answer before the run is a deadlock */
    bool overtakes;    /* fragments may go on before stalled ones of their warp */
 } machine_mbarriers_t;
 
