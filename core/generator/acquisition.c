@@ -1,4 +1,4 @@
-/* Which untried schedule is worth a build.  One thread a graph. */
+/* Chooses the untried schedule that is worth a build.  One thread a graph. */
 #include "generator/acquisition.h"
 
 #include <math.h>
@@ -10,15 +10,17 @@
 #include "generator/forecast.h"
 #include "generator/kernel_text.h"
 
-#define LEAST_TRIED 6u  /* fewer accepted kernels say nothing */
+#define LEAST_TRIED 6u  /* fewer accepted kernels are too few to learn from */
 #define DRAWS 6000u     /* schedules that one call draws; those that belong to other slots are skipped */
-#define LOOKED_AT 400u  /* and of which it guesses the time */
+#define LOOKED_AT 400u  /* schedules whose time one call forecasts */
 #define ELITES 4u       /* the number of best schedules near which others are drawn */
-#define KEPT 24u        /* the most promising; what cannot be written gives way to the next */
-#define WORST 1.4       /* logarithm: times past four times the best are all as bad */
-#define GROUPS 4u      /* requests in flight do not know of each other: they look at different schedules, four parts of them in turn */
-#define GROUPED 16u    /* so many of them take the most promising of their part; the next so many the second, and so on */
-#define CURIOSITY 1.5   /* most deviations that count in a schedule's favour */
+#define KEPT 24u        /* the most promising schedules; when one cannot be written, the next is tried */
+#define WORST 1.4       /* in logarithms: times past four times the best count as equally bad */
+/* Requests in flight do not know of each other, so they take turns to look at four parts of the schedules. */
+#define GROUPS 4u
+/* So many requests take the most promising of their part, the next so many the second, and so on. */
+#define GROUPED 16u
+#define CURIOSITY 1.5 /* deviations that count in a schedule's favour, at most */
 
 typedef struct promising {
    rkb_schedule_t schedule;
@@ -33,11 +35,12 @@ typedef struct acquisition {
    enum rkb_focus focus;
    rkb_forecast_t *forecast;
    rkb_schedule_t *bases; /* the parent, then elites */
-   int64_t numbers[ELITES + 1]; /* of their candidates; of the parent 0 */
-   double weights[ELITES + 1][RKB_MAX_SCHEDULE_LAUNCHES]; /* of a base's launches: roots of their estimated times */
+   int64_t numbers[ELITES + 1]; /* the numbers of their candidates; 0 for the parent */
+   /* Of each base's launches: the roots of their estimated times. */
+   double weights[ELITES + 1][RKB_MAX_SCHEDULE_LAUNCHES];
    uint32_t base_count;
    double best, curiosity;
-   promising_t *places, *kept[KEPT]; /* kept: by ascending score, each in a place of its own */
+   promising_t *places, *kept[KEPT]; /* kept: by ascending score; each is in a place of its own */
    uint32_t kept_count;
 } acquisition_t;
 
@@ -48,7 +51,7 @@ static int by_time(const void *left, const void *right) {
    return *a < *b ? -1 : *a > *b;
 }
 
-/* The tried kernels that count, best first: all, or the better part and the latest. */
+/* Chooses the tried kernels that count, best first: all of them, or the better part and the latest. */
 static uint32_t choose_tried(const rkb_experience_t *experience, const rkb_schedule_tried_t **chosen) {
    const rkb_schedule_tried_t **sorted = rkb_allocate(experience->count + 1, sizeof *sorted);
    const uint32_t recent = RKB_FORECAST_MOST / 4, late = experience->count > recent ? experience->count - recent : 0;
@@ -75,7 +78,7 @@ static uint64_t key_of(const rkb_graph_t *graph, const rkb_schedule_t *schedule)
    return key;
 }
 
-/* What lies past the launches of a schedule is left as it is: a schedule is large, and most have few launches. */
+/* Copies only the launches that a schedule has: a schedule is large, and most have few. */
 static void copy_schedule(rkb_schedule_t *to, const rkb_schedule_t *from) {
    to->count = from->count;
    memcpy(to->launches, from->launches, from->count * sizeof *from->launches);
@@ -94,7 +97,7 @@ static void add_base(acquisition_t *own, const rkb_schedule_t *schedule, int64_t
    own->base_count++;
 }
 
-/* Learns from what was tried.  False: that is too little. */
+/* Learns from what was tried.  False: too little was. */
 static bool learn(acquisition_t *own, const rkb_experience_t *experience, rkb_schedule_t *scratch) {
    const rkb_schedule_tried_t *chosen[RKB_FORECAST_MOST];
    const uint32_t count = choose_tried(experience, chosen);
@@ -139,7 +142,7 @@ static bool same_work(const rkb_launch_t *a, const rkb_launch_t *b) {
           memcmp(a->roots, b->roots, a->root_count * sizeof *a->roots) == 0;
 }
 
-/* Takes some launches of another base. */
+/* Takes some launches from another base. */
 static void take_launches(const acquisition_t *own, const rkb_schedule_t *other, rkb_schedule_t *schedule) {
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t o = 0; o < other->count; o++)
@@ -147,9 +150,10 @@ static void take_launches(const acquisition_t *own, const rkb_schedule_t *other,
             schedule->launches[l] = other->launches[o];
 }
 
-/* A schedule near one of the bases: the parent as often as all others.  False: arithmetic is against it. */
+/* Draws a schedule near one of the bases; the parent is chosen as often as all others together.  False:
+ * arithmetic refuses it. */
 static bool draw_near(const acquisition_t *own, uint32_t *base, rkb_schedule_t *drawn) {
-   char note[320] = ""; /* several changes of one decision are one in the end */
+   char note[320] = ""; /* several changes of one decision count as one */
    const uint32_t others = own->base_count - 1;
    *base = others && rkb_random_below(own->stream, 2) ? 1 + (uint32_t)rkb_random_below(own->stream, others) : 0;
    copy_schedule(drawn, &own->bases[*base]);
@@ -188,7 +192,7 @@ static bool is_kept(const acquisition_t *own, const rkb_schedule_t *schedule, do
    return false;
 }
 
-/* Draws schedules and keeps the most promising of those that are this slot's. */
+/* Draws schedules, and keeps the most promising of those that belong to this slot. */
 static void look_around(acquisition_t *own, uint32_t slot, rkb_schedule_t *drawn) {
    uint32_t base;
    for (uint32_t n = 0, looked = 0; n < DRAWS && looked < LOOKED_AT; n++) {
@@ -207,7 +211,8 @@ static uint64_t text_key(const char *text) {
    return rkb_hash64(text, strlen(text), 0);
 }
 
-/* keys: of the tried texts, filled when the first is asked for; most texts begin alike, so that comparing them whole takes long. */
+/* keys: hashes of the tried texts, made when the first is needed.  Most texts begin alike, so comparing them
+ * whole takes long. */
 static bool is_known(const rkb_experience_t *experience, uint64_t **keys, const char *text) {
    if (!*keys) {
       *keys = rkb_allocate(experience->count + 1, sizeof **keys);
@@ -221,7 +226,7 @@ static bool is_known(const rkb_experience_t *experience, uint64_t **keys, const 
    return false;
 }
 
-/* The decisions that differ from the base's, which has the same launches, and the guess. */
+/* Describes the decisions that differ from the base's, which has the same launches, and the forecast. */
 static void describe(const acquisition_t *own, const promising_t *found, char *note, size_t size) {
    size_t used = 0;
    for (uint32_t l = 0; l < found->schedule.count; l++) {

@@ -1,4 +1,4 @@
-/* Other schedules near one, and mixtures of two.  One thread a graph. */
+/* Schedules near another one, and mixtures of two.  One thread a graph. */
 #include "generator/changes.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@
 
 #define ATTEMPTS 40
 
-/* A launch is drawn by the root of what it takes: the slowest most often, and none never. */
+/* Draws a launch with a chance that grows with the root of its time: the slowest comes most often, and every
+ * launch comes sometimes. */
 static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                             const rkb_schedule_t *schedule) {
    double weights[RKB_MAX_SCHEDULE_LAUNCHES], sum = 0;
@@ -31,7 +32,7 @@ static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target
 }
 
 double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
-   /* In the order of enum rkb_decision; a decision without a weight would never be changed. */
+   /* In the order of enum rkb_decision.  A decision with the weight 0 would never change. */
    static const double table[][RKB_DECISIONS] = {
       [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2, 2, 2, 2, 2, 1, 2, 1, 0.2, 2, 2, 1, 2, 1, 1, 1, 0.5, 1, 1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 2, 1, 1, 1, 1, 0.5, 0.5},
       [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3, 3, 1, 1, 1, 1, 3, 1, 0.2, 1, 1, 2, 3, 3, 1, 1, 0.5, 1, 1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 3, 1, 1, 1, 1, 0.5, 0.5},
@@ -55,7 +56,7 @@ static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, co
    return RKB_THREADS;
 }
 
-/* The next value up or down, or any: a step of one is as likely as all others together. */
+/* Draws the next value up or down, or any other: a single step is as likely as all other values together. */
 static int64_t draw_value(rkb_random_t *stream, uint32_t decision, int64_t now) {
    const int64_t *values = rkb_decision_values(decision);
    uint32_t count = 0, at = 0;
@@ -98,7 +99,7 @@ static void change_decision(const rkb_graph_t *graph, const rkb_target_t *target
        rkb_decision_name(decision), (long long)before, (long long)launch->decisions[decision]);
 }
 
-/* Another shape of the tile, so that a block keeps about as many threads. */
+/* Draws another shape of the tile, with about as many threads a block. */
 static void change_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch,
                         char *note, size_t size) {
    const bool warps = launch->mapping == RKB_MAP_TENSOR || launch->mapping == RKB_MAP_ONLINE_TENSOR;
@@ -119,7 +120,7 @@ static bool is_online(const rkb_launch_t *launch) {
    return launch->mapping == RKB_MAP_ONLINE || launch->mapping == RKB_MAP_ONLINE_TENSOR;
 }
 
-/* Scores by ordinary arithmetic or by tensor cores of some type. */
+/* Draws ordinary arithmetic or tensor cores of some type for scores. */
 static void change_online(const rkb_target_t *target, rkb_random_t *stream, rkb_launch_t *launch) {
    static const int64_t paths[] = {RKB_TENSOR_PATH_BF16, RKB_TENSOR_PATH_TF32X3};
    const int64_t path = paths[rkb_random_below(stream, sizeof paths / sizeof paths[0])];
@@ -161,7 +162,7 @@ static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target,
    return true;
 }
 
-/* A value that was computed where it is read gets a place in memory, or loses it. */
+/* Stores a value that was computed where it is read, or the other way round. */
 static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule,
                            char *note, size_t size) {
    const uint32_t node = (uint32_t)rkb_random_below(stream, graph->node_count);
@@ -195,7 +196,7 @@ static bool separate_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, 
    return rkb_partition_separate(schedule, graph, number);
 }
 
-/* Takes launch `from`'s work over. */
+/* Gives one launch the work of launch `from` as well. */
 static bool take_over(rkb_schedule_t *schedule, uint32_t into, uint32_t from) {
    rkb_launch_t *to = &schedule->launches[into];
    const rkb_launch_t *of = &schedule->launches[from];
@@ -210,7 +211,7 @@ static bool take_over(rkb_schedule_t *schedule, uint32_t into, uint32_t from) {
    return true;
 }
 
-/* A convolution goes to the registers of those who own the windows over it. */
+/* Moves a convolution into the registers of the threads that own the windows over it. */
 static bool join_windows(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t convolution, uint32_t pool) {
    const rkb_launch_t before = schedule->launches[pool];
    if (before.anchor_count != 1 || graph->nodes[before.anchors[0]].kind != RKB_NODE_POOL ||
@@ -225,7 +226,7 @@ static bool join_windows(const rkb_graph_t *graph, rkb_schedule_t *schedule, uin
    return true;
 }
 
-/* Rows that take over sums over rows, of each place or of pieces, keep those for a second launch. */
+/* Rows that take over sums over rows, of each place or of pieces, need a second launch for these. */
 static void settle_sums(const rkb_graph_t *graph, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    const bool pieces = rkb_launch_has_segment_sums(graph, launch), places = rkb_launch_has_stretch_sums(graph, launch);
@@ -241,7 +242,7 @@ static void settle_sums(const rkb_graph_t *graph, rkb_launch_t *launch) {
    d[RKB_WARPS] = 0;
 }
 
-/* Two launches of single elements, or of rows, become one; the later one's work joins the earlier one's. */
+/* Joins two launches of single elements, or of rows; the later one's work goes to the earlier one. */
 static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule,
                           char *note, size_t size) {
    if (schedule->count < 2)
@@ -263,7 +264,7 @@ static bool join_launches(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
    return true;
 }
 
-/* A launch gets a range of blocks in the kernel of one before it, or a kernel of its own again. */
+/* Gives a launch a range of blocks in the kernel of an earlier launch, or a kernel of its own again. */
 static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_schedule_t *schedule, char *note, size_t size) {
    if (schedule->count < 2)
       return false;
@@ -337,7 +338,7 @@ bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_ran
    return found;
 }
 
-/* Some launches share kernels, where that is legal. */
+/* Lets some launches share kernels, where that is legal. */
 static void draw_beside(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream, rkb_schedule_t *schedule) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    for (uint64_t more = rkb_random_below(stream, 4); more > 0; more--) {
@@ -405,6 +406,6 @@ bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_rand
          *mine = *other;
          say(note, note_size, "%s%s", taken++ ? ", " : "launches of the second parent: ", label(graph, mine));
       }
-   /* All launches of the second would be the second again. */
+   /* taking all launches of the second would give the second again */
    return taken > 0 && memcmp(first, second, sizeof *first) != 0 && is_legal(graph, target, first);
 }

@@ -1,4 +1,4 @@
-/* Long rows, and columns whose values no cache holds: see columns_start.h. */
+/* Long rows, and columns whose values no cache holds (columns_start.h). */
 #include "generator/columns_start.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define LONG_ROW 65536
 
-/* Whether some of a launch's reductions come after others. */
+/* Whether some reductions of a launch need others. */
 static bool has_passes(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       for (uint32_t b = 0; b < launch->anchor_count; b++)
@@ -19,9 +19,11 @@ static bool has_passes(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
-/* A few rows that are long leave most of the device idle, unless each pass is split.  But a pass of its own reads its rows from memory
- * again: past an eighth of the multiprocessors the profiler's model finds one launch faster.  Where the cache does not hold the rows, all
- * passes read memory anyway; on an H100 32 blocks, each with a row of 16 MB, took twice as long as a kernel of split passes. */
+/* A few long rows leave most of the device idle, unless each pass is split.  But a pass that is a launch of
+ * its own reads its rows from memory again: where there are more rows than an eighth of the multiprocessors,
+ * the profiler's model finds one launch faster.  Where the cache does not hold the rows, all passes read
+ * memory anyway.  On an H100 32 blocks, each with a row of 16 MB, took twice as long as a kernel of split
+ * passes. */
 bool rkb_rows_want_passes(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    const double rows = rkb_bench_elements(graph, launch->anchors[0]),
                 length = rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) / rows;

@@ -6,10 +6,10 @@
 #include "generator/schedule.h"
 #include "generator/target.h"
 
-/* Whether each pass over a launch's rows should be a launch of its own, whose rows are split. */
+/* Whether each pass over a launch's rows should be a launch of its own, which splits the rows. */
 bool rkb_rows_want_passes(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
-/* What is computed from the values under a launch's columns is written by the same launch, where the cache does not hold them: they are
- * read once then, and the launch before is gone.  False: nothing changed. */
+/* Lets the launch of columns also write what is computed from the values under them, where the cache does not
+ * hold these values.  They are read once then, and the launch before it goes.  False: nothing changed. */
 bool rkb_columns_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
                       uint32_t number);
 

@@ -22,7 +22,7 @@ static const rkb_size_t *window_of(const rkb_graph_t *graph, const rkb_node_t *n
 
 int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node) {
    double stride = 0;
-   /* A window of one place has too few products to hide that whole rows are copied. */
+   /* A window of one place has too few products for the time in which whole rows are copied. */
    bool one = node->kind != RKB_NODE_CONVOLUTION || window_of(graph, node, RKB_CONVOLUTION_DOWN)->at[0] > 1 ||
               window_of(graph, node, RKB_CONVOLUTION_ALONG)->at[0] > 1;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
@@ -55,7 +55,8 @@ bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *laun
    return good;
 }
 
-/* Channels of a part lie in different banks where its pixels are an odd multiple: of eight for four channels, of four for eight. */
+/* Channels of a part are in different banks if the number of its pixels is an odd multiple: of eight for four
+ * channels, of four for eight. */
 static void fit_banks(rkb_convolution_extent_t *e, int64_t multiple) {
    const int64_t width = e->width, height = e->height;
    int64_t least = INT64_MAX;
@@ -74,7 +75,8 @@ static int64_t reach_of(const rkb_graph_t *graph, const rkb_node_t *node, const 
    if (!e->in_phases)
       return (places - 1) * e->stride + 1 + (e->window[side] - 1) * e->dilation[side];
    const rkb_size_t *padding = number_of(graph, node, side, 1);
-   const bool later = !padding->constant || padding->at[0] % e->stride > 0; /* some phases lie one further */
+   /* Some phases begin one place later. */
+   const bool later = !padding->constant || padding->at[0] % e->stride > 0;
    return places + (e->window[side] + e->stride - 1) / e->stride - 1 + later;
 }
 
@@ -125,7 +127,8 @@ int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const in
 }
 
 int64_t rkb_convolution_room_pitch(const rkb_convolution_extent_t *e) {
-   return RKB_CONVOLUTION_GROUP_CHANNELS * e->taps + 4; /* four lanes' rows begin in different banks */
+   /* So that four lanes' rows begin in different banks. */
+   return RKB_CONVOLUTION_GROUP_CHANNELS * e->taps + 4;
 }
 
 int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d) {
@@ -158,7 +161,7 @@ static const char *pixels_refused(const int64_t *d) {
    return NULL;
 }
 
-/* Of the weight's gradient: a warpgroup for each row of the window, with the sums of all its taps. */
+/* In the weight's gradient each row of the window has a warpgroup, with the sums of all its taps. */
 static const char *channels_refused(const int64_t *d) {
    if (!d[RKB_HELD] || d[RKB_TILE_K] != RKB_CONVOLUTION_TERMS || d[RKB_STRIP])
       return "the image is split in registers, and the terms brought at a time are 32 pixels of a row";

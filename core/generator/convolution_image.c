@@ -1,4 +1,4 @@
-/* Looks at the images of convolutions by warpgroups.  One thread. */
+/* Describes the images of convolutions by warpgroups (convolution_image.h).  One thread. */
 #include "generator/convolution_image.h"
 
 #include "generator/product_tile.h"
@@ -18,7 +18,7 @@ static bool find_images(rkb_writer_t *writer, uint32_t factor, uint32_t *stored)
           writer->storage[*stored].dtype == RKB_F32;
 }
 
-/* Whether the root's neighbours are those of the product's last dim: pixels, or taps. */
+/* Whether the root's neighbours are neighbours along the product's last dim: pixels, or taps. */
 static bool lies_as_product(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const uint32_t product = launch->anchors[0];
    return rkb_product_is_turned(graph, product, launch->roots[0]) &&
@@ -47,7 +47,7 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                            rkb_index_size(indices, tile->node->integers[RKB_CONVOLUTION_HEAD + 3 * side + 1]),
                         *reach = rkb_index_constant(indices, (tile->extent.window[side] - 1) *
                                                                 tile->extent.dilation[side]);
-      if (in_phases) { /* of the taps of one phase, and counted by strides */
+      if (in_phases) { /* taps of one phase, counted in strides */
          const rkb_index_t *stride = rkb_index_constant(indices, tile->extent.stride);
          const int64_t taps = (tile->extent.window[side] + tile->extent.stride - 1) / tile->extent.stride;
          tile->before[side] =
@@ -57,9 +57,9 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
          tile->before[side] =
             tile->backwards ? rkb_index_make(indices, RKB_INDEX_DIFFERENCE, reach, padding) : padding;
       for (uint32_t s = 0; s < RKB_SAMPLES; s++)
-         good = good &&
-                (tile->before[side]->at[s] >= 0 ||
-                 (in_phases && side == RKB_CONVOLUTION_DOWN)); /* rows may be copied from behind the first */
+         good =
+            good && (tile->before[side]->at[s] >= 0 ||
+                     (in_phases && side == RKB_CONVOLUTION_DOWN)); /* copies may begin behind the first row */
    }
    tile->blocks[0] = rkb_tiles_along(writer, tile->product.column.extent[0], tile->d[RKB_TILE_M]);
    tile->blocks[1] = rkb_tiles_along(writer, pixels->extent[2], tile->extent.row);
@@ -68,7 +68,7 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    return good && !writer->failed;
 }
 
-/* False: the size is a constant that does not satisfy the condition, or there is no room for it. */
+/* Adds a condition.  False: the size is a constant that does not satisfy it, or there is no room for it. */
 static bool add(const rkb_graph_t *graph, rkb_condition_t wanted,
                 rkb_condition_t conditions[RKB_TENSOR_CONDITIONS], uint32_t *count) {
    const rkb_size_t *size = &graph->sizes.list[wanted.size];
@@ -86,8 +86,8 @@ static bool add(const rkb_graph_t *graph, rkb_condition_t wanted,
    return true;
 }
 
-/* Whether a size has all values that any drawn case gives it in cases that satisfy the conditions too: then expressions of it that are equal in
- * these are equal. */
+/* Whether the cases that satisfy the conditions have all values of a size that any drawn case has.  Then
+ * expressions of the size that are equal in those cases are equal. */
 static bool is_covered(rkb_writer_t *writer, uint32_t size) {
    const rkb_index_t *index = rkb_index_size(&writer->indices, size);
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
@@ -100,7 +100,7 @@ static bool is_covered(rkb_writer_t *writer, uint32_t size) {
    return true;
 }
 
-/* A padding that conditions tie to other sizes has the value of the first bench case. */
+/* A padding that the conditions tie to other sizes gets the value of the first bench case. */
 static bool add_paddings(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
                          const rkb_node_t *node, rkb_condition_t conditions[RKB_TENSOR_CONDITIONS],
                          uint32_t *count) {
@@ -129,7 +129,8 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
    *count = 0;
    const int64_t stride = rkb_convolution_stride(graph, node);
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
-   /* Channels in whole fragments: with fewer, sums would be cut more often than docs/numerics.md allows for. */
+   /* Channels must come in whole fragments: with fewer, sums would be cut more often than docs/numerics.md
+    * allows. */
    bool good =
       of_weight
          ? add(graph,
@@ -177,7 +178,7 @@ const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_
    return apart == 1 ? place : rkb_arena_format(writer->arena, "%s * %lld", place, (long long)apart);
 }
 
-/* "{buffer: x, dims: ..., box: ...}" of a factor that is images. */
+/* Returns "{buffer: x, dims: ..., box: ...}" for a factor that consists of images. */
 static const char *map_of(rkb_writer_t *writer, uint32_t factor, uint32_t stored, const char *name,
                           const char *box) {
    const rkb_storage_t *storage = &writer->storage[stored];

@@ -7,19 +7,21 @@
 #include "generator/warpgroup_start.h"
 
 #define LAUNCH_NANOSECONDS 1500.0
-#define TILE_NANOSECONDS 1500.0 /* until a tile's first product, and for its sums on their way out */
+/* Time before a tile's first product, and for its sums on their way to memory. */
+#define TILE_NANOSECONDS 1500.0
 #define STEP_NANOSECONDS 20.0
-#define STEP_CHANNELS 32.0 /* or pixels of a weight's gradient */
+#define STEP_CHANNELS 32.0 /* channels of a step, or pixels of a weight's gradient */
 #define BYTES_A_NANOSECOND 3500.0
-#define PART_BYTES 8.0    /* for an element of a part: it is written and read */
-#define WEIGHT_SHARE 0.65 /* of wgmma's rate, that the gradient of a weight is taken to reach */
+#define PART_BYTES 8.0    /* bytes for an element of a part, which is written and read */
+#define WEIGHT_SHARE 0.65 /* the assumed share of wgmma's rate for the gradient of a weight */
 
-/* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size (docs/results/2026-11-26-table:
- * 3,465 us for each convolution of resnet_block, of which the estimate for a product says 2,090). */
+/* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size
+ * (docs/results/2026-11-26-table: 3,465 us for each convolution of resnet_block; the estimate for a product
+ * is 2,090). */
 #define GATHERED 1.7
 
-/* Tiles, with the share of wgmma's rate that they are taken to reach: a warp that owns more pixels and channels loads and splits less for each
- * product. */
+/* Tiles, with the assumed share of wgmma's rate: a warp that owns more pixels and channels loads and splits
+ * less for each product. */
 static const struct {
    int64_t channels, pixels, groups;
    double share;
@@ -31,7 +33,8 @@ static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
    return s->constant ? (double)s->at[0] : rkb_sizes_bench_at(&graph->sizes, s->text, bench);
 }
 
-/* Whether the kernel runs in a bench case: the stride that it is for, and rows and channels that tensor maps describe. */
+/* Whether the kernel runs in a bench case: the case has the kernel's stride, and rows and channels that
+ * tensor maps describe. */
 static bool runs_in(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t bench) {
    const rkb_node_t *image = &graph->nodes[node->inputs[0]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
@@ -53,7 +56,7 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
                     *weight = &graph->nodes[node->inputs[1]];
    const int64_t *d = launch->decisions;
    const double apart = node->kind == RKB_NODE_CONVOLUTION_INPUT ? (double)rkb_convolution_stride(graph, node)
-                                                                 : 1; /* the pixels of a tile */
+                                                                 : 1; /* pixels of a tile */
    const double row = d[RKB_STRIP] ? (double)d[RKB_STRIP] : 32, channels = (double)d[RKB_TILE_M],
                 pixels = (double)d[RKB_TILE_N],
                 steps = ceil(size_in(graph, image->shape[1], bench) / STEP_CHANNELS) *
@@ -68,7 +71,7 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
                                        steps * (STEP_NANOSECONDS + pixels * channels * STEP_CHANNELS / rate));
 }
 
-/* The same of a weight's gradient: its blocks go over rows of pixels, and a second launch adds their parts. */
+/* The same for a weight's gradient: its blocks go over rows of pixels, and a second launch adds their parts. */
 static double weight_estimate_in(const rkb_graph_t *graph, const rkb_target_t *target,
                                  const rkb_launch_t *launch, double share, uint32_t bench) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *grad = &graph->nodes[node->inputs[1]];
@@ -87,7 +90,7 @@ static double weight_estimate_in(const rkb_graph_t *graph, const rkb_target_t *t
                     : time;
 }
 
-/* The geometric mean over the bench cases; HUGE_VAL: the kernel does not run in some of them. */
+/* Returns the geometric mean over the bench cases; HUGE_VAL: the kernel does not run in some of them. */
 static double estimate(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch,
                        double share) {
    double sum = 0;
@@ -102,7 +105,8 @@ static double estimate(const rkb_graph_t *graph, const rkb_target_t *target, con
    return count ? exp(sum / count) : HUGE_VAL;
 }
 
-/* The decisions that every launch of warpgroups has, near those of before; then as many stages as there is room for.  False: it is refused. */
+/* Sets the decisions that every launch of warpgroups has, near the former ones, then as many stages as there
+ * is room for.  False: it is refused. */
 static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t groups,
                    rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
@@ -110,7 +114,7 @@ static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t
    d[RKB_ORDER] = 0;
    rkb_tensor_settle(graph, target->shared_bytes, launch);
    d[RKB_GROUPS] = groups;
-   /* Of the launches for other cases, whose pixels need registers too. */
+   /* For the launches of other cases, whose pixels need registers too. */
    d[RKB_WARP_M] = d[RKB_TILE_N] > 64 ? 64 : 32;
    d[RKB_WARP_N] = d[RKB_TILE_M] > 64 && d[RKB_TILE_N] > 128 ? 64 : 32;
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, target->shared_bytes);)
@@ -119,7 +123,8 @@ static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t
           !rkb_launch_refused(graph, launch, target->shared_bytes);
 }
 
-/* Parts of a weight's gradient: few leave multiprocessors idle, and many are added for longer. */
+/* Chooses the parts of a weight's gradient: few parts leave multiprocessors idle, and many take longer to
+ * add. */
 static bool suit_weight(const rkb_graph_t *graph, const rkb_target_t *target, double least,
                         rkb_launch_t *launch) {
    const rkb_launch_t before = *launch;

@@ -5,8 +5,9 @@
 #include "generator/schedule.h"
 #include "generator/target.h"
 
-/* Gives a launch of mapping TENSOR parts of images and warpgroups where these are faster by estimate in the bench cases.  False: left alone.
- * Whether its images are stored as they are copied is not known here. */
+/* Lets a launch of mapping TENSOR use parts of images and warpgroups, where an estimate says that this is
+ * faster in the bench cases.  False: the launch is unchanged.  Whether its images can be copied as they are
+ * stored is not known here. */
 bool rkb_convolution_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
 
 #endif

@@ -1,5 +1,5 @@
-/* How values scale with statistics of their rows, by the rules of products and rkb_online_quotients, and where a mask makes them zero.  Pure
- * functions of a graph. */
+/* How values scale with statistics of their rows, by the rules for products and quotients, and where a mask
+ * makes them zero.  Pure functions of a graph. */
 #include "generator/degree.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ bool rkb_reads(const rkb_graph_t *graph, uint32_t value, uint32_t on) {
    return depends(graph, value, on, seen);
 }
 
-/* How a value scales with exp(-largest), or with 1 / of: 1 for exp(x - largest), -1 for a quotient by a sum.  RKB_NO_DEGREE: neither. */
+/* The power of exp(-largest), or of 1 / of, by which a value scales: 1 for exp(x - largest), -1 for a
+ * quotient by a sum.  RKB_NO_DEGREE: it scales with no power. */
 int rkb_degree_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
    const rkb_node_t *node = &graph->nodes[number];
    int degrees[RKB_MAX_OPERANDS] = {0};

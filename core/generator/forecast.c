@@ -1,4 +1,4 @@
-/* Guesses of times (forecast.h).  One thread a forecast. */
+/* Forecasts of times (forecast.h).  One thread a forecast. */
 #include "generator/forecast.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 #define LENGTH_START 2.5     /* steps in a decision's list of values */
 #define LENGTH_LEAST 0.6
 #define LENGTH_GREATEST 20.0
-#define LENGTH_PENALTY 0.15  /* per squared logarithm of what lies between a length and the start */
+#define LENGTH_PENALTY 0.15  /* for each squared logarithm of a length divided by the start */
 #define OTHER_MAPPING 2.0    /* squared distance of two mappings of the same work */
-#define LEAST_WEIGHT 0.03    /* of a launch */
-#define FIT_MOST 64u         /* observations that the lengths are fitted to */
+#define LEAST_WEIGHT 0.03    /* the least weight of a launch */
+#define FIT_MOST 64u         /* observations to which the lengths are fitted */
 
 /* A launch as a point: its work, its stores, and the index of each decision in its list of values. */
 typedef struct place {
@@ -28,7 +28,7 @@ typedef struct place {
 typedef struct point {
    place_t *places;
    uint32_t count;
-   double weight; /* sum */
+   double weight; /* a sum of weights */
 } point_t;
 
 struct rkb_forecast {
@@ -37,9 +37,10 @@ struct rkb_forecast {
    point_t points[RKB_FORECAST_MOST];
    uint32_t count;
    double values[RKB_FORECAST_MOST], weights[RKB_FORECAST_MOST], mean, variance;
-   double inverse[RKB_DECISIONS]; /* of lengths */
+   double inverse[RKB_DECISIONS];                       /* inverse lengths */
    double factor[RKB_FORECAST_MOST][RKB_FORECAST_MOST]; /* lower triangle of the correlation's Cholesky factor */
-   double columns[RKB_FORECAST_MOST][RKB_FORECAST_MOST]; /* the same transposed, so that a guess runs along memory */
+   /* The same transposed, so that a forecast reads memory in order. */
+   double columns[RKB_FORECAST_MOST][RKB_FORECAST_MOST];
 };
 
 static uint64_t work_of(const rkb_launch_t *launch) {
@@ -128,7 +129,8 @@ static double correlation(const rkb_forecast_t *forecast, const point_t *a, cons
    return sum / sqrt(a->weight * b->weight);
 }
 
-/* Cholesky's factor of the first `count` observations, row by row.  False: not positive definite. */
+/* Computes Cholesky's factor of the first `count` observations, row by row.  False: the matrix is not
+ * positive definite. */
 static bool factorise(rkb_forecast_t *forecast, uint32_t count) {
    for (uint32_t i = 0; i < count; i++) {
       double *row = forecast->factor[i];
@@ -145,7 +147,7 @@ static bool factorise(rkb_forecast_t *forecast, uint32_t count) {
    return true;
 }
 
-/* weights = factor^-1 (values - mean); returns their squared length. */
+/* Computes weights = factor^-1 (values - mean); returns their squared length. */
 static double solve_forward(rkb_forecast_t *forecast, uint32_t count) {
    double squares = 0;
    for (uint32_t i = 0; i < count; i++) {
@@ -158,7 +160,8 @@ static double solve_forward(rkb_forecast_t *forecast, uint32_t count) {
    return squares;
 }
 
-/* Negative logarithm of the likelihood, the variance at its best, plus the penalty of unlikely lengths (equation 2.30). */
+/* Negative logarithm of the likelihood, with the best variance, plus the penalty for unlikely lengths
+ * (equation 2.30). */
 static double loss(rkb_forecast_t *forecast, uint32_t count) {
    if (!factorise(forecast, count))
       return INFINITY;
@@ -172,7 +175,7 @@ static double loss(rkb_forecast_t *forecast, uint32_t count) {
    return sum;
 }
 
-/* Coordinate steps, each kept where the loss falls. */
+/* Changes one length after the other, and keeps each change that lowers the loss. */
 static void fit_lengths(rkb_forecast_t *forecast, uint32_t count) {
    static const double steps[] = {0.4, 0.65, 1.5, 2.5};
    double least = loss(forecast, count);
@@ -208,7 +211,7 @@ bool rkb_forecast_fit(rkb_forecast_t *forecast) {
       for (uint32_t k = 0; k <= i; k++)
          forecast->columns[k][i] = forecast->factor[i][k];
    forecast->variance = fmax(solve_forward(forecast, n) / n, 1e-6);
-   for (uint32_t i = n; i-- > 0;) { /* the transposed factor, from the last row up */
+   for (uint32_t i = n; i-- > 0;) { /* uses the transposed factor, from the last row up */
       forecast->weights[i] /= forecast->factor[i][i];
       for (uint32_t k = 0; k < i; k++)
          forecast->weights[k] -= forecast->factor[i][k] * forecast->weights[i];
@@ -227,7 +230,8 @@ void rkb_forecast_guess(rkb_forecast_t *forecast, const rkb_schedule_t *schedule
       *mean += forecast->weights[i] * same;
       solved[i] = same;
    }
-   for (uint32_t k = 0; k < forecast->count; k++) { /* each entry gets the same sums in the same order as row by row */
+   /* Each entry gets the same sums in the same order as row by row. */
+   for (uint32_t k = 0; k < forecast->count; k++) {
       const double *column = forecast->columns[k], entry = solved[k] / column[k];
       explained += entry * entry;
       for (uint32_t i = k + 1; i < forecast->count; i++)

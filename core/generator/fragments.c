@@ -6,7 +6,8 @@
 #include "generator/warpgroup_text.h"
 #include "reference/dtype.h"
 
-/* The input that a value is, seen through views and conversions that lose nothing; RKB_NO_NODE: it is computed. */
+/* Returns the input that a value is, seen through views and conversions that lose nothing; RKB_NO_NODE: the
+ * value is computed. */
 static uint32_t source_of(const rkb_graph_t *graph, uint32_t node) {
    for (;;) {
       const rkb_node_t *from = &graph->nodes[node];
@@ -37,7 +38,7 @@ bool rkb_fragment_is_legal(const rkb_graph_t *graph, uint32_t product, int64_t p
    switch (path) {
    case RKB_TENSOR_PATH_BF16: /* docs/numerics.md: both factors may be rounded to 8 bits */
       return strcmp(precision, "bf16") == 0 || strcmp(precision, "fp8") == 0;
-   case RKB_TENSOR_PATH_FP16: /* 11 bits, and half's range: where the factors are stored so */
+   case RKB_TENSOR_PATH_FP16: /* 11 bits, and half's range: only where the factors are stored in this type */
       return strcmp(precision, "fp16") == 0 && both_stored(graph, node, RKB_F16);
    case RKB_TENSOR_PATH_TF32X3:
       return strncmp(precision, "fp32", 4) == 0 || strcmp(precision, "tf32") == 0 || strcmp(precision, "fp16") == 0;
@@ -177,7 +178,8 @@ void rkb_fragment_helpers(const char *code, rkb_text_t *out) {
       const char *found = strstr(code, call);
       while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
          found = strstr(found + 1, call);
-      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned("); /* by a function of this list */
+      /* A function of this list calls it. */
+      const bool called = strcmp(helpers[h].name, "split_tf32") == 0 && strstr(code, "split_turned(");
       if (found || called)
          rkb_text_format(out, "%s\n", helpers[h].text);
    }

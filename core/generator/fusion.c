@@ -1,4 +1,5 @@
-/* Finds products with scores between: softmax with both products around it, its gradients.  One thread a graph. */
+/* Finds products with scores between them: softmax with both products around it, and its gradients.  One
+ * thread a graph. */
 #include "generator/fusion.h"
 
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 #include "generator/starts.h"
 #include "reference/dtype.h"
 
-/* Scores (products) and statistics that a value is made of, in the graph's order. */
+/* The scores (products) and statistics from which a value is made, in the graph's order. */
 typedef struct made {
    bool scores[RKB_MAX_GRAPH_NODES], reduces[RKB_MAX_GRAPH_NODES];
    uint32_t score_count, reduce_count;
-   bool other; /* it needs a heavy node of another kind */
+   bool other; /* whether it needs a heavy node of another kind */
 } made_t;
 
 static void look_behind(const rkb_graph_t *graph, uint32_t number, bool *seen, made_t *made) {
@@ -37,7 +38,8 @@ static void look_behind(const rkb_graph_t *graph, uint32_t number, bool *seen, m
       look_behind(graph, node->inputs[i], seen, made);
 }
 
-/* Whether a launch can be written when its inputs are in memory: every heavy node of another launch counts as an input. */
+/* Whether a launch can be written when its inputs are in memory; every heavy node of another launch counts as
+ * an input. */
 static bool is_possible(rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
    rkb_node_t *const nodes = graph->nodes;
    const uint32_t outputs = graph->output_count;
@@ -74,8 +76,9 @@ static bool narrow(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return all;
 }
 
-/* Tiles that people use for such kernels, the largest first; the first that is possible is taken.  Of few rows a thread has one;
- * where several products share the registers, a thread has fewer columns, so that more warps hide each other's waits. */
+/* Tiles that people use for such kernels, the largest first; the first possible one is taken.  With few rows
+ * a thread has one row.  Where several products share the registers, a thread has fewer columns, so that more
+ * warps hide each other's waits. */
 static bool fit_tiles(rkb_graph_t *graph, rkb_launch_t *launch, int64_t shared_bytes) {
    static const int64_t tiles[][4] = {{8, 64, 1, 4},  {16, 64, 1, 4}, {128, 64, 8, 8}, {64, 64, 8, 8}, {64, 64, 8, 4},
                                       {64, 32, 8, 4}, {64, 32, 4, 4}, {32, 32, 4, 4},  {16, 32, 2, 4}};
@@ -121,7 +124,7 @@ static bool add_marked(const rkb_graph_t *graph, rkb_launch_t *launch, const boo
    return fits;
 }
 
-/* Keeps a launch that can be written. */
+/* Keeps a launch if it can be written. */
 static bool keep(rkb_graph_t *graph, rkb_launch_t *launch, int64_t shared_bytes, rkb_fusions_t *fusions) {
    if (fusions->count == RKB_MAX_FUSIONS || !fit_tiles(graph, launch, shared_bytes))
       return false;
@@ -137,7 +140,7 @@ static bool has(const rkb_launch_t *launch, uint32_t node) {
    return false;
 }
 
-/* Drops launches of statistics that the last one makes too. */
+/* Drops launches of statistics that the last launch makes as well. */
 static void drop_contained(const rkb_graph_t *graph, rkb_fusions_t *fusions) {
    const rkb_launch_t last = fusions->launches[fusions->count - 1];
    uint32_t kept = 0;
@@ -153,7 +156,7 @@ static void drop_contained(const rkb_graph_t *graph, rkb_fusions_t *fusions) {
    fusions->count = kept;
 }
 
-/* The statistics alone, for launches that cannot make them on their way. */
+/* Keeps a launch of the statistics alone, for launches that cannot make them themselves. */
 static bool keep_statistics(rkb_graph_t *graph, const made_t *made, int64_t shared_bytes, rkb_fusions_t *fusions) {
    rkb_launch_t launch = empty_launch();
    made_t behind = {0};
@@ -176,7 +179,7 @@ static bool keep_statistics(rkb_graph_t *graph, const made_t *made, int64_t shar
    return true;
 }
 
-/* Another product of the same scores joins a launch that has one already. */
+/* Adds another product of the same scores to a launch that has one already. */
 static bool join(rkb_graph_t *graph, const made_t *made, uint32_t out, int64_t shared_bytes, rkb_fusions_t *fusions) {
    for (uint32_t f = 0; f < fusions->count; f++) {
       rkb_launch_t launch = fusions->launches[f];

@@ -1,5 +1,5 @@
-/* Kernels from a task's graph, for callers that need not know graphs and schedules.  Every call reads the graph anew (about 20 ms), so
- * that calls share nothing: any thread.  Texts belong to the caller (free). */
+/* Kernels from a task's graph, for callers that need not know graphs and schedules.  Every call reads the
+ * graph anew (about 20 ms), so calls share nothing: any thread.  The caller frees texts. */
 #ifndef RKB_GENERATOR_GENERATOR_H
 #define RKB_GENERATOR_GENERATOR_H
 
@@ -13,7 +13,7 @@ typedef struct rkb_generator {
    rkb_target_t target;
 } rkb_generator_t;
 
-/* As the functions of <rkb/ext/schedule.h>, which say what each does and what a NULL text means. */
+/* The same as the functions of <rkb/ext/schedule.h>, where it says what each does and what a NULL text means. */
 int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err);
 int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source,
                        rkb_error_t *err);

@@ -6,7 +6,7 @@
 #include "base/random.h"
 
 #define LEAST_PROBES 8u
-#define LEAST_PROBES_OF_ONE 5u /* where a size is one number: so many fewer of them vary */
+#define LEAST_PROBES_OF_ONE 5u /* where a size has one value: fewer probes vary then */
 
 static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                               uint32_t condition_count, uint32_t usable[RKB_PROBES]) {
@@ -145,7 +145,8 @@ static int64_t apply(enum rkb_index_kind kind, int64_t a, int64_t b) {
    }
 }
 
-/* A quotient that is the same for all lanes of a vector is written without the lane, so that it is computed once for the vector. */
+/* Writes a quotient that is the same for all lanes of a vector without the lane, so that it is computed once
+ * for the vector. */
 static const rkb_index_t *without_lane(rkb_indices_t *indices, const rkb_index_t *index) {
    const rkb_index_t *lane = indices->lane;
    if (index->kind != RKB_INDEX_QUOTIENT || !lane || !rkb_index_mentions(index, lane))
@@ -211,7 +212,7 @@ const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const u
    return number;
 }
 
-/* A coordinate is called like its dim, in small letters. */
+/* Names a coordinate like its dim, in small letters. */
 static const rkb_index_t *called(rkb_indices_t *indices, const rkb_index_t *index, uint32_t size) {
    const char *name = indices->graph->sizes.list[size].name;
    if (index->kind < RKB_INDEX_SUM || index->name || !*name)
@@ -226,7 +227,7 @@ static const rkb_index_t *called(rkb_indices_t *indices, const rkb_index_t *inde
 void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,
                      const rkb_index_t **at) {
    const rkb_index_t *rest = number;
-   uint32_t first = 0; /* dims of size 1 in front have no say */
+   uint32_t first = 0; /* leading dims of size 1 do not count */
    while (first < rank && rkb_index_is(rkb_index_size(indices, shape[first]), 1))
       at[first++] = rkb_index_constant(indices, 0);
    for (uint32_t d = rank; d-- > first;) {
@@ -247,7 +248,7 @@ const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, con
    return elements;
 }
 
-/* The dims of a shape that are not 1: their coordinates alone say where an element lies. */
+/* Finds the dims of a shape that are not 1: their coordinates alone tell where an element is. */
 static uint32_t wide_dims(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, uint32_t *wide) {
    uint32_t count = 0;
    for (uint32_t d = 0; d < rank; d++)
@@ -256,7 +257,7 @@ static uint32_t wide_dims(rkb_indices_t *indices, uint32_t rank, const uint32_t 
    return count;
 }
 
-/* The fewest dims of both, from the first ones on, that hold equally many elements. */
+/* Finds the fewest dims of both shapes, from the first ones on, that hold equally many elements. */
 static void equal_dims(rkb_indices_t *indices, const uint32_t *shape, const uint32_t *wide, uint32_t count, const uint32_t *to_shape,
                        const uint32_t *to_wide, uint32_t to_count, uint32_t *taken, uint32_t *to_taken) {
    const rkb_index_t *elements = rkb_index_constant(indices, 1);

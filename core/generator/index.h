@@ -25,16 +25,16 @@ enum rkb_index_kind {
 
 typedef struct rkb_index {
    enum rkb_index_kind kind;
-   bool uniform; /* of constants and sizes alone: the same for all threads */
+   bool uniform; /* made of constants and sizes alone, so the same for all threads */
    const struct rkb_index *left, *right;
    int64_t constant;
    uint32_t size;          /* of a size */
    const char *name;       /* of a variable; of others a hint, or NULL */
-   struct rkb_index *next; /* in its bucket */
+   struct rkb_index *next; /* the next one in its bucket */
    int64_t at[RKB_SAMPLES];
 } rkb_index_t;
 
-/* A condition of a launch: the size is a multiple, or one number. */
+/* A condition of a launch: a size is a multiple of a number, or equal to one. */
 typedef struct rkb_condition {
    uint32_t size;
    int64_t multiple, equal; /* multiple: 1 where equal is not 0 */
@@ -43,11 +43,11 @@ typedef struct rkb_condition {
 typedef struct rkb_indices {
    rkb_graph_t *graph;
    rkb_arena_t *arena;
-   uint32_t probe[RKB_SAMPLES]; /* of each sample */
+   uint32_t probe[RKB_SAMPLES]; /* the probe of each sample */
    rkb_random_t stream;
    const rkb_condition_t *conditions; /* borrowed */
    uint32_t condition_count;
-   const rkb_index_t *lane; /* of the vector whose elements are written; NULL: there is none */
+   const rkb_index_t *lane; /* the lane of the vector whose elements are written; NULL: there is no vector */
    rkb_index_t *buckets[RKB_INDEX_BUCKETS];
 } rkb_indices_t;
 
@@ -55,7 +55,7 @@ typedef struct rkb_indices {
 bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *arena,
                       const rkb_condition_t *conditions, uint32_t condition_count);
 
-/* The numbers that a size is in all probes, ascending.  Returns how many; 0: there are more than `most`. */
+/* The numbers that a size has in all probes, ascending.  Returns how many; 0: there are more than `most`. */
 uint32_t rkb_size_values(const rkb_size_t *size, uint32_t most, int64_t *values);
 
 bool rkb_indices_possible(const rkb_graph_t *graph, const rkb_condition_t *conditions,
@@ -70,15 +70,15 @@ const rkb_index_t *rkb_index_multiple(rkb_indices_t *indices, const char *name, 
                                       int64_t width);
 const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind kind, const rkb_index_t *left,
                                   const rkb_index_t *right);
-/* The expression with another in place of a variable. */
+/* Returns the expression with another one in place of a variable. */
 const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in,
                                      const rkb_index_t *variable, const rkb_index_t *by);
 bool rkb_index_is(const rkb_index_t *index, int64_t constant);
-/* Whether all samples are a multiple of it. */
+/* Whether the values in all samples are multiples of it. */
 bool rkb_index_divides(const rkb_index_t *index, int64_t multiple);
 bool rkb_index_mentions(const rkb_index_t *index, const rkb_index_t *variable);
 
-/* The element's number from its coordinates, and back: row-major, the last dim fastest. */
+/* The element's number from its coordinates, and back; row-major, the last dim is the fastest. */
 const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape,
                                   const rkb_index_t *const *at);
 void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,

@@ -4,13 +4,14 @@
 
 #include "generator/schedule.h"
 
-/* The sum that the mean is made of, if a reduction sums the squares around the mean of what that sum adds; else RKB_NO_NODE. */
+/* If a reduction sums squares around a mean: returns the sum from which that mean is made, where both add the
+ * same values.  Else RKB_NO_NODE. */
 uint32_t rkb_moments_mean(const rkb_graph_t *graph, uint32_t reduce);
-/* The first anchor of a launch that sums squares around the mean of another anchor; its number, or the count of anchors: none.
- * mean: the number of that other one. */
+/* Returns the number of a launch's first anchor that sums squares around the mean of another anchor, or the
+ * count of anchors where none does.  *mean: the number of the other anchor. */
 uint32_t rkb_launch_moments(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *mean);
 
-/* Whether a value needs a node through light ones, and whether a reduction does. */
+/* Whether a value needs a node through light nodes alone, and whether a reduction does. */
 bool rkb_value_needs(const rkb_graph_t *graph, uint32_t value, uint32_t node);
 bool rkb_reduction_needs(const rkb_graph_t *graph, uint32_t reduction, uint32_t other);
 

@@ -5,8 +5,8 @@
 #include "generator/schedule.h"
 #include "generator/target.h"
 
-/* Gives a launch of mapping ONLINE the mapping ONLINE_TENSOR and decisions that suit, where the target's tensor cores may multiply all its
- * products.  False: they may not, and the launch is as it was. */
+/* Gives a launch of mapping ONLINE the mapping ONLINE_TENSOR and suitable decisions, if the target's tensor
+ * cores may multiply all its products.  False: they may not, and the launch is unchanged. */
 bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t launch);
 
 #endif

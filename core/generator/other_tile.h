@@ -7,13 +7,14 @@
 
 /* Whether a launch has a second tile. */
 bool rkb_launch_has_other(const rkb_launch_t *launch);
-/* The same launch with that tile alone. */
+/* Returns the same launch with the second tile alone. */
 rkb_launch_t rkb_other_launch(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
 /* NULL, or why the second tile is not legal. */
 const char *rkb_other_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
 /* How long a tile takes for each term of its sums, in hundreds of multiply-adds at the full rate. */
 int64_t rkb_other_weight(const rkb_launch_t *launch);
-/* The condition under which a case is faster with the second tile, in the manifest's language.  NULL: the file's why says why. */
+/* The condition under which the second tile is faster in a case, in the manifest's language.  NULL: the
+ * file's why says why there is none. */
 const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_launch_t *other);
 
 #endif

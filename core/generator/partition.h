@@ -4,21 +4,22 @@
 
 #include "generator/schedule.h"
 
-/* Every node that is no view its own launch, without tiles, vectors or splits: the kernel that search is compared with. */
+/* Makes every node that is no view a launch of its own, without tiles, vectors or splits: the kernel that
+ * search is compared with. */
 void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
 
 /* Decides which nodes share a launch: elementwise operations with the nodes that use or make their elements, and reductions of the
  * same rows with each other and with the nodes computed from those rows.  shared_bytes: as for rkb_kernel_write. */
 void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
-/* The same, and scores that are not stored may be computed again by several launches (gradients of attention).  False: there are
- * none, and the schedule is that of rkb_partition_together. */
+/* The same, but several launches may compute scores again that are not stored (gradients of attention).
+ * False: there are no such scores, and the schedule is that of rkb_partition_together. */
 bool rkb_partition_again(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 
-/* Takes a launch of rows apart: each reduction its own launch, which can be split, and what the rows become in others after them.
- * False: it has no two passes, or the schedule has no room. */
+/* Takes a launch of rows apart: each reduction becomes a launch, which can be split, and launches after them
+ * write what the rows become.  False: it has fewer than two passes, or the schedule has no room. */
 bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, uint32_t launch);
 
-/* The launch, of a schedule, that writes or computes a node; RKB_NO_NODE. */
+/* Returns the launch that writes or computes a node; RKB_NO_NODE: there is none. */
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node);
 
 #endif

@@ -1,12 +1,13 @@
-/* Windows of pools that lie side by side, so that a place is in one at most.  Pure. */
+/* Windows of pools that lie side by side, so that each place is in one window at most.  Pure. */
 #ifndef RKB_GENERATOR_POOL_WINDOW_H
 #define RKB_GENERATOR_POOL_WINDOW_H
 
 #include "generator/graph.h"
 
-/* Whether a pool's windows may share places: strides are not their sides, or there is padding or dilation. */
+/* Whether a pool's windows may share places, because strides differ from their sides, or because there is
+ * padding or dilation. */
 bool rkb_windows_meet(const rkb_graph_t *graph, const rkb_node_t *pool);
-/* The side of a window along a spatial dim, where windows do not meet. */
+/* Returns a window's side along a spatial dim, where windows share no places. */
 int64_t rkb_window_side(const rkb_graph_t *graph, const rkb_node_t *pool, uint32_t dim);
 /* Whether the last windows may reach past the tensor. */
 bool rkb_window_rounds_up(const rkb_graph_t *graph, const rkb_node_t *pool);

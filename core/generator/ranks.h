@@ -1,5 +1,5 @@
-/* The rows of a launch that finds their largest (or smallest) elements in order, as its kernel's text sees them.  One thread writes
- * them. */
+/* The rows of a launch that finds their largest (or smallest) elements in order, for writing its kernel.  One
+ * thread writes them. */
 #ifndef RKB_GENERATOR_RANKS_H
 #define RKB_GENERATOR_RANKS_H
 
@@ -10,16 +10,16 @@
 
 typedef struct rkb_ranks {
    const rkb_launch_t *launch;
-   const rkb_node_t *node, *from; /* the first of what is found, and what it is found in */
-   uint32_t dim;                  /* along which the rows lie */
+   const rkb_node_t *node, *from; /* the first node that is found, and the node in which it is found */
+   uint32_t dim;                  /* the dim along which rows lie */
    bool descending;
-   const rkb_index_t *length, *turns, *count; /* places of a row, elements that are found of it, rows */
+   const rkb_index_t *length, *turns, *count; /* places of a row, elements that are found in it, rows */
    const rkb_index_t *line;                   /* the number of a row; NULL until the text has it */
 } rkb_ranks_t;
 
 /* The writer fails if the launch's nodes do not rank the same rows. */
 rkb_ranks_t rkb_ranks_of(rkb_writer_t *writer, const rkb_launch_t *launch);
-/* Writes what a turn has found: an element and its place. */
+/* Writes what a turn found: an element and its place. */
 void rkb_ranks_write_found(rkb_writer_t *writer, const rkb_ranks_t *ranks, const rkb_index_t *turn,
                            const char *element, const char *place);
 

@@ -1,5 +1,6 @@
-/* The rows of a launch that reduces them, as its kernel's text sees them: how many there are, which thread has which places, and where
- * a part of one begins.  Columns are rows whose lanes run along the kept dims.  One thread writes them. */
+/* The rows of a launch that reduces them, for writing its kernel: how many there are, which places each
+ * thread has, and where a part begins.  Columns are rows whose lanes run along the kept dims.  One thread
+ * writes them. */
 #ifndef RKB_GENERATOR_ROWS_H
 #define RKB_GENERATOR_ROWS_H
 
@@ -8,15 +9,18 @@
 /* What is known of the rows of a launch. */
 typedef struct rkb_rows {
    const rkb_launch_t *launch;
-   const rkb_index_t *row, *count, *length; /* the row's number, how many, elements of one */
-   const rkb_index_t *next; /* the number of the row whose loads are on their way; NULL: none */
+   /* The row's number, how many rows there are, elements of one row. */
+   const rkb_index_t *row, *count, *length;
+   const rkb_index_t *next; /* the number of the row whose loads are in flight; NULL: none */
    uint32_t width;
    const char *thread, *step; /* the number of a thread in its row, and how many share the row */
-   const char *begin, *end;   /* of its part, in packs */
-   const char *segment;       /* the number of a piece of the row at hand, among those of all rows */
-   uint32_t variance, mean;   /* anchors that are found in one pass; variance is the count of anchors: none */
-   const char *terms;         /* the terms of a pack at hand, of which they are made; NULL: they are not */
-   const char *moments[3];    /* what a thread has of them: mean, squares, count */
+   const char *begin, *end;   /* where its part begins and ends, in packs */
+   const char *segment;       /* the number of the present piece of a row, among those of all rows */
+   /* Anchors that are found in one pass; variance is the count of anchors where there are none. */
+   uint32_t variance, mean;
+   /* The terms of the present pack from which they are made; NULL: they are not made. */
+   const char *terms;
+   const char *moments[3];    /* a thread's own values of them: mean, squares, count */
    uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
    struct rkb_kept ahead[8];  /* what is loaded before any pass (rows_ahead.h) */
    uint32_t ahead_count;
@@ -26,7 +30,7 @@ typedef struct rkb_rows {
 void rkb_rows_measure(rkb_writer_t *writer, rkb_rows_t *rows);
 /* Where a part of a split row begins and ends, in packs.  The text calls its number `part`. */
 void rkb_rows_open_part(rkb_writer_t *writer, rkb_rows_t *rows, const rkb_index_t *packs, int64_t parts);
-/* What a part gives each anchor (names), stored by the thread of number 0. */
+/* Writes what a part gives each anchor (names); the thread with number 0 stores it. */
 void rkb_rows_write_parts(rkb_writer_t *writer, const rkb_rows_t *rows, const char *thread,
                           const char *const *names);
 /* The loop over a row's places; returns the number of an element in it. */

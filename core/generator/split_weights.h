@@ -1,5 +1,6 @@
-/* The weight of a convolution as tensor cores take it: each float as a sum of two numbers of 11 bits, in two planes for each tap of the window,
- * whose rows are channels of the output.  A launch writes them before the convolution's.  One thread. */
+/* The weight of a convolution as tensor cores take it: each float is a sum of two numbers of 11 bits, in two
+ * planes for each tap of the window; a plane's rows are channels of the output.  A launch before the
+ * convolution's writes them.  One thread. */
 #ifndef RKB_GENERATOR_SPLIT_WEIGHTS_H
 #define RKB_GENERATOR_SPLIT_WEIGHTS_H
 

@@ -13,9 +13,9 @@ enum rkb_start {
    RKB_STARTS
 };
 
-/* False: the schedule is that of RKB_START_SUITED.  A start that cannot be written gives way to one that can: launches that cannot keep
- * decisions that suit them have the plainest, then the plainest launches are taken, and
- * at last every node is its own. */
+/* False: the schedule is that of RKB_START_SUITED.  A start that cannot be written gives way to one that can.
+ * First, launches that cannot keep the decisions that suit them get the plainest.  If that does not help, all
+ * launches get the plainest, and at last every node is a launch of its own. */
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);
@@ -24,7 +24,7 @@ const char *rkb_start_name(enum rkb_start start);
 double rkb_bench_size(const rkb_graph_t *graph, uint32_t size);
 /* Elements of a node, in the bench cases. */
 double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node);
-/* The longest row that a reduction of the launch has there. */
+/* The longest row that a reduction of the launch has in the bench cases. */
 double rkb_bench_row(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Gives a launch of elements or rows the widest vectors that its nodes and the bench cases allow. */
 void rkb_launch_suit_width(const rkb_graph_t *graph, rkb_launch_t *launch);
@@ -33,7 +33,8 @@ void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_l
 /* The same for a product, by ordinary arithmetic and by tensor cores; false: these may not multiply it. */
 void rkb_launch_suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
 bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch);
-/* About how long a launch takes, for choosing which to change: in nanoseconds of the whole device, to within a factor. */
+/* About how long a launch takes, in nanoseconds of the whole device; it may be wrong by a factor.  It is used
+ * to choose which launch to change. */
 double rkb_launch_estimate(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
 
 #endif

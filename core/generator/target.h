@@ -8,8 +8,10 @@
 enum rkb_tensor_path {
    RKB_TENSOR_PATH_BF16 = 1,
    RKB_TENSOR_PATH_FP16,
-   RKB_TENSOR_PATH_TF32X3, /* each float as a sum of two of 11 bits; three products: about float's own precision */
-   RKB_TENSOR_PATH_FP8,    /* e4m3 */
+   /* Each float is a sum of two numbers of 11 bits, and each product three products: about float's own
+    * precision. */
+   RKB_TENSOR_PATH_TF32X3,
+   RKB_TENSOR_PATH_FP8, /* e4m3 */
    RKB_TENSOR_PATH_INT8,
    RKB_TENSOR_PATHS
 };
@@ -18,12 +20,14 @@ typedef struct rkb_target {
    int64_t multiprocessors;
    int64_t shared_bytes;            /* of a block, at most */
    double tensor[RKB_TENSOR_PATHS]; /* multiply-adds a nanosecond of a multiprocessor through mma.sync, by type; 0: it has none */
-   double warpgroup[RKB_TENSOR_PATHS]; /* the same through wgmma, where tensor maps and mbarriers are; 0: it has none */
+   /* The same through wgmma, where the target has tensor maps and mbarriers; 0: it has none. */
+   double warpgroup[RKB_TENSOR_PATHS];
    /* Peak rates, which no kernel exceeds; 0: not known. */
    double bytes_a_second;           /* of device memory */
    double cache_bytes;              /* of the second-level cache */
    double fused_a_second;           /* multiply-adds of the whole device, by ordinary arithmetic */
-   double products_a_second;        /* the same by whatever the task's precision class admits */
+   /* Multiply-adds by the fastest arithmetic that the task's precision class admits. */
+   double products_a_second;
    double first_launch_s, next_launch_s;
 } rkb_target_t;
 

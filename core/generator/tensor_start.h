@@ -5,28 +5,29 @@
 #include "generator/schedule.h"
 #include "generator/target.h"
 
-/* Rows and columns of the output's tiles, terms of a sum, and products side by side, in the bench cases. */
+/* Extents of products in the bench cases. */
 #define RKB_MOST_EXTENTS 8u
 
 /* Rows, columns and terms of a product, and how many there are side by side. */
 typedef struct rkb_extent {
    double m, n, depth, groups;
-   double matrices; /* of rows that each pick one */
+   double matrices; /* matrices, where each row picks one */
 } rkb_extent_t;
 
-/* The same as geometric means over the bench cases, and in each of them (the first RKB_MOST_EXTENTS): a tile that suits the means may suit none. */
+/* Extents as geometric means over the bench cases, and in each case (the first RKB_MOST_EXTENTS): a tile that
+ * suits the means may suit no case. */
 typedef struct rkb_extents {
    rkb_extent_t mean, cases[RKB_MOST_EXTENTS];
    uint32_t count;
-   bool computed[2]; /* a factor that is computed wherever it is read */
+   bool computed[2]; /* whether a factor is computed wherever it is read */
 } rkb_extents_t;
 
-/* launch_suit.c: what a product's sides and terms are in the bench cases; its launch has an anchor that is one. */
+/* launch_suit.c: the extents of a product in the bench cases; one of the launch's anchors is the product. */
 rkb_extents_t rkb_launch_extents(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* The longest sum of any case: where none is long enough, a sum is not split. */
+/* The longest sum of any case: if it is too short, no sum is split. */
 double rkb_most_depth(const rkb_extents_t *extents);
 
-/* Whether the target has what a launch of mapping TENSOR multiplies and copies with. */
+/* Whether the target has what a launch of mapping TENSOR needs to multiply and copy. */
 bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch);
 /* Gives a launch of mapping TENSOR the products of warpgroups where they are faster by estimate.  False: left alone.  Whether tensor maps
  * describe the factors is not known here. */
@@ -39,12 +40,14 @@ double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *exte
  * tensor core of the target may multiply this. */
 double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents,
                        rkb_launch_t *launch);
-/* Stores operands of products that their launches would compute from several stored values: an earlier launch that has one of them
- * writes them instead, so that they are copied as they are.  Launches have their mappings from the partition still. */
+/* Operands of products that their launches would compute from several stored values: an earlier launch that
+ * has one of these writes the operand instead, so that it can be copied as it is.  Launches still have their
+ * mappings from the partition. */
 void rkb_schedule_store_operands(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule);
-/* Whether a factor is computed wherever it is read: it needs inputs alone, and is none of them under another view or type. */
+/* Whether a factor is computed wherever it is read: it needs inputs alone, and is not just one of them under
+ * a view or in another type. */
 bool rkb_factor_is_computed(const rkb_graph_t *graph, uint32_t node);
-/* The type that a target's tensor cores multiply fastest of those that are legal; 0: none. */
+/* The type that the target's tensor cores multiply fastest among those that are legal; 0: none is. */
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product);
 
 #endif

@@ -1,5 +1,5 @@
-/* Launches that compute tiles of a product by tensor cores: what arithmetic refuses, under which conditions variants run, and the
- * kernel.  One thread. */
+/* Launches that compute tiles of a product by tensor cores: what arithmetic refuses, the conditions of
+ * variants, and the kernel.  One thread. */
 #ifndef RKB_GENERATOR_TENSOR_TILE_H
 #define RKB_GENERATOR_TENSOR_TILE_H
 
@@ -17,7 +17,7 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
                                const rkb_launch_t *launch, uint32_t variant,
                                rkb_condition_t conditions[RKB_TENSOR_CONDITIONS], bool *possible);
 
-/* decisions[RKB_VECTOR]: 1: accesses of single elements; else as wide as the conditions let them be. */
+/* decisions[RKB_VECTOR]: 1: accesses of single elements; else accesses as wide as the conditions allow. */
 void rkb_write_tensor_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
 #endif

@@ -1,5 +1,6 @@
-/* Launches that compute the gradient of a convolution's weight by warpgroups (Hopper), of floats whose pixels come last in memory: a part of the
- * image lies in shared memory, and each row of the window has a warpgroup that reads it as its taps see it.  One thread. */
+/* Launches that compute the gradient of a convolution's weight by warpgroups (Hopper), of floats whose pixels
+ * come last in memory.  A part of the image lies in shared memory, and each row of the window has a
+ * warpgroup, which reads the part as its taps see it.  One thread. */
 #ifndef RKB_GENERATOR_WEIGHT_GRADIENT_TILE_H
 #define RKB_GENERATOR_WEIGHT_GRADIENT_TILE_H
 
