@@ -1,13 +1,14 @@
-/* The conditions in a kernel that depend on the block's place in the grid: blockIdx.x % 16384 == 77, which all threads of a block decide alike, and blockIdx.x * 256 +
- * threadIdx.x == 1000001, which holds in all of its threads, in none, or in some.  Followed from the place, the threads' indices, the launch's parameters and its sizes.  What blocks do
- * that hardly any other does is behind one of them.  A list belongs to one thread. */
+/* The conditions in a kernel that depend on the block's place in the grid.  All threads of a block decide
+ * blockIdx.x % 16384 == 77 alike; blockIdx.x * 256 + threadIdx.x == 1000001 holds in all threads of a block,
+ * in none, or in some.  The conditions are followed from the place, the threads' indices, the launch's
+ * parameters and its sizes.  What only a few blocks do is behind such a condition. */
 #include "machine/decode/conditions.h"
 
 #include <stdlib.h>
 
-#define FARTHEST (INT64_C(1) << 58) /* numbers that are added up */
+#define FARTHEST (INT64_C(1) << 58) /* sums stop at numbers of this size */
 
-/* What the place of a block and the index of a thread decide. */
+/* Marks what the place of a block, and the index of a thread, decide. */
 static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) {
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
@@ -27,7 +28,8 @@ static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) 
    }
 }
 
-/* Drops what decides no condition that depends on the block's place.  Registers have one writer each, which comes before its readers. */
+/* Drops what decides no condition that depends on the block's place.  Each register has one writer, which
+ * comes before its readers. */
 static bool keep_what_decides(rkb_machine_conditions_t *c) {
    const size_t registers = c->function->register_count + 1;
    bool *of_block = calloc(registers, 3 * sizeof *of_block);
@@ -112,7 +114,8 @@ bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *c, uint
    return false;
 }
 
-/* Where the comparison's sides meet: each is followed at the first block and at the next one along each axis, and taken to grow by as much from block to block. */
+/* Finds where the comparison's sides are equal: both are computed for the first block and for the next one
+ * along each axis, and are assumed to grow by the same amount from block to block. */
 static bool meets_at(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                      const struct step *comparison, uint32_t block[3]) {
    int64_t gap[4] = {0};

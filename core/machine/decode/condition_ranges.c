@@ -1,5 +1,7 @@
-/* What a step makes of registers that differ among the threads of a block: i = blockIdx.x * 256 + threadIdx.x lies between two numbers, so a comparison with it holds in all
- * threads, in none, or in some.  Intervals alone: what they do not describe well, such as the bits of a hash, is not followed.  No state. */
+/* What a step makes of registers that differ among the threads of a block: i = blockIdx.x * 256 + threadIdx.x
+ * is between two numbers, so a comparison with it holds in all threads, in none, or in some.  Registers have
+ * intervals and nothing else; what intervals do not describe well, such as the bits of a hash, is not
+ * followed.  No state. */
 #include "machine/decode/conditions.h"
 
 #include <string.h>
@@ -43,7 +45,7 @@ static bool negate(struct range a, struct range *result) {
           !__builtin_sub_overflow(INT64_C(0), a.low, &result->high);
 }
 
-/* One of them is a single number, or both are 0 or more. */
+/* Multiplies ranges, if one of them is a single number, or both are 0 or more. */
 static bool multiply(struct range a, struct range b, struct range *product) {
    if (is_single(a)) {
       const struct range other = a;
@@ -75,13 +77,14 @@ static bool quotient_of(struct range a, struct range b, struct range *result) {
    return true;
 }
 
-/* Ones from some bit on: the numbers below it are cut off. */
+/* Whether all bits from some bit on are ones: such a mask clears the low bits. */
 static bool cuts_off(int64_t mask) {
    const uint64_t m = (uint64_t)mask, sum = m + (m & (0 - m));
    return m && (sum == 0 || sum == UINT64_C(1) << 32);
 }
 
-/* With ones at the low end as a remainder, with ones at the high end as a number that is cut off; else no more than either. */
+/* The range of an AND: a mask with ones at the low end gives a remainder, one with ones at the high end
+ * clears low bits; else the result is no more than either operand. */
 static bool all_of(struct range a, struct range b, struct range *result) {
    if (is_single(a))
       return all_of(b, a, result);
@@ -95,7 +98,7 @@ static bool all_of(struct range a, struct range b, struct range *result) {
    return true;
 }
 
-/* A number whose low bits are free, and one that fits there: their sum. */
+/* The range of an OR of a number whose low bits are zero and one that fits there: their sum. */
 static bool any_of(struct range a, struct range b, struct range *result) {
    if (is_single(b) && !is_single(a))
       return any_of(b, a, result);
@@ -163,7 +166,7 @@ bool machine_condition_range(const struct step *step, const struct range operand
    const struct range a = operands[0], b = operands[1], c = operands[2];
    const bool is_signed = ptx_type_is_signed(step->from), predicate = step->type == PTX_PRED;
    struct range other;
-   /* Numbers of 64 bits without a sign end where these ranges do. */
+   /* These ranges cannot hold all numbers of 64 bits without a sign. */
    if (!is_signed && step->operation != CHOOSE && step->operation != AND && (a.low < 0 || b.low < 0))
       return false;
    switch (step->operation) {

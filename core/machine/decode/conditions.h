@@ -1,5 +1,5 @@
-/* The steps by which a kernel comes to its conditions.  Shared by those of launches (launch_conditions.c) and of blocks
- * (block_conditions.c). */
+/* The steps by which a kernel computes its conditions, for those of launches (launch_conditions.c) and of
+ * blocks (block_conditions.c). */
 #ifndef RKB_MACHINE_CONDITIONS_H
 #define RKB_MACHINE_CONDITIONS_H
 
@@ -32,14 +32,16 @@ enum operation {
 
 struct step {
    const ptx_statement_t *statement;
-   uint32_t number, type, from; /* type: of the result; from: of what a conversion or a wide product takes */
+   /* Type: of the result; from: the type that a conversion or a wide product takes. */
+   uint32_t number, type, from;
    enum operation operation;
    char comparison[3];
-   bool condition, of_block; /* of_block: the place of a block in the grid decides it too */
-   bool of_threads;          /* the index of a thread, too: it has a range over the block's threads */
+   bool condition, of_block; /* of_block: it also depends on the block's place in the grid */
+   /* It also depends on the index of a thread, and has a range over the block's threads. */
+   bool of_threads;
 };
 
-/* What a register holds in the threads of a block: numbers between these, as its type has them. */
+/* The values that a register has in the threads of a block: numbers between these, in its type. */
 struct range {
    int64_t low, high;
 };
@@ -51,7 +53,7 @@ struct rkb_machine_conditions {
    uint32_t count;
    struct range *values; /* by register */
    bool *known;
-   bool of_blocks; /* follows the place of the block in the grid, and the indices of its threads, too */
+   bool of_blocks; /* also follows the block's place in the grid, and the indices of its threads */
    uint32_t block[3];
 };
 
@@ -60,21 +62,22 @@ static inline bool machine_is_place(uint64_t special) {
 }
 
 static inline bool machine_is_thread(uint64_t special) {
-   return special <= PTX_SPECIAL_TID_Z; /* they are the first ones */
+   return special <= PTX_SPECIAL_TID_Z; /* these come first in the list */
 }
 
-/* NULL: the kernel has none that can be followed, or memory is out. */
+/* NULL: the kernel has no condition that can be followed, or memory ran out. */
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry, bool of_blocks);
-/* Gives the step's register its values.  Whether it has some. */
+/* Computes the step's register.  False: it has no value that is known. */
 bool machine_condition_step(rkb_machine_conditions_t *conditions, const struct step *step, const rkb_plan_launch_t *launch, struct range *result);
 
-/* As the type has it: cut off, and the sign carried on. */
+/* Returns the value in this type: cut to its bits, and with the sign extended. */
 uint64_t machine_condition_as(uint64_t value, uint32_t type);
-/* Of single operands.  false: it has no result, as where it divides by zero. */
+/* For single operands.  False: there is no result, as for a division by zero. */
 bool machine_condition_apply(const struct step *step, const uint64_t operands[3], uint64_t *result);
-/* Of operands with ranges: the smallest range that is easily found; a predicate's is 0 to 1 where threads differ.  false: none is known. */
+/* For operands with ranges: returns a range that is easily found; for a predicate 0 to 1 where threads
+ * differ.  False: none is known. */
 bool machine_condition_range(const struct step *step, const struct range operands[3], struct range *result);
-/* The range as the type has it; false: it does not keep its order. */
+/* Converts a range to a type; false: the order is not kept. */
 bool machine_condition_range_as(struct range *range, uint32_t type);
 
 #endif

@@ -14,10 +14,10 @@ typedef struct graph {
    uint32_t **successors;
    uint32_t *successor_count;
    uint32_t *predecessors, *first_predecessor; /* of all blocks one after the other; where a block's begin */
-   uint32_t *order, *position;                 /* post-order and its inverse */
+   uint32_t *order, *position;                 /* the post-order, and its inverse */
    uint32_t order_count;
    uint32_t *dominator;
-   uint32_t *depth; /* loops around a block */
+   uint32_t *depth; /* how many loops are around a block */
    uint32_t *stack, *next;
 } graph_t;
 
@@ -121,7 +121,7 @@ static uint32_t pick_successor(const graph_t *graph, uint32_t block, const bool 
       uint32_t to = graph->successors[block][k];
       if (seen[to])
          continue;
-      /* Of equal ones the later in the text comes first, so that the result has the text's order. */
+      /* Of equal ones the one that is later in the text comes first, so that the result has the text's order. */
       if (best == PTX_NONE || graph->depth[to] < graph->depth[best] ||
           (graph->depth[to] == graph->depth[best] && to > best))
          best = to;
@@ -156,7 +156,7 @@ static bool post_order(graph_t *graph) {
    return true;
 }
 
-/* Both can be reached from the same entry, and their dominators are known. */
+/* Both blocks can be reached from the same entry, and their dominators are known. */
 static uint32_t common_dominator(const graph_t *graph, uint32_t a, uint32_t b) {
    while (a != b) {
       while (graph->position[a] < graph->position[b])
@@ -173,7 +173,8 @@ static bool is_entry(const graph_t *graph, uint32_t block) {
    return first == 0 || program->code[first - 1].function != program->code[first].function;
 }
 
-/* PTX_NONE for blocks that cannot be reached from their function's entry: what leads out of them dominates nothing. */
+/* PTX_NONE for blocks that cannot be reached from their function's entry: what leads out of them dominates
+ * nothing. */
 static void find_dominators(graph_t *graph) {
    uint32_t count = graph->program->block_count;
    for (uint32_t b = 0; b < count; b++)
@@ -186,7 +187,7 @@ static void find_dominators(graph_t *graph) {
          for (uint32_t k = 0; graph->dominator[block] != PTX_NONE && k < graph->successor_count[block]; k++) {
             uint32_t to = graph->successors[block][k], before = graph->dominator[to];
             if (graph->position[to] >= graph->position[block])
-               continue; /* a back edge says nothing about dominance in the first instance */
+               continue; /* a back edge does not count before its source has a dominator */
             graph->dominator[to] = before == PTX_NONE ? block : common_dominator(graph, before, block);
             changed |= graph->dominator[to] != before;
          }
@@ -214,7 +215,8 @@ static bool list_predecessors(graph_t *graph) {
    graph->predecessors = calloc(total + 1, sizeof *graph->predecessors);
    if (!graph->first_predecessor || !graph->predecessors)
       return false;
-   /* Counted two places on, summed up one place on: filling a block's list moves that to its end, where the next one's begins. */
+   /* Counts are kept two places on, and their sums one place on.  Filling a block's list moves its start to
+    * its end, where the next one's begins. */
    uint32_t *first = graph->first_predecessor;
    for (uint32_t b = 0; b < count; b++)
       for (uint32_t k = 0; k < graph->successor_count[b]; k++)
@@ -255,7 +257,8 @@ static bool deepen_loop(graph_t *graph, uint32_t source, uint32_t header) {
    return true;
 }
 
-/* Kernels of more blocks than this keep the text's order in their loops: finding loops here is quadratic. */
+/* Kernels with more blocks keep the text's order in their loops, since finding loops here takes quadratic
+ * time. */
 #define MOST_BLOCKS_FOR_LOOPS 3000
 
 static bool find_loops(graph_t *graph) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a survey, decoding continues after a missing feature.  False when this is no survey. */
+/* In a survey decoding continues after a missing feature.  False: this is no survey. */
 static bool tell_missing(decoder_t *decoder) {
    machine_program_t *program = decoder->program;
    if (!decoder->missing || program->failed)
@@ -55,7 +55,7 @@ static void define(decoder_t *decoder, const ptx_operand_t *operand, uint32_t st
       define(decoder, &decoder->function->operands[operand->first + n], statement, depth + 1);
 }
 
-/* Which registers only ever hold one constant of rounding size. */
+/* Finds the registers that only ever hold one constant of rounding size. */
 static bool find_large_constants(decoder_t *decoder) {
    const ptx_function_t *function = decoder->function;
    free(decoder->definitions);
@@ -83,7 +83,7 @@ static bool find_large_constants(decoder_t *decoder) {
    return true;
 }
 
-/* Where lanes may come in, and how far the function goes before any may leave its straight way. */
+/* Finds where lanes may enter, and how far the function goes before any lane may branch. */
 static bool mark_labels(decoder_t *decoder) {
    const ptx_function_t *function = decoder->function;
    free(decoder->labelled);
@@ -119,7 +119,7 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
       return false;
    enum decode_result result = decode_form(decoder);
    if (result == DECODE_GENERIC) {
-      decoder->instruction.flags &= ~FLAG_INLINE; /* flags decide which row is taken */
+      decoder->instruction.flags &= ~FLAG_INLINE; /* it is done when flags have decided which row is taken */
       if (!decode_generic(decoder))
          return false;
       if (decoder->rounds[n])
@@ -155,7 +155,7 @@ static bool decode_function(decoder_t *decoder, uint32_t index) {
    for (uint32_t n = 0; n < function->statement_count; n++) {
       if (decode_statement(decoder, n))
          continue;
-      /* A partly decoded kernel has no end and must never be executed, even if no reason was recorded. */
+      /* A partly decoded kernel has no end, so it must never be executed, even if no reason was recorded. */
       if (!program->failed)
          decode_unsupported(decoder, function->statements[n].opcode);
       if (!pass_over(decoder, n))
@@ -240,13 +240,14 @@ static bool number_registers(decoder_t *decoder) {
    return true;
 }
 
-/* What another run on the same device may give otherwise (PTX ISA 9.0, 10.4 to 10.9, and activemask in 9.7.13). */
+/* Whether another run on the same device may give the register another value (PTX ISA 9.0, 10.4 to 10.9, and
+ * activemask in 9.7.13). */
 static bool tells_place(uint32_t special) {
    return special == PTX_SPECIAL_WARPID || special == PTX_SPECIAL_NWARPID || special == PTX_SPECIAL_SMID ||
           special == PTX_SPECIAL_NSMID || special == PTX_SPECIAL_GRIDID;
 }
 
-/* Properties of the code that choose how races are followed. */
+/* Finds the properties of the code that decide how races are followed. */
 static void survey(machine_program_t *program) {
    program->shared_granule = program->global_granule = 4;
    program->narrow_shared |= program->small_operations;
@@ -365,7 +366,7 @@ bool machine_program_survey(const ptx_module_t *module, uint32_t function, const
                             machine_missing_t *missing, void *argument) {
    machine_program_t *program = decode_program(module, function, variable_address, 0, missing, argument);
    const bool done = program && !program->failed;
-   if (done && program->unsupported[0]) /* of the kernel as a whole */
+   if (done && program->unsupported[0]) /* the reason is about the whole kernel */
       missing(argument, program->name, program->unsupported, program->unsupported_line);
    machine_program_free(program);
    return done;

@@ -16,16 +16,17 @@ typedef struct decoder {
    uint16_t *index; /* hash of keys */
    uint32_t index_size;
    machine_handler_t none;
-   /* by module function; PTX_NONE: not reached */
+   /* by module function; PTX_NONE: it is not reached */
    uint32_t *function_pc, *function_registers, *function_frame;
    uint32_t *order, order_count; /* functions reached */
    uint32_t *shared_offset;      /* by module variable */
    uint32_t code_room, extra_room, argument_room, target_room;
    uint32_t *constant_index, constant_slots;
-   uint32_t *targets, target_count; /* of brx.idx: labels, then instructions */
-   uint8_t *definitions;            /* of each register of the function being decoded: 0, 1, 2 for more */
-   uint32_t *definition;            /* the statement, where there is one definition */
-   uint8_t *rounds;                 /* of each statement: its effect on the bits of a float, DECODE_* */
+   uint32_t *targets, target_count; /* of brx.idx: labels first, later instructions */
+   /* Of each register of the function being decoded: how many definitions; 2 for more. */
+   uint8_t *definitions;
+   uint32_t *definition;            /* the statement that defines it, where there is one */
+   uint8_t *rounds;                 /* of each statement: what it does to the bits of a float, DECODE_* */
    uint32_t *large;                 /* nonzero: its only definition is a constant of rounding size */
    uint8_t *labelled;               /* of each statement of the function: whether a label precedes it */
    uint32_t block_start;            /* the last label's statement */
@@ -39,26 +40,26 @@ typedef struct decoder {
    /* In a survey: called for each statement that cannot be decoded; decoding continues. */
    machine_missing_t *missing;
    void *missing_argument;
-   char modifiers[MAX_MODIFIERS][32]; /* [0] is the base */
+   char modifiers[MAX_MODIFIERS][32]; /* [0] is the base of the opcode */
    uint32_t modifier_count;
 } decoder_t;
 
 bool decode_unsupported(decoder_t *decoder, const char *what); /* returns false */
 bool decode_out_of_memory(decoder_t *decoder);                 /* returns false */
 bool decode_modifier(const decoder_t *decoder, const char *name);
-/* The type named by the last (or, from the end, nth) type modifier; PTX_NO_TYPE. */
+/* Returns the type that the last (or, from the end, nth) type modifier names; PTX_NO_TYPE. */
 uint32_t decode_type(const decoder_t *decoder, uint32_t nth_from_end);
 
-/* decode_operands.c.  append: growing arrays, doubled: the element to fill, or NULL. */
+/* decode_operands.c.  Makes room in an array that doubles; returns the element to fill, or NULL. */
 void *decode_append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size);
 machine_register_info_t *decode_add_register(decoder_t *decoder, uint32_t type, uint32_t bytes,
                                              const char *name);
 machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index);
 
-/* The register or constant that holds an operand.  letter as in opcodes.def. */
+/* Finds the register or constant that holds an operand.  letter as in opcodes.def. */
 bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
-/* The same; a register that holds one number there whatever happened before is that constant.  Compilers move what a shuffle
- * takes (distances, clamps, member masks) into registers first. */
+/* The same; but a register that always holds one number counts as that constant.  Compilers move what a
+ * shuffle takes (distances, clamps, member masks) into registers first. */
 bool decode_known_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter,
                           machine_slot_t *slot);
 bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
@@ -68,11 +69,11 @@ bool decode_address(decoder_t *decoder, const ptx_operand_t *operand);
 bool decode_extra(decoder_t *decoder, machine_slot_t slot); /* appends to the instruction's extras */
 machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes); /* bytes 0: a predicate */
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
-bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: once, before the others of it */
-bool decode_generic(decoder_t *decoder);  /* an opcode that is a row, and operands that are its signature's */
-bool decode_rounding_size(uint32_t bits); /* a float that rounds what it is added to */
+bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: called once, before its other functions */
+bool decode_generic(decoder_t *decoder);  /* for opcodes that are a row, with operands as in its signature */
+bool decode_rounding_size(uint32_t bits); /* whether a float is so large that a sum with it is rounded */
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
-bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class of a row */
+bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class from a row */
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
 /* of a register; 0 if none */
 uint32_t decode_declared_bytes(const decoder_t *decoder, const ptx_operand_t *operand);
@@ -99,10 +100,12 @@ enum decode_result decode_copy_arrival(decoder_t *decoder);
 enum decode_result decode_fence(decoder_t *decoder);
 enum decode_result decode_bulk(decoder_t *decoder, bool reduces);        /* decode_bulk.c */
 enum decode_result decode_tensor_copy(decoder_t *decoder, bool reduces); /* decode_tensor_copy.c */
-/* bulk_operands.c: the operation of a reduction, an address beside the instruction's own as two extra operands */
+/* bulk_operands.c: the operation of a reduction; an address beside the instruction's own, as two extra
+ * operands */
 bool decode_bulk_reduction(decoder_t *decoder);
 bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand);
-bool decode_multicast(decoder_t *decoder, const ptx_operand_t *operand); /* the blocks, as one more extra */
+/* The blocks of a multicast, as one more extra. */
+bool decode_multicast(decoder_t *decoder, const ptx_operand_t *operand);
 enum decode_result decode_store_async(decoder_t *decoder, bool reduces); /* decode_store_async.c */
 enum decode_result decode_tensor_map(decoder_t *decoder);                /* decode_tensor_map.c */
 enum decode_result decode_tensor_map_fence(decoder_t *decoder);
@@ -112,7 +115,8 @@ enum decode_result decode_fragment_move(decoder_t *decoder, bool store);
 enum decode_result decode_matrix_move(decoder_t *decoder);
 enum decode_result decode_warpgroup(decoder_t *decoder); /* decode_warpgroup.c */
 enum decode_result decode_register_count(decoder_t *decoder);
-/* Once all is decoded: notes which instructions touch registers of products in flight.  False when memory ran out. */
+/* Called when all is decoded: notes which instructions touch registers of products in flight.  False when
+ * memory ran out. */
 bool decode_touches(decoder_t *decoder);
 
 bool decode_lay_out_shared(decoder_t *decoder); /* shared_layout.c */

@@ -22,7 +22,7 @@ static bool is_predicate(const decoder_t *decoder, const ptx_operand_t *operand)
           decoder->function->registers[operand->index].type == PTX_PRED;
 }
 
-/* How much of the source is read: all, so many bytes, or nothing where a predicate holds. */
+/* Finds how much of the source is read: all, so many bytes, or nothing where a predicate holds. */
 static bool source_part(decoder_t *decoder, const ptx_operand_t *operand) {
    machine_instruction_t *i = &decoder->instruction;
    const bool predicate = is_predicate(decoder, operand);

@@ -52,7 +52,7 @@ enum decode_result decode_branch_index(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
-/* Frame offset of a variable that passes an argument or a result. */
+/* Finds the frame offset of a variable that passes an argument or a result. */
 static bool frame_variable(decoder_t *decoder, const ptx_operand_t *operand, uint32_t *offset,
                            uint32_t *bytes) {
    if (operand->kind != PTX_OPERAND_SYMBOL)
@@ -121,7 +121,7 @@ enum decode_result decode_call(decoder_t *decoder) {
    if (function->entry || at != count)
       return decode_refuse(decoder);
    i->kind = MACHINE_CALL;
-   i->target = index; /* becomes an instruction when all are decoded */
+   i->target = index; /* becomes the number of an instruction when all are decoded */
    i->extra = decoder->program->call_argument_count;
    FAIL_UNLESS(pass(decoder, arguments, function->parameters, function->parameter_count, false));
    i->extra_count = (uint16_t)function->parameter_count;

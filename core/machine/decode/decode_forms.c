@@ -1,5 +1,5 @@
-/* Opcodes whose operands need a layout of their own: comparisons, warp operations, barriers; and which file has the others.  Part
- * of the decoder. */
+/* Opcodes whose operands need a layout of their own: comparisons, warp operations, barriers; and which files
+ * have the other opcodes.  Part of the decoder. */
 #include "machine/decode/decode.h"
 
 #include "machine/execute/execution.h"

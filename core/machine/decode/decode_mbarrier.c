@@ -171,7 +171,8 @@ enum decode_result decode_fence(decoder_t *decoder) {
    }
    if (decode_modifier(decoder, "proxy") || !decode_use(decoder, "fence"))
       return decode_refuse(decoder);
-   /* One for the block alone orders nothing for other blocks, and inside a block barriers are what orders. */
+   /* A fence for the block alone orders nothing for other blocks, and inside a block it is barriers that
+    * order. */
    if (decode_modifier(decoder, "cta"))
       decoder->instruction.kind = MACHINE_NOTHING;
    else

@@ -1,4 +1,5 @@
-/* Loads, stores and atomics: spaces, widths, vectors, orders; and which .param a name means.  Part of the decoder. */
+/* Loads, stores and atomics: spaces, widths, vectors, orders; and which .param variable a name means.  Part
+ * of the decoder. */
 #include "machine/decode/decode.h"
 
 #include "machine/execute/execution.h"
@@ -22,7 +23,7 @@ static bool memory_modifiers(decoder_t *decoder) {
       const char *name;
       uint8_t space;
    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},
-                 {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_SHARED}, /* the fourth: below */
+                 {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_SHARED}, /* the fourth name is below */
                  {"local", PTX_LOCAL},        {"const", PTX_CONST},
                  {"param", PTX_PARAM},        {"param::entry", PTX_PARAM},
                  {"param::func", PTX_PARAM}};
@@ -78,7 +79,8 @@ static uint8_t memory_class(uint32_t space) {
                                                      : RKB_CLASS_GLOBAL;
 }
 
-/* The registers of a value or of a list of them, as extras; a load's may be wider than the type. */
+/* Takes the registers of a value, or of a list of them, as extras; a load's registers may be wider than the
+ * type. */
 static bool value_registers(decoder_t *decoder, const ptx_operand_t *operand, bool destination) {
    machine_instruction_t *i = &decoder->instruction;
    const ptx_operand_t *parts = operand;
@@ -114,7 +116,8 @@ static bool value_registers(decoder_t *decoder, const ptx_operand_t *operand, bo
    return true;
 }
 
-/* A kernel's own parameter at a constant place; anything else in .param is a call's, and lives in the frame. */
+/* Whether this is a kernel's own parameter at a constant place.  Anything else in .param belongs to a call,
+ * and is in the frame. */
 static bool kernel_parameter(const decoder_t *decoder, const ptx_operand_t *operand) {
    const ptx_operand_t *base = &decoder->function->operands[operand->first];
    if (base->kind != PTX_OPERAND_SYMBOL)
@@ -147,7 +150,8 @@ enum decode_result decode_memory_operation(decoder_t *decoder, bool store) {
    if (i->space == PTX_PARAM && !own && parameter_symbol(decoder, address, &symbol)) {
       const ptx_variable_t *variable =
          &decoder->module->variables[decoder->function->operands[address->first].index];
-      /* The frame address of a kernel's call parameters counts from the function's frame, like a local variable's. */
+      /* The frame address of a kernel's call parameters counts from the function's frame, as that of a local
+       * variable. */
       i->space = PTX_LOCAL;
       FAIL_UNLESS(decode_use(decoder, store ? "st" : "ld"));
       FAIL_UNLESS(value_registers(decoder, value, !store));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Growing arrays, doubled: the element to fill, or NULL. */
+/* Makes room in an array that doubles; returns the element to fill, or NULL. */
 void *decode_append(decoder_t *decoder, void **array, uint32_t *count, uint32_t *room, size_t size) {
    if (*count == *room) {
       uint32_t larger_room = *room ? 2 * *room : 256;
@@ -114,7 +114,7 @@ static machine_slot_t special_register(decoder_t *decoder, uint32_t special) {
    return slot_of(decoder, program->register_count - 1);
 }
 
-/* A symbol's address as a number: an offset for shared, local and param, a full address otherwise. */
+/* Returns a symbol's address as a number: an offset for shared, local and param, else a full address. */
 static bool symbol_address(decoder_t *decoder, const ptx_operand_t *operand, uint64_t *address) {
    const ptx_variable_t *variable = &decoder->module->variables[operand->index];
    switch (variable->space) {
@@ -220,8 +220,8 @@ bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char lette
    }
 }
 
-/* Whether an earlier statement is executed by the same lanes on every path to the current one: no label lies between them, or no
- * branch bypasses it. */
+/* Whether the same lanes execute an earlier statement on every path to the current one: no label lies between
+ * them, or no branch bypasses it. */
 static bool always_before(const decoder_t *decoder, uint32_t statement) {
    return statement < decoder->instruction.statement &&
           (statement >= decoder->block_start || statement < decoder->straight);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Masks that keep the sign, the exponent and 7 to 15 bits of fraction.  Less is not rounding: a logarithm's range reduction
- * clears the whole fraction. */
+/* Whether a mask keeps the sign, the exponent and 7 to 15 bits of fraction.  A mask that keeps less does not
+ * round: a logarithm's range reduction clears the whole fraction. */
 static bool keeps_a_float(uint32_t mask) {
    const uint32_t cleared = ~mask;
    return (cleared & (cleared + 1)) == 0 && cleared >= 0xff && cleared <= 0xffff;
@@ -19,7 +19,7 @@ static const ptx_operand_t *operands_of(const decoder_t *decoder, uint32_t state
    return decoder->function->operands + decoder->function->statements[statement].operand;
 }
 
-/* The statement that defines a register, if it is "name" of so many operands; PTX_NONE. */
+/* Returns the statement that defines a register, if it is "name" with so many operands; else PTX_NONE. */
 static uint32_t defined_as(const decoder_t *decoder, const ptx_operand_t *operand, const char *name,
                            uint32_t operands) {
    if (operand->kind != PTX_OPERAND_REGISTER || decoder->definitions[operand->index] != 1)
@@ -42,7 +42,8 @@ static bool is_half_a_step(const ptx_operand_t *operand) {
    return operand->kind == PTX_OPERAND_INTEGER && operand->value >= 0x7f && operand->value <= 0x8000;
 }
 
-/* Moved from a float register, or loaded: compilers load what they take for bits as an integer. */
+/* Whether the bits are moved from a float register, or loaded: compilers load as an integer what they use as
+ * bits. */
 static bool from_float(const decoder_t *decoder, const ptx_operand_t *operand) {
    const uint32_t n = defined_as(decoder, operand, "mov.b32", 2);
    if (n == PTX_NONE)
@@ -51,7 +52,7 @@ static bool from_float(const decoder_t *decoder, const ptx_operand_t *operand) {
    return source->kind == PTX_OPERAND_REGISTER && decoder->function->registers[source->index].type == PTX_F32;
 }
 
-/* Marks the sums from operand down to the float's bits; false when it is something else. */
+/* Marks the sums between the operand and the float's bits; false when there is something else. */
 static bool mark_sums(decoder_t *decoder, const ptx_operand_t *operand) {
    uint32_t sums[2], count = 0;
    while (!from_float(decoder, operand)) {
@@ -69,7 +70,8 @@ static bool mark_sums(decoder_t *decoder, const ptx_operand_t *operand) {
    return true;
 }
 
-/* bits - (something & the exponent's mask): another power of two, as a logarithm takes the fraction of its operand. */
+/* Whether this is bits - (something & the exponent's mask): another power of two, as when a logarithm takes
+ * the fraction of its operand. */
 static bool scales(const decoder_t *decoder, const ptx_statement_t *statement,
                    const ptx_operand_t *operands) {
    if (statement->operand_count != 3 || strcmp(statement->opcode, "sub.s32") != 0 ||

@@ -1,4 +1,5 @@
-/* The table of opcodes: which row an opcode is, and its operands by the row's signature.  Part of the decoder. */
+/* The table of opcodes: finds the row of an opcode, and its operands by the row's signature.  Part of the
+ * decoder. */
 #include "machine/decode/decode.h"
 
 #include "machine/execute/execution.h"
@@ -83,7 +84,8 @@ static bool decode_signature(decoder_t *decoder, const char *signature) {
    return true;
 }
 
-/* Sums with a constant from 2^22 to 2^25 leave a rounded integer in the low bits: the idiom of range reduction. */
+/* A sum with a constant from 2^22 to 2^25 has a rounded integer in its low bits: the idiom of range
+ * reduction. */
 bool decode_rounding_size(uint32_t bits) {
    uint32_t exponent = bits >> 23 & 255;
    return exponent >= 127 + 22 && exponent < 127 + 25;
@@ -110,7 +112,7 @@ bool decode_generic(decoder_t *decoder) {
       const char *modifier = decoder->modifiers[n];
       if (n && strcmp(modifier, "rn") == 0)
          continue;
-      /* slct.ftz ends in its result's type */
+      /* slct.ftz ends with the type of its result */
       if (n && (float_type || decoder->modifiers[0][0] == 's') && strcmp(modifier, "ftz") == 0)
          i->flags |= FLAG_FTZ;
       else if (n && float_type && strcmp(modifier, "sat") == 0)

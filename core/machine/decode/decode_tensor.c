@@ -11,7 +11,7 @@
 static const struct {
    const char *name;
    uint8_t bits;
-   const char *mma, *wmma; /* shapes, each between blanks */
+   const char *mma, *wmma; /* names of shapes, each between blanks */
 } types[] = {[TENSOR_F16] = {"f16", 16, " m8n8k4 m16n8k8 m16n8k16 ", " m16n16k16 m8n32k16 m32n8k16 "},
              [TENSOR_BF16] = {"bf16", 16, " m16n8k8 m16n8k16 ", " m16n16k16 m8n32k16 m32n8k16 "},
              [TENSOR_TF32] = {"tf32", 32, " m16n8k4 m16n8k8 ", " m16n16k8 "},
@@ -44,7 +44,7 @@ static bool read_shape(machine_tensor_t *tensor, const char *word) {
    return true;
 }
 
-/* What the sum becomes for a type of factors. */
+/* The type of a sum for a type of factors. */
 static int sum_type(uint32_t factor) {
    return factor == TENSOR_F64 ? TENSOR_F64 : factor >= TENSOR_S8 ? TENSOR_S32 : TENSOR_F32;
 }
@@ -75,8 +75,9 @@ static bool shape_fits(const machine_tensor_t *tensor, bool wmma) {
    return strstr(wmma ? types[a].wmma : types[a].mma, shape) != NULL;
 }
 
-/* How devices of an architecture form sums (docs/decisions/tensor-arithmetic.md).  compute capability 9.0 was measured, the others are as
- * published: 8.x keeps a bit less and takes eight halves, or four TF32, at a time. */
+/* Sets how devices of an architecture form sums (docs/decisions/tensor-arithmetic.md).  Compute capability
+ * 9.0 was measured; the others are as published: 8.x keeps a bit less and takes eight halves, or four TF32,
+ * at a time. */
 static void choose_rule(machine_tensor_t *tensor, unsigned architecture, bool wmma) {
    const uint32_t a = tensor->type[TENSOR_A];
    const bool eight = a == TENSOR_E4M3 || a == TENSOR_E5M2;
@@ -108,7 +109,7 @@ static void measure(machine_tensor_t *tensor, bool wmma) {
    for (int o = TENSOR_D; o <= TENSOR_C; o += TENSOR_C - TENSOR_D)
       tensor->registers[o] =
          (uint8_t)((tensor->quads ? 8 : results) / (tensor->type[o] == TENSOR_F16 ? 2 : 1));
-   if (wmma && tensor->type[TENSOR_A] == TENSOR_F16) /* each element is in several */
+   if (wmma && tensor->type[TENSOR_A] == TENSOR_F16) /* each element is in several registers */
       tensor->registers[TENSOR_A] = tensor->registers[TENSOR_B] = TENSOR_MOST_REGISTERS;
 }
 
@@ -116,7 +117,7 @@ static unsigned architecture_of(const decoder_t *decoder) {
    return strncmp(decoder->module->target, "sm_", 3) == 0 ? (unsigned)atoi(decoder->module->target + 3) : 90;
 }
 
-/* The index of an equal form, which is added where there is none; PTX_NONE when memory ran out. */
+/* Returns the index of an equal form, and adds the form where there is none; PTX_NONE when memory ran out. */
 static uint32_t keep(decoder_t *decoder, const machine_tensor_t *tensor) {
    machine_program_t *program = decoder->program;
    for (uint32_t n = 0; n < program->tensor_count; n++)
@@ -128,7 +129,8 @@ static uint32_t keep(decoder_t *decoder, const machine_tensor_t *tensor) {
       return PTX_NONE;
    }
    program->tensors = larger;
-   memcpy(&larger[program->tensor_count], tensor, sizeof *tensor); /* with its padding, which is compared */
+   /* With its padding, since forms are compared by their bytes. */
+   memcpy(&larger[program->tensor_count], tensor, sizeof *tensor);
    return program->tensor_count++;
 }
 
@@ -198,7 +200,7 @@ enum decode_result decode_multiply(decoder_t *decoder, bool wmma) {
          return decode_refuse(decoder);
       }
    }
-   if (wmma && named == 2) { /* of halves, d and c alone are named */
+   if (wmma && named == 2) { /* with halves only d and c are named */
       tensor.type[TENSOR_C] = tensor.type[1];
       tensor.type[TENSOR_A] = tensor.type[TENSOR_B] = TENSOR_F16;
       named = 4;
@@ -255,7 +257,7 @@ enum decode_result decode_fragment_move(decoder_t *decoder, bool store) {
                     : which[0] == 'b' ? TENSOR_B
                     : which[0] == 'c' ? TENSOR_C
                                       : TENSOR_D;
-   /* A load or store of sums does not say what the factors are; only the shape counts for where they lie. */
+   /* A load or store of sums does not say what the factors are; where sums are depends on the shape alone. */
    const bool halves = sum && is_float_sum((uint32_t)type);
    const uint32_t factor = !sum                 ? (uint32_t)type
                            : type == TENSOR_F64 ? TENSOR_F64
@@ -290,7 +292,7 @@ enum decode_result decode_fragment_move(decoder_t *decoder, bool store) {
    FAIL_UNLESS(decode_address(decoder, address));
    const int64_t offset = i->immediate;
    i->elements = (uint8_t)total;
-   /* Lanes that store halves apart are told apart; reading side by side is no conflict. */
+   /* Lanes that store halves apart are distinguished; reads side by side do not conflict. */
    i->element_bytes = type == TENSOR_F64                                           ? 8
                       : store && halves && type == TENSOR_F16 && tensor.by_columns ? 2
                                                                                    : 4;

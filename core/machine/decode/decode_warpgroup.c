@@ -59,7 +59,7 @@ static bool shape_fits(const machine_warpgroup_form_t *form, uint32_t m, uint32_
           (!is_integer(form) || form->n <= 32 || form->n % 16 == 0);
 }
 
-/* The index of an equal form, which is added where there is none; PTX_NONE when memory ran out. */
+/* Returns the index of an equal form, and adds the form where there is none; PTX_NONE when memory ran out. */
 static uint32_t keep(decoder_t *decoder, const machine_warpgroup_form_t *form) {
    machine_program_t *program = decoder->program;
    for (uint32_t n = 0; n < program->warpgroup_form_count; n++)
@@ -73,7 +73,7 @@ static uint32_t keep(decoder_t *decoder, const machine_warpgroup_form_t *form) {
    }
    program->warpgroup_forms = larger;
    memcpy(&larger[program->warpgroup_form_count], form,
-          sizeof *form); /* with its padding, which is compared */
+          sizeof *form); /* with its padding, since forms are compared by their bytes */
    return program->warpgroup_form_count++;
 }
 
@@ -106,7 +106,7 @@ static bool choice(const ptx_operand_t *operand, bool *one) {
    return operand->kind == PTX_OPERAND_INTEGER && operand->value <= 1;
 }
 
-/* The immediates after scale-d, from the fourth operand on. */
+/* Reads the immediates after scale-d, from the fourth operand on. */
 static bool immediates(decoder_t *decoder, machine_warpgroup_form_t *form) {
    const ptx_operand_t *at = decoder->operands + 4;
    const bool halves = form->element_bits == 16;
@@ -242,7 +242,7 @@ static bool is_copy(const machine_program_t *program, const machine_instruction_
    return is_move(program, i) && !program->registers[i->ai].constant && i->di > 1;
 }
 
-/* How a register is touched: read, written, or handed on unchanged. */
+/* Adds how a register is touched: read, written, or passed on unchanged. */
 static bool add_touch(decoder_t *decoder, uint32_t *room, const uint8_t *of_products, uint32_t number,
                       uint32_t how) {
    machine_program_t *program = decoder->program;
@@ -300,7 +300,7 @@ bool decode_touches(decoder_t *decoder) {
    for (uint32_t at = 0; good && at < program->count; at++)
       for (uint32_t e = 0; is_product(program, &program->code[at]) && e < program->code[at].extra_count; e++)
          of_products[program->extras[program->code[at].extra + e].number] = 1;
-   /* Copies too, in both directions. */
+   /* Follows copies too, in both directions. */
    for (bool more = good; more;) {
       more = false;
       for (uint32_t at = 0; at < program->count; at++) {

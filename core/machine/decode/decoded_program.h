@@ -16,7 +16,7 @@ typedef struct machine_instruction machine_instruction_t;
 typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction,
                                   uint32_t mask);
 
-/* What the dispatcher does in addition to calling the handler. */
+/* What the dispatcher does beside calling the handler. */
 enum machine_kind {
    MACHINE_VALUE,  /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
    MACHINE_CUSTOM, /* the handler carries them */
@@ -80,12 +80,12 @@ struct machine_instruction {
    uint16_t di, ai, bi, ci; /* register numbers, for definedness and taint */
    uint16_t guard;          /* register number; 0: none */
    bool guard_negated;
-   bool block_start; /* first of its basic block */
+   bool block_start; /* whether it is the first of its basic block */
    /* operation: what the opcode's modifiers select (comparison, atomic, shuffle mode, ...) */
    uint8_t kind, operation;
    uint8_t type, source_type, space, element_bytes, elements, rounding, class, address_bytes;
    uint16_t flags;
-   uint32_t extra; /* first of its extra register operands; extra_count of them */
+   uint32_t extra; /* the first of its extra register operands, of which there are extra_count */
    uint16_t extra_count;
    uint32_t target; /* branch, call: instruction */
    uint32_t rank;   /* of its basic block, in execution order */
@@ -102,12 +102,12 @@ typedef struct machine_slot {
    bool negated;  /* of a predicate operand */
 } machine_slot_t;
 
-/* What an instruction does to a register that some wgmma.mma_async accumulates into or reads a from. */
+/* What an instruction does to a register into which some wgmma.mma_async adds, or from which it reads a. */
 enum machine_touch_kind {
    TOUCH_READ,
    TOUCH_WRITTEN,
-   TOUCH_CLEARED /* set to a constant */,
-   TOUCH_COPIED /* from another */
+   TOUCH_CLEARED /* sets it to a constant */,
+   TOUCH_COPIED /* copies it from another */
 };
 typedef struct machine_touch {
    uint16_t number, from, how;
@@ -126,14 +126,14 @@ typedef struct machine_register_info {
 
 typedef struct machine_block_info {
    uint32_t first, count, rank;
-   bool passing; /* nothing but unconditional branches and returns: going through it has no effect */
+   bool passing; /* nothing but unconditional branches and returns, so that going through it has no effect */
    uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;
 
 typedef struct machine_shared_variable {
    const char *name;
    uint32_t offset, bytes;
-   uint32_t gap_end; /* what lies between its end and this belongs to nobody; shared_layout.c */
+   uint32_t gap_end; /* bytes between its end and this belong to no variable; shared_layout.c */
 } machine_shared_variable_t;
 
 typedef struct machine_program {
@@ -151,10 +151,12 @@ typedef struct machine_program {
    machine_touch_t *touches;
    uint32_t touch_count;
    uint32_t *
-      touch_first; /* by instruction with FLAG_TOUCHES: its first touch; at count + instruction: past its last */
-   machine_register_info_t *registers; /* 0: always zero and defined; 1: written, never read */
+      /* By instruction with FLAG_TOUCHES: its first touch; at count + instruction: the end of its touches. */
+      touch_first;
+   /* Register 0 is always zero and defined; register 1 is written and never read. */
+   machine_register_info_t *registers;
    uint32_t register_count;
-   uint16_t *constants; /* numbers of registers no instruction writes: specials first */
+   uint16_t *constants; /* numbers of registers that no instruction writes; specials come first */
    uint32_t constant_count, special_count;
    uint32_t file_bytes; /* of one warp's registers */
    machine_block_info_t *blocks;
@@ -165,41 +167,49 @@ typedef struct machine_program {
    uint32_t frame_bytes;              /* local memory of one thread */
    machine_shared_variable_t *shared; /* static ones, ascending */
    uint32_t shared_count;
-   uint32_t shared_bytes; /* static, with the gaps between */
+   uint32_t shared_bytes; /* of the static ones, with the gaps between them */
    uint32_t dynamic_shared_offset;
-   uint32_t shared_gap; /* bytes put in after each static variable that another one follows */
+   uint32_t shared_gap; /* bytes after each static variable that is followed by another one */
    uint32_t parameter_bytes;
-   bool waits; /* a loop may wait for what another block writes: polling_loops.c */
+   bool waits; /* whether a loop may wait for what another block writes: polling_loops.c */
    bool warp_sync, named_barriers, atomics, fences, clocks;
    bool
-      strong; /* volatile, relaxed, acquiring or releasing accesses: threads may see each other without a barrier */
+      /* Whether it has volatile, relaxed, acquiring or releasing accesses: threads may see each other
+       * without a barrier. */
+      strong;
    bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
-   bool copies;          /* asynchronous ones */
-   bool warpgroups;      /* wgmma or setmaxnreg */
+   bool copies;          /* whether it has asynchronous copies */
+   bool warpgroups;      /* whether it has wgmma or setmaxnreg */
    bool
-      asynchronous; /* mbarriers, or operations of the async proxy: threads meet one by one (races/knowledge.h) */
-   bool cluster_barriers; /* threads meet one by one there too */
-   bool small_operations; /* some of those move less than 16 bytes at a time, or not at multiples of 16 */
-   bool narrow_shared;    /* some access takes less of shared memory than 16 bytes at a multiple of 16 */
-   bool placed;           /* reads which processor it runs on, or which lanes are active */
-   uint32_t shared_granule, global_granule; /* bytes that races are told apart by: the narrowest access */
+      /* Whether it has mbarriers, or operations of the async proxy: threads synchronise one by one
+       * (races/knowledge.h). */
+      asynchronous;
+   bool cluster_barriers; /* threads synchronise one by one at those too */
+   /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */
+   bool small_operations;
+   /* Whether some access takes less of shared memory than 16 bytes at a multiple of 16. */
+   bool narrow_shared;
+   bool placed; /* whether it reads on which processor it runs, or which lanes are active */
+   /* The bytes that one record of races covers: the narrowest access. */
+   uint32_t shared_granule, global_granule;
    /* Set when the kernel cannot be executed. */
    char unsupported[96]; /* opcode or feature; "" when it can */
    uint32_t unsupported_line;
    bool failed; /* memory ran out */
 } machine_program_t;
 
-/* isa: 0 plain x86-64, 1 x86-64-v3.  The addresses of the module's variables were assigned before. */
+/* isa: 0 plain x86-64, 1 x86-64-v3.  The module's variables must have their addresses. */
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
                                         const uint64_t *variable_address, uint32_t isa);
-/* Decodes a kernel and what it calls for what the machine lacks alone: missing is called once for each statement that it
- * cannot execute, with the name of the opcode or feature.  False when memory ran out. */
+/* Decodes a kernel and what it calls only to find what the machine lacks: calls missing once for each
+ * statement that it cannot execute, with the name of the opcode or feature.  False when memory ran out. */
 typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
                             machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
 
-/* programs.c: the same, decoded once for all machines on a module, whose it stays.  NULL when memory ran out.  Any thread. */
+/* programs.c: the same, decoded once for all machines on a module, which owns it.  NULL when memory ran out.
+ * Any thread. */
 const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
                                               const uint64_t *variable_address, uint32_t isa);
 machine_programs_t *machine_programs_new(void);
@@ -215,16 +225,17 @@ static inline bool machine_touches_gap(const machine_program_t *program, uint64_
    return false;
 }
 const machine_shared_variable_t *machine_nearest_shared(const machine_program_t *program, uint64_t offset);
-/* Bytes of shared memory of a block without what was put between its variables. */
+/* Bytes of a block's shared memory without the gaps between its variables. */
 uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t bytes);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */
 bool machine_control_flow(machine_program_t *program);
-/* The k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call goes on after it. */
+/* Returns the k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call
+ * goes on behind it. */
 uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
 
-/* register_places.c: once basic blocks are known, gives one place to registers that are never live at the same time.  False when
- * memory ran out. */
+/* register_places.c: once basic blocks are known, gives registers that are never live at the same time one
+ * place.  False when memory ran out. */
 bool machine_place_registers(machine_program_t *program);
 
 /* polling_loops.c: sets program->waits.  False when memory ran out. */

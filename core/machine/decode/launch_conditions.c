@@ -74,7 +74,7 @@ static bool is_size(uint64_t special) {
           (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
 }
 
-/* How many statements give each register a value. */
+/* Counts how many statements give each register a value. */
 static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    for (uint32_t n = 0; n < function->statement_count; n++) {
       const ptx_statement_t *s = &function->statements[n];
@@ -91,8 +91,8 @@ static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    }
 }
 
-/* Whether the statement may give its register a value that the launch decides.  Asked before its words are read: most statements of a large kernel depend on
- * threads or memory. */
+/* Whether the statement may give its register a value that the launch decides.  It is asked before the words
+ * are read, since most statements of a large kernel depend on threads or memory. */
 static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
                     const uint32_t *writers) {
    const ptx_operand_t *operands = &c->function->operands[statement->operand];
@@ -264,7 +264,7 @@ static struct range single(uint64_t value) {
    return (struct range){(int64_t)value, (int64_t)value};
 }
 
-/* What a special register holds in the threads of the block. */
+/* The values that a special register has in the threads of the block. */
 static struct range special_of(const rkb_machine_conditions_t *c, uint64_t special,
                                const rkb_plan_launch_t *launch) {
    if (machine_is_thread(special))

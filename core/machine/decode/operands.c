@@ -1,4 +1,5 @@
-/* Which registers an instruction reads and which it writes: for recording what a run does, and for where registers lie. */
+/* Which registers an instruction reads and which it writes: for recording what a run does, and for placing
+ * registers. */
 #include "machine/decode/operands.h"
 
 #include <string.h>

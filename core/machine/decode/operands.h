@@ -5,9 +5,9 @@
 #include "machine/decode/decoded_program.h"
 
 enum machine_record_kind {
-   RECORD_OTHER,      /* has no part in values that inputs reached, or the record is refused */
+   RECORD_OTHER,      /* cannot take part in values that inputs reached, or the record is refused */
    RECORD_VALUE,      /* an operation on a, b and c into d, and nothing else */
-   RECORD_VALUE_MORE, /* with a second destination or a fourth source */
+   RECORD_VALUE_MORE, /* also has a second destination or a fourth source */
    RECORD_LOAD,
    RECORD_STORE,
    RECORD_SELECT, /* of a and b by c */
@@ -23,14 +23,14 @@ enum machine_record_kind {
 };
 
 typedef struct machine_operands {         /* registers */
-   uint16_t sources[26], destinations[9]; /* wmma has three fragments of eight */
+   uint16_t sources[26], destinations[9]; /* wmma has three fragments of eight registers */
    uint8_t source_count, destination_count;
 } machine_operands_t;
 
 const char *machine_opcode_of(const machine_program_t *program, const machine_instruction_t *i);
 uint8_t machine_operands_kind(const machine_program_t *program, const machine_instruction_t *i);
-/* Of what moves memory or works on registers alone; of RECORD_OTHER what is called a source may be a destination.  Register 0 is
- * in no list of sources. */
+/* For instructions that move memory, or work on registers alone.  For RECORD_OTHER a register listed as a
+ * source may be a destination.  No list of sources has register 0. */
 machine_operands_t machine_operands(const machine_program_t *program, const machine_instruction_t *i,
                                     uint8_t kind);
 

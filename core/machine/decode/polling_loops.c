@@ -1,5 +1,6 @@
-/* Which programs may wait for another block, by the shape of their code: a loop with an atomic operation, or with a volatile,
- * relaxed or acquiring load.  A loop of that shape that does not wait costs nothing but turns (execute/resident_blocks.c). */
+/* Finds programs that may wait for another block, by the shape of their code: a loop with an atomic
+ * operation, or with a volatile, relaxed or acquiring load.  A loop of that shape that does not wait costs
+ * only turns (execute/resident_blocks.c). */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@ static bool polls(const machine_program_t *program, const machine_block_info_t *
    for (uint32_t n = block->first; n < block->first + block->count; n++) {
       const machine_instruction_t *i = &program->code[n];
       if (i->kind != MACHINE_CUSTOM || !i->element_bytes || i->space == PTX_SHARED || i->space == PTX_LOCAL ||
-          ptx_type_is_float(i->type)) /* data, and no signal */
+          ptx_type_is_float(i->type)) /* such a value is data and no signal */
          continue;
       const uint32_t result = i->extra_count ? program->extras[i->extra].number : 0;
       if ((i->class == RKB_CLASS_GLOBAL && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||
@@ -22,7 +23,7 @@ static bool polls(const machine_program_t *program, const machine_block_info_t *
  * reach each other are popped from the stack as a group. */
 typedef struct search {
    const machine_program_t *program;
-   uint32_t *number, *low; /* by block; number 0: not met */
+   uint32_t *number, *low; /* by block; number 0: it was not reached yet */
    uint32_t *stack, *path; /* blocks */
    uint32_t *next;         /* by block: the successor that is looked at next */
    uint8_t *stacked;
@@ -35,7 +36,8 @@ static void enter(search_t *s, uint32_t block) {
    s->stacked[block] = 1;
 }
 
-/* The blocks that reach each other, of which this is the first that was met: whether one of them polls, and they are a loop. */
+/* Takes a group of blocks that reach each other from the stack; this block was reached first.  Returns
+ * whether they are a loop and one of them polls. */
 static bool take_off(search_t *s, uint32_t block) {
    bool polling = false, loop = s->stack[s->height - 1] != block;
    uint32_t taken;
@@ -50,7 +52,7 @@ static bool take_off(search_t *s, uint32_t block) {
    return polling && loop;
 }
 
-/* Whether a loop that polls can be reached from the block, among those that were not met before. */
+/* Whether a loop that polls can be reached from the block, among blocks that were not reached before. */
 static bool search_from(search_t *s, uint32_t block) {
    bool found = false;
    enter(s, block);

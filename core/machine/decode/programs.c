@@ -1,5 +1,5 @@
-/* The kernels of a module that were decoded, kept for the machines that are opened on it: a candidate's cases launch the same few.
- * A program never changes once it is made.  Owned by the module; any thread. */
+/* The decoded kernels of a module, kept for the machines that are opened on it, because a candidate's cases
+ * launch the same few.  A program never changes once it is made.  Owned by the module; any thread. */
 #include "machine/decode/decoded_program.h"
 
 #include <pthread.h>
@@ -10,12 +10,12 @@ typedef struct entry {
    struct entry *next;
    machine_program_t *program;
    uint32_t function, isa;
-   uint64_t variable_address[]; /* that were decoded into it */
+   uint64_t variable_address[]; /* the addresses that were decoded into it */
 } entry_t;
 
 struct machine_programs {
    pthread_mutex_t lock;
-   entry_t *entries; /* the newest first; none goes before the module does */
+   entry_t *entries; /* the newest first; none is freed before the module */
 };
 
 machine_programs_t *machine_programs_new(void) {
@@ -42,7 +42,7 @@ void machine_programs_free(machine_programs_t *programs) {
    free(programs);
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static const machine_program_t *find(const machine_programs_t *programs, const entry_t *like, size_t bytes) {
    const entry_t *entry = programs->entries;
    while (entry && (entry->function != like->function || entry->isa != like->isa ||
@@ -62,7 +62,7 @@ const machine_program_t *machine_program_take(const ptx_module_t *module, uint32
    memcpy(entry->variable_address, variable_address, bytes);
    pthread_mutex_lock(&programs->lock);
    const machine_program_t *program = find(programs, entry, bytes);
-   if (!program) { /* cases that come for it now wait rather than decode it too */
+   if (!program) { /* other threads that need it wait now, so that it is decoded once */
       program = entry->program = machine_program_make(module, function, variable_address, isa);
       if (program && !program->failed) {
          entry->next = programs->entries;

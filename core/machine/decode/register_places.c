@@ -13,19 +13,19 @@
 #define NOWHERE UINT32_MAX
 
 typedef struct life {
-   uint32_t block;       /* of the first mention */
-   uint32_t first, last; /* instructions that mention it; first NOWHERE: none does */
-   bool shares;          /* lives within its block, from a destination that is always written on */
-   uint32_t next;        /* of those with the same last mention; 0: none */
+   uint32_t block;       /* the block of the first mention */
+   uint32_t first, last; /* the first and last instruction that mention it; first NOWHERE: none does */
+   bool shares;          /* it lives within its block, and its first destination is always written */
+   uint32_t next;        /* the next register with the same last mention; 0: none */
 } life_t;
 
 typedef struct places {
    machine_program_t *program;
    life_t *lives;
-   uint32_t *ends;    /* by instruction: the first of those mentioned there last; 0: none */
+   uint32_t *ends;    /* by instruction: the first register whose last mention is there; 0: none */
    uint32_t *free[2]; /* offsets of free places of 4 and of 8 bytes a lane */
    uint32_t count[2];
-   uint32_t bytes; /* of the file so far */
+   uint32_t bytes; /* bytes of the file so far */
 } places_t;
 
 static uint32_t size_of(const machine_register_info_t *info) {
@@ -52,7 +52,7 @@ static bool has(const uint16_t *list, uint32_t count, uint32_t number) {
    return false;
 }
 
-/* The destinations first: a register's first mention decides. */
+/* Mentions the destinations first: a register's first mention decides. */
 static void mention_all(places_t *p, uint32_t at) {
    const machine_instruction_t *i = &p->program->code[at];
    const uint8_t kind = machine_operands_kind(p->program, i);
@@ -73,8 +73,8 @@ static void mention_all(places_t *p, uint32_t at) {
       mention(p, p->program->extras[i->extra + e].number, at, false);
 }
 
-/* A constant moved to where nothing reads it any more, because the decoder gave it to those that would; it still counts as
- * executed. */
+/* Drops moves of constants to registers that nothing reads any more, because the decoder gave the constant to
+ * the readers.  They still count as executed. */
 static void drop_moves(places_t *p) {
    for (uint32_t at = 0; at < p->program->count; at++) {
       machine_instruction_t *i = &p->program->code[at];
@@ -103,7 +103,7 @@ static void place_all(places_t *p, uint32_t *offset) {
          p->lives[n].next = p->ends[p->lives[n].last];
          p->ends[p->lives[n].last] = n;
       }
-   /* Registers begin in the order of the instructions; several in one: those of a list. */
+   /* Registers begin in the order of the instructions; those of one instruction are of a list. */
    for (uint32_t at = 0; at < program->count; at++) {
       const machine_instruction_t *i = &program->code[at];
       const machine_operands_t list = machine_operands(program, i, machine_operands_kind(program, i));

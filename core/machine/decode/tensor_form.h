@@ -20,7 +20,7 @@ typedef struct machine_tensor {
    uint8_t registers[4]; /* of d, a, b, c; the extras of the instruction, in this order */
    bool columns[2]; /* a, b are laid out by column; for mma it matters where groups of lanes work apart */
    bool saturates;
-   uint8_t bits;      /* what single bits are combined by: 0, 'x' (exclusive or), 'a' (and) */
+   uint8_t bits;      /* how single bits are combined: 0, 'x' (exclusive or), 'a' (and) */
    uint8_t quads;     /* four products, each of two groups of four lanes (m8n8k4 on halves) */
    uint8_t per_word;  /* elements of a factor in a 32-bit word; 1 where a register is 64 bits wide */
    uint8_t blocks;    /* of 4 * per_word columns of a */
@@ -28,9 +28,9 @@ typedef struct machine_tensor {
    uint8_t halves;    /* 8 rows each, in a tile: 1 or 2 */
    uint8_t column_tiles;
    uint8_t steps; /* sums made one after another, as the device does */
-   bool apart;    /* the addend joins last, rounded to nearest */
+   bool apart;    /* the addend is added last, rounded to nearest */
    machine_tensor_rule_t rule;
-   uint8_t operand; /* of the loads and stores: which one is moved */
+   uint8_t operand; /* of the loads and stores: which operand is moved */
    bool by_columns; /* of the loads and stores: the matrix in memory */
 } machine_tensor_t;
 
@@ -51,7 +51,7 @@ static inline uint32_t tensor_c_register(const machine_tensor_t *t, uint32_t row
    return pairs ? row : 2 * row + column;
 }
 
-/* The first extra of an operand. */
+/* Returns the first extra of an operand. */
 static inline uint32_t tensor_first_extra(const machine_tensor_t *t, enum machine_tensor_operand operand) {
    uint32_t first = 0;
    for (uint32_t o = 0; o < operand; o++)

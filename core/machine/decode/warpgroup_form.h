@@ -8,10 +8,10 @@
 #define WARPGROUP_WARPS 4u
 #define WARPGROUP_ROWS 64u
 #define WARPGROUP_MOST_COLUMNS 256u
-#define WARPGROUP_PIECE 16u /* bytes that lie side by side whatever the swizzle */
+#define WARPGROUP_PIECE 16u /* bytes that lie side by side with every swizzle */
 #define WARPGROUP_LINE 32u  /* bytes of a row of a, of a column of b, in one instruction */
 #define WARPGROUP_A_REGISTERS 4u
-#define TENSOR_OF_WARPGROUP 1 /* operation of an instruction of its class */
+#define TENSOR_OF_WARPGROUP 1 /* the operation of such an instruction, in its class */
 
 typedef struct machine_warpgroup_form {
    uint16_t n, k;
@@ -23,7 +23,7 @@ typedef struct machine_warpgroup_form {
       b_across; /* elements side by side in memory differ in their row of a, their column of b: "MN-major" */
    bool a_negated, b_negated;
    bool saturates;
-   int8_t fraction;      /* bits kept of each term under the largest exponent */
+   int8_t fraction;      /* bits of each term that are kept below the largest exponent */
    int8_t kept_fraction; /* bits of a float32 result's fraction; 23: all */
 } machine_warpgroup_form_t;
 
@@ -55,7 +55,7 @@ static inline uint32_t machine_piece_address(const machine_matrix_descriptor_t *
             outer / 8 * (d->swizzle ? d->stride : d->leading);
    else
       at += outer / 8 * d->stride + along * (d->swizzle ? WARPGROUP_PIECE : d->leading);
-   /* The pieces of a line are exchanged by its number in the pattern, which the address tells. */
+   /* The swizzle exchanges the pieces of a line by the line's number in the pattern, which is in the address. */
    if (d->swizzle)
       at ^= (((at >> 7) - d->base) & (pieces - 1)) * WARPGROUP_PIECE;
    return at & 0x3ffff;
