@@ -30,8 +30,8 @@ static int set_rounding(uint32_t rounding) {
    return fesetround(modes[rounding]);
 }
 
-/* The result passes through memory that the compiler must assume is read, so that the operations stay between the two
- * changes of rounding mode. */
+/* The result goes through memory that the compiler must assume is read, so that the operations stay between
+ * the two changes of rounding mode. */
 #define WITH_ROUNDING(...)                                                                                   \
    float t[LANES];                                                                                           \
    if (i->rounding)                                                                                          \
@@ -119,9 +119,9 @@ FLOAT_TERNARY(min3_f32, smaller(smaller(x, y), z))
 FLOAT_TERNARY(max3_f32, larger(larger(x, y), z))
 FLOAT_UNARY(sqrt_f32, __builtin_sqrtf(x))
 FLOAT_UNARY(rcp_f32, 1.0f / x)
-/* The last bit of an approximation is the device's: in other environments some results are a neighbour of the nearest float, which all
- * of these functions' limits in the manual allow (at least 1 ulp, or 2^-22.9 of the result).  A power of two is left, since devices give
- * exact ones where they can. */
+/* The device decides the last bit of an approximation.  In other environments some results are a neighbour of
+ * the nearest float, which the manual's limits for all of these functions allow (at least 1 ulp, or 2^-22.9
+ * of the result).  A power of two is not changed, since devices give exact ones where they can. */
 static inline float neighbour(uint64_t environment, float y) {
    const uint32_t bits = float_to_bits(y), exponent = bits >> 23 & 0xff;
    const uint32_t turn = (bits * 0x9e3779b1u + (uint32_t)environment) * 0x85ebca6bu >> 30;
@@ -131,8 +131,9 @@ static inline float neighbour(uint64_t environment, float y) {
 
 #define DEVICE(y) neighbour(warp->run->environment, y)
 
-/* rcp.approx may be 1 ulp off and sqrt.approx 2^-23 of the result (PTX ISA 9.0, 9.7.3.13 and .15), which not every neighbour keeps: in other
- * environments some results are the other one of the two floats around the exact one. */
+/* rcp.approx may be 1 ulp off, and sqrt.approx 2^-23 of the result (PTX ISA 9.0, 9.7.3.13 and .15); not every
+ * neighbour is that near.  In other environments some results are the other one of the two floats around the
+ * exact result. */
 static inline float either(uint64_t environment, double exact, float y) {
    const uint32_t bits = float_to_bits(y), exponent = bits >> 23 & 0xff;
    const uint32_t turn = (bits * 0x9e3779b1u + (uint32_t)environment) * 0x85ebca6bu >> 31;

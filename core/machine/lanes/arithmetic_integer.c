@@ -54,7 +54,7 @@ TERNARY_OP(mad_wide_s16, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(SH(x
 TERNARY_OP(mad_wide_u32, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)x *y + z)
 TERNARY_OP(mad_wide_s32, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)x *y) + z)
 
-/* Division by zero gives a value the manual leaves open, quotient and remainder: all ones on an H200. */
+/* The manual leaves open what division by zero gives, quotient and remainder: all ones on an H200. */
 BINARY_OP(div_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) / H(y) : 0xffff)
 BINARY_OP(div_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) / SH(y)) : 0xffff)
 BINARY_OP(div_u32, uint32_t, uint32_t, uint32_t, y ? x / y : FULL_MASK)
@@ -115,8 +115,8 @@ TERNARY_OP(mad24_hi_s32, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(prod
 TERNARY_OP(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
            saturated_sum((int32_t)(product24((uint32_t)x, (uint32_t)y, true) >> 16), z))
 
-/* Carries: one bit a lane, kept by the warp beside its registers (PTX ISA 9.0, 9.7.2).  i->operation holds what is done with
- * the flag. */
+/* Carries: a bit for each lane, which the warp keeps beside its registers (PTX ISA 9.0, 9.7.2).  i->operation
+ * says what is done with the flag. */
 enum carry {
    CARRY_OUT = 1,
    CARRY_IN = 2,

@@ -1,4 +1,5 @@
-/* What atomic and reducing operations make of two values: of one lane, in its operation and type (PTX ISA 9.0, 9.7.13.5). */
+/* What atomic and reducing operations make of two values of one lane, by operation and type (PTX ISA 9.0,
+ * 9.7.13.5). */
 #ifndef RKB_MACHINE_LANES_ATOMIC_VALUES_H
 #define RKB_MACHINE_LANES_ATOMIC_VALUES_H
 
@@ -45,7 +46,7 @@ static inline float flush(float x, bool flushes) {
    return flushes && fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
 }
 
-/* What an atomic or a reducing operation leaves of an old and a new value. */
+/* Returns what an atomic or a reducing operation leaves, from the old and the new value. */
 static inline uint64_t apply(const machine_instruction_t *i, uint64_t old, uint64_t value, uint64_t swap) {
    switch (i->type) {
    case PTX_F32: {
@@ -60,7 +61,7 @@ static inline uint64_t apply(const machine_instruction_t *i, uint64_t old, uint6
       double x, y;
       memcpy(&x, &old, sizeof x);
       memcpy(&y, &value, sizeof y);
-      if (y != y) /* NaN comes out as it went in, the operand's first (seen on an H200) */
+      if (y != y) /* a NaN comes out as it came in, the operand's first (seen on an H200) */
          return value;
       if (x != x)
          return old;

@@ -30,7 +30,8 @@ static bool operands(machine_warp_t *warp, const machine_instruction_t *i, uint3
    return true;
 }
 
-/* The mbarrier that counts the bytes, and the operation that writes them to shared memory; NULL after a finding. */
+/* Finds the mbarrier that counts the bytes, and begins the operation that writes them to shared memory; NULL
+ * after a finding. */
 static machine_mbarrier_t *begin(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool reduces,
                                  uint32_t *to, uint32_t *operation) {
    uint32_t at;
@@ -78,12 +79,13 @@ static void multicast(machine_warp_t *warp, const machine_instruction_t *i, uint
    }
 }
 
-/* Adds, or whatever the instruction says, bytes of one block's memory to those of another.  False after a finding. */
+/* Adds bytes of one block's memory to those of another block, or combines them as the instruction says.
+ * False after a finding. */
 static bool reduce_there(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t to,
                          uint32_t from, uint32_t bytes) {
    machine_block_t *block = warp->block;
    machine_instruction_t how = *i;
-   how.operation = i->rounding; /* where the decoder has put it */
+   how.operation = i->rounding; /* the decoder puts it there */
    how.space = PTX_SHARED;
    for (uint32_t n = 0; n < bytes; n++)
       if (block->shared_defined[to + n] != 1 || block->shared_defined[from + n] != 1) {

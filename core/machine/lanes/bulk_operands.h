@@ -1,4 +1,5 @@
-/* Operands of bulk and tensor copies, and their reductions: more addresses than an instruction has places for, so each is two extras, a register and an offset. */
+/* Operands of bulk and tensor copies and of their reductions.  They have more addresses than an instruction
+ * has places for, so each address is two extras: a register and an offset. */
 #ifndef RKB_MACHINE_LANES_BULK_OPERANDS_H
 #define RKB_MACHINE_LANES_BULK_OPERANDS_H
 
@@ -19,7 +20,7 @@ static inline uint64_t bulk_address(const machine_warp_t *warp, const machine_sl
    return shared ? WINDOW_SHARED << WINDOW_SHIFT | (sum & 0xffffffffu) : machine_generic(warp->run, sum);
 }
 
-/* The blocks that a copy goes to, a bit each by rank; false after a finding. */
+/* Returns the blocks to which a copy goes, a bit for each rank; false after a finding. */
 static inline bool bulk_blocks(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                uint32_t *blocks) {
    const machine_slot_t *last = warp->program->extras + i->extra + i->extra_count - 1;
@@ -40,7 +41,7 @@ static inline uint64_t bulk_in_block(const machine_warp_t *warp, uint64_t addres
    return (address & ~0xffffffffull) | machine_rank_bits(rank, warp->rank) | (address & within);
 }
 
-/* Whether bytes and the mbarrier that counts them are of one block; a finding otherwise. */
+/* Whether the bytes and the mbarrier that counts them are in one block; else makes a finding. */
 static inline bool bulk_same_block(machine_warp_t *warp, uint32_t lane, uint32_t to, uint32_t mbarrier) {
    const uint32_t span = warp->block->cluster.shared_span;
    if (to / span == mbarrier / span)
@@ -52,7 +53,7 @@ static inline bool bulk_same_block(machine_warp_t *warp, uint32_t lane, uint32_t
    return false;
 }
 
-/* The first count operands of the lane have values; a finding otherwise. */
+/* Whether the lane's first count operands have values; else makes a finding. */
 static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                          uint32_t count) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
@@ -67,12 +68,12 @@ static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_ins
    return true;
 }
 
-/* Adds, or whatever the instruction says, a row of shared memory to one of global memory. */
+/* Adds a row of shared memory to one of global memory, or combines them as the instruction says. */
 static inline void bulk_reduce(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                const machine_row_t *row) {
    const uint32_t bytes = i->element_bytes;
    machine_instruction_t how = *i;
-   how.operation = i->rounding; /* where the decoder has put it */
+   how.operation = i->rounding; /* the decoder puts it there */
    how.space = PTX_GLOBAL;
    if (warp->run->races)
       machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, true);

@@ -1,5 +1,5 @@
-/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3).  An address of shared memory says in its high bits which
- * block's it is, where the cluster has several (CLUSTER_SHIFT). */
+/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3).  Where a cluster has
+ * several blocks, the high bits of an address of shared memory say whose it is (CLUSTER_SHIFT). */
 #include "machine/lanes/handlers.h"
 #include "machine/async/cluster_barrier.h"
 

@@ -157,7 +157,7 @@ static inline void finish_setp_pair(machine_warp_t *warp, const machine_instruct
    uint32_t other = 0;
    if (i->rounding)
       other = PREDICATE(i->c) ^ (i->flags & FLAG_NEGATED_C ? FULL_MASK : 0);
-   /* The dispatcher sees to the first destination; the second depends on the same operands. */
+   /* The dispatcher handles the first destination; the second depends on the same operands. */
    if (i->flags & FLAG_SECOND) {
       const machine_slot_t *second = warp->program->extras + i->extra;
       set_defined(warp, second->number, warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci],
@@ -255,7 +255,8 @@ SET(f64) SET(f16) SET(bf16)
 SET_PACKED(f16)
 SET_PACKED(bf16)
 
-/* A selection is defined if the selected operand is.  The common case selects between a masked load and a constant. */
+/* A selection is defined if the selected operand is.  Usually it selects between a masked load and a
+ * constant. */
 static inline void finish_select(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                  uint32_t choice, uint32_t choice_defined) {
    const uint32_t defined =
@@ -264,7 +265,7 @@ static inline void finish_select(machine_warp_t *warp, const machine_instruction
    set_defined(warp, i->di, defined, mask);
    if (!warp->taint)
       return;
-   /* with another value of c the result would be defined where it is not now, or not where it is */
+   /* with another value of c the result would be defined where it is not now, or undefined where it is */
    if (one_defined)
       warp->run->report.control_taint |= warp->taint[i->ci];
    set_taint(warp, i->di, warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci], mask);

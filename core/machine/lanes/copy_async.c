@@ -1,10 +1,11 @@
-/* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory, of which the last may be zeros instead (PTX ISA 9.0,
- * 9.7.9.25.3).  What is moved is moved here; who owns the bytes until the lane waits is async/copies.c's. */
+/* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory, of which the last may be zeros
+ * instead (PTX ISA 9.0, 9.7.9.25.3).  This file moves the bytes; async/copies.c knows who owns them until the
+ * lane waits. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/memory_access.h"
 #include "machine/async/copies.h"
 
-/* How many bytes each lane reads; false when that is no number. */
+/* Finds how many bytes each lane reads; false when that is undefined. */
 static bool source_bytes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                          uint32_t out[LANES]) {
    const uint32_t bytes = i->operation;
@@ -31,7 +32,7 @@ static bool source_bytes(machine_warp_t *warp, const machine_instruction_t *i, u
    return true;
 }
 
-/* Where each lane writes to; false after a finding. */
+/* Finds where each lane writes; false after a finding. */
 static bool find_targets(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                          uint32_t out[LANES]) {
    if (i->source_type == 8) {
@@ -49,7 +50,7 @@ static bool find_targets(machine_warp_t *warp, const machine_instruction_t *i, u
    return !undefined;
 }
 
-/* The records about bytes, copied with them. */
+/* Copies the records about bytes with the bytes. */
 static void carry(machine_warp_t *warp, const machine_place_t *to, const machine_place_t *from, uint32_t at,
                   uint32_t bytes) {
    const bool apart = from && from->defined && !warp->run->repeats;
@@ -129,7 +130,7 @@ OP(copy_async) {
    }
    if (!warp->block->measured || warp->run->repeats)
       return;
-   /* Nothing waits for these loads but a wait for their group. */
+   /* Only a wait for their group waits for these loads. */
    const uint64_t loads = warp->loads;
    const bool open = warp->loads_open;
    machine_count_request(warp, address, reading, i->operation, false);

@@ -1,4 +1,4 @@
-/* griddepcontrol.wait: what it orders is async/'s. */
+/* griddepcontrol.wait; async/grid_dependency.c knows what it orders. */
 #include "machine/lanes/handlers.h"
 #include "machine/async/grid_dependency.h"
 

@@ -1,4 +1,4 @@
-/* Which NaN double precision gives: an operand's, or the device's own. */
+/* Which NaN an operation in double precision gives: an operand's, or the device's own. */
 #ifndef RKB_MACHINE_LANES_DOUBLE_NAN_H
 #define RKB_MACHINE_LANES_DOUBLE_NAN_H
 
@@ -20,7 +20,8 @@ static inline double default_nan(void) {
    return x;
 }
 
-/* Which NaN comes out, as an H200 has it: of two the second operand's, made quiet; of three the second, then the last. */
+/* Returns the NaN that an H200 gives: of two operands' the second's, made quiet; of three the second, then
+ * the last. */
 static inline double settle2(double r, double x, double y) {
    return r == r ? r : y != y ? quiet(y) : x != x ? quiet(x) : default_nan();
 }

@@ -11,7 +11,7 @@ static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uin
    return register_bytes < 8 ? value & ((1ull << 8 * register_bytes) - 1) : value;
 }
 
-/* Any lanes, any space, any width. */
+/* Loads for any lanes, from any space, of any width. */
 static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                        const uint64_t *address) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
@@ -84,7 +84,7 @@ OP(load) {
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
    if (!mask)
       return;
-   if (mask & (mask - 1) && /* one lane is as quick alone */
+   if (mask & (mask - 1) && /* for a single lane the general way is as fast */
        (load_words(warp, i, mask, address) || load_narrow_global(warp, i, mask, address)))
       return;
    load_lanes(warp, i, mask, address);

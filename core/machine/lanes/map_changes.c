@@ -11,7 +11,8 @@ typedef struct place {
    uint64_t offset;
 } place_t;
 
-/* The 128 bytes at an address of shared or global memory that are a map; false after a finding. */
+/* Finds the 128 bytes at an address of shared or global memory, and whether they are a map; false after a
+ * finding. */
 static bool find_map(machine_warp_t *warp, uint32_t lane, uint64_t address, bool store, place_t *out) {
    uint32_t shared;
    machine_row_t row;
@@ -96,7 +97,7 @@ OP(map_copy) {
    if (!find_map(warp, 0, source, false, &from) ||
        !machine_bulk_global(warp, 0, target, RKB_MAP_BYTES, true, &to))
       return;
-   for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) /* any of them may be the one that reads it */
+   for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) /* any lane may be the one that reads it */
       access(warp, l, &from, false);
    to.shared = (uint32_t)from.offset;
    machine_bulk_store(warp, 0, &to);

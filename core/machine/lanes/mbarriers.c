@@ -1,4 +1,4 @@
-/* mbarrier, but for its waits, and the fences of the async proxy: what they do is async/'s. */
+/* mbarrier instructions, without their waits, and the fences of the async proxy; async/ does what they mean. */
 #include "machine/lanes/handlers.h"
 #include "machine/async/mbarriers.h"
 #include "machine/races/knowledge.h"

@@ -10,7 +10,8 @@
 
 /* Entries ------------------------------------------------------------------------------------------------------------ */
 
-/* Room for so many words, or NULL; the warp's own entry comes first where another warp had the last one. */
+/* Makes room for so many words, or returns NULL.  Where another warp had the last entry, it adds the warp's
+ * own entry first. */
 static uint32_t *append(machine_warp_t *warp, uint32_t words) {
    machine_record_t *record = warp->run->record;
    if (record->full)
@@ -33,7 +34,7 @@ static uint32_t *append(machine_warp_t *warp, uint32_t words) {
    return record->words + record->count - words;
 }
 
-/* The shadows of a register whose doubles are not just its floats. */
+/* Writes down the shadows of a register whose doubles are not just its floats. */
 static void give_shadows(machine_warp_t *warp, uint32_t number, uint32_t offset) {
    const uint32_t valid = warp->valid ? warp->valid[number] : 0;
    if (!valid)
@@ -81,7 +82,7 @@ static void give_value(machine_warp_t *warp, uint32_t number) {
       give_shadows(warp, number, info->offset);
 }
 
-/* The value of a register that no input reached, before it is used. */
+/* Writes down the value of a register that no input reached, before it is used. */
 static inline void give(machine_warp_t *warp, uint32_t number) {
    if (warp->stale[number] && !warp->taint[number])
       give_value(warp, number);
@@ -102,7 +103,8 @@ static void refuse(machine_warp_t *warp) {
 
 /* Instructions --------------------------------------------------------------------------------------------------------- */
 
-/* Bytes from the start of what the lanes access; false when they are not in one place that a record names. */
+/* Finds the place that the lanes access, and each lane's distance from its start in bytes; false when they
+ * are not in one place that a record names. */
 static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, uint32_t *in,
                        uint64_t *taint, uint32_t offset[LANES]) {
    machine_run_t *run = warp->run;
@@ -147,7 +149,8 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
       beyond = 0;
    for (uint32_t l = 0; apart && l < LANES; l++)
       offset[l] += (warp->first_thread + l) * apart;
-   for (uint32_t l = 0; mask != FULL_MASK && l < LANES; l++) /* the others go where the first goes */
+   /* Lanes outside the mask get the place of the first lane. */
+   for (uint32_t l = 0; mask != FULL_MASK && l < LANES; l++)
       offset[l] = mask >> l & 1 ? offset[l] : offset[first];
    return !beyond;
 }
@@ -209,7 +212,7 @@ static void record_load(machine_warp_t *warp, const machine_instruction_t *i, ui
          stale[parts[e].number] = 1;
       return;
    }
-   /* of parameters: no input is one */
+   /* a parameter is no input */
    const bool found = i->space == PTX_PARAM || find_place(warp, i, mask, &in, &taint, offset);
    if (!found || warp->taint[i->ai]) {
       refuse(warp);
@@ -235,7 +238,7 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    uint64_t taint;
    if (!moves_words(warp, i) || warp->taint[i->ai] || !find_place(warp, i, mask, &in, &taint, offset) ||
        (in < PLACE_SHARED &&
-        warp->run->regions[in].buffer == UINT32_MAX)) { /* a variable: one for all runs */
+        warp->run->regions[in].buffer == UINT32_MAX)) { /* it is a variable, which all runs share */
       refuse(warp);
       return;
    }
@@ -244,7 +247,8 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    enter_access(warp, i, ENTRY_STORE, mask, in, offset);
 }
 
-/* Moves of matrices go to places that only their handlers know; they are repeated by them.  Where they go no input may decide. */
+/* Only their handlers know where moves of matrices go, so these repeat them.  No input may decide where they
+ * go. */
 static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, bool store, uint64_t *taint) {
    machine_run_t *run = warp->run;
    const uint64_t address =
@@ -278,7 +282,7 @@ static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t
    enter(warp, i, ENTRY_CUSTOM, mask);
 }
 
-/* A copy is a store: all are recorded. */
+/* A copy is a store, and all stores are recorded. */
 static void record_copy(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    if (warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci]) {
       refuse(warp);
@@ -291,7 +295,7 @@ static void record_copy(machine_warp_t *warp, const machine_instruction_t *i, ui
    enter(warp, i, ENTRY_CUSTOM, mask);
 }
 
-/* Whether what a value does to the definedness of registers would be another one with other inputs. */
+/* Whether with other inputs a value would make other registers defined. */
 static bool decides_definedness(const machine_warp_t *warp, const machine_instruction_t *i, uint8_t kind,
                                 const machine_operands_t *list, uint32_t mask, bool guarded) {
    if (kind == RECORD_SELECT && warp->taint[i->ci] && ((warp->defined[i->ai] ^ warp->defined[i->bi]) & mask))
@@ -320,7 +324,7 @@ void MACHINE_PASTE2(machine_record, MACHINE_ISA)(machine_warp_t *warp, const mac
    if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD ||
        kind == RECORD_MATRIX_STORE || kind == RECORD_COPY) {
       if (guarded)
-         refuse(warp); /* whether it happens depends on an input: not for a launch that is recorded */
+         refuse(warp); /* whether it happens depends on an input, so such a launch is not recorded */
       else if (kind == RECORD_COPY)
          record_copy(warp, i, mask);
       else if (kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE)

@@ -99,7 +99,7 @@ static inline void take_shadows(double *d, const double *shadow, const uint32_t 
    }
 }
 
-/* Where memory keeps no double, the float is taken. */
+/* Takes the float where memory keeps no double. */
 static inline void fill_gaps(double *d, const uint32_t *value) {
    EACH_LANE d[l] = machine_has_shadow(d[l]) ? d[l] : (double)bits_to_float(value[l]);
 }
@@ -115,7 +115,7 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
          take_shadows(shadow, from.shadow, place, form, e);
          fill_gaps(shadow, d);
       }
-   } else { /* lanes outside the mask are at the place of the first inside */
+   } else { /* lanes outside the mask are at the place of the first lane inside */
       uint32_t words[LANES];
       double known[LANES];
       take_words(words, data, place, form);
@@ -143,7 +143,7 @@ static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to,
    }
    uint32_t offset[LANES];
    spread(place, form, offset);
-   for (uint32_t l = 0; l < LANES; l++) /* of several at one word the last one's value stays */
+   for (uint32_t l = 0; l < LANES; l++) /* where several lanes write one word, the last one's value stays */
       if (mask >> l & 1) {
          memcpy(data + offset[l], &value[l], 4);
          to.shadow[(offset[l] >> 2) + e] = shadow[l];
@@ -222,7 +222,7 @@ static void repeat(machine_record_t *record, machine_block_t *block) {
    const uint32_t *at = record->words, *end = record->count ? at + record->count : at;
    machine_warp_t *warp = block->warps;
    while (at < end) {
-      const uint32_t number = at[0] >> 8; /* of an instruction, a register or a warp */
+      const uint32_t number = at[0] >> 8; /* the number of an instruction, a register or a warp */
       uint32_t mask;
       switch ((enum machine_entry)(at[0] & 255)) {
       case ENTRY_WARP:
@@ -262,7 +262,8 @@ static void repeat(machine_record_t *record, machine_block_t *block) {
    }
 }
 
-/* Handlers find every register defined, as the recorded run found what decided anything, and no taint to carry. */
+/* Handlers find every register defined, since the recorded run found what decided anything, and no taint to
+ * carry. */
 void MACHINE_PASTE2(machine_replay, MACHINE_ISA)(machine_record_t *record, machine_block_t *block) {
    const uint32_t registers = block->launch->program->register_count;
    memset(record->ones, 0xff, registers * sizeof *record->ones);

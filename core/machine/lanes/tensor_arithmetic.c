@@ -27,7 +27,7 @@ typedef double half_doubles_t __attribute__((vector_size(32), may_alias));
 typedef int64_t half_longs_t __attribute__((vector_size(32), may_alias));
 typedef float half_floats_t __attribute__((vector_size(16), may_alias));
 
-/* Logical, by a count a word; counts of 32 and more leave nothing. */
+/* A logical shift, with a count for each word; counts from 32 on leave nothing. */
 static inline ints_t shifted(ints_t value, ints_t count) {
 #ifdef __AVX2__
    return (ints_t)_mm256_srlv_epi32((__m256i)value, (__m256i)count);
@@ -46,7 +46,8 @@ static inline ints_t with_sign(ints_t value, ints_t of) {
 #endif
 }
 
-/* Of significands that have at most 16 bits with their sign: the halves of a word are multiplied, and b's upper half is zero. */
+/* For significands with at most 16 bits, sign included: the halves of a word are multiplied, and b's upper
+ * half is zero. */
 static inline ints_t product_of(ints_t a, ints_t b) {
 #ifdef __AVX2__
    return (ints_t)_mm256_madd_epi16((__m256i)a, (__m256i)b);
@@ -102,7 +103,7 @@ static inline __attribute__((always_inline)) bool take_all(format_t format, cons
    return any_bit(special);
 }
 
-/* Eight bits are what they are as halves: devices convert them first, which makes subnormal ones normal. */
+/* Eight-bit floats are taken as halves: devices convert them first, which makes subnormal ones normal. */
 static void take_eight(bool e5m2, const uint32_t *elements, uint32_t count, machine_tensor_factors_t *out) {
    uint32_t halves[TENSOR_ROWS * TENSOR_TERMS] __attribute__((aligned(32)));
    for (uint32_t n = 0; n < count; n++)
@@ -224,8 +225,9 @@ static inline half_floats_t finish_half(half_ints_t products, half_ints_t addend
 #define LOW_HALF(x) __builtin_shufflevector(x, x, 0, 1, 2, 3)
 #define HIGH_HALF(x) __builtin_shufflevector(x, x, 4, 5, 6, 7)
 
-/* False where a result is subnormal, or was rounded to the least normal number: conversion does not truncate there.  The halves are joined in
- * registers: read back from memory, the eight would wait until both are written. */
+/* False where a result is subnormal, or was rounded to the least normal number, because conversion does not
+ * truncate there.  The halves are joined in registers: read back from memory, the eight would have to wait
+ * for both writes. */
 static inline bool finish(ints_t products, ints_t addend, ints_t scale, uint32_t *out) {
    const half_floats_t low = finish_half(LOW_HALF(products), LOW_HALF(addend), LOW_HALF(scale)),
                        high = finish_half(HIGH_HALF(products), HIGH_HALF(addend), HIGH_HALF(scale));
@@ -245,8 +247,8 @@ typedef struct ready {
    ints_t b[TENSOR_TERMS];
    const int32_t *a_exponent;
    const ints_t *b_exponent;
-   int32_t right;        /* what products still have to go */
-   int32_t addend_right; /* and addends, where they have to go right at all */
+   int32_t right;        /* how far products still have to be shifted */
+   int32_t addend_right; /* how far addends have to be shifted right, if at all */
    int32_t addend_left;
 } ready_t;
 
@@ -266,7 +268,7 @@ static inline void make_ready(const machine_tensor_rule_t *rule, uint32_t rows, 
    out->addend_right = addend < 0 ? -addend : 0;
 }
 
-/* One row of eight sums; false where the slow way has to look. */
+/* Computes a row of eight sums; false where the slow way has to look. */
 static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_rule_t *rule, uint32_t terms,
                                                           const ready_t *factors, uint32_t row, bool halves,
                                                           uint32_t *sum) {
@@ -292,7 +294,8 @@ static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_r
    return true;
 }
 
-/* Whether a row of zeros meets eight sums of zero, as beyond the edge of a matrix: the results are +0, whatever finite numbers b has. */
+/* Whether a row of zeros is added to eight sums of zero, as beyond the edge of a matrix: then the results are
+ * +0 for any finite b. */
 static inline __attribute__((always_inline)) bool adds_nothing(const int32_t *row, uint32_t terms,
                                                                const uint32_t *sum) {
    const ints_t sums = *(const ints_t *)sum << 1;

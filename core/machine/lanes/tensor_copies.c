@@ -21,7 +21,8 @@ typedef struct moving {
 
 #define OF(type) (1u << (type))
 
-/* What an element is reduced as; PTX_NO_TYPE where an H200 ends the launch (tests/conformance/tile_forms.txt). */
+/* Returns the type in which an element is reduced; PTX_NO_TYPE where an H200 ends the launch
+ * (tests/conformance/tile_forms.txt). */
 static uint8_t value_type(uint32_t type, uint32_t operation) {
    static const uint8_t types[] = {
       [RKB_MAP_U32] = PTX_U32,  [RKB_MAP_I32] = PTX_S32,     [RKB_MAP_U64] = PTX_U64,
@@ -83,7 +84,7 @@ static void give(void *argument, const machine_row_t *row) {
       machine_bulk_give(m->warp, m->lane, row);
 }
 
-/* To the block that the tile's address names. */
+/* Loads into the block that the tile's address names. */
 static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t address,
                  uint64_t mbarrier_address, bool reads) {
    uint32_t at;
@@ -119,7 +120,7 @@ static void multicast(machine_warp_t *warp, moving_t *moving, machine_tile_t *ti
    }
 }
 
-/* The pixel to begin with must be one of the box of pixels; which image it is of may be any.  An H200 ends the launch otherwise
+/* The first pixel must be in the box of pixels, in any image.  Otherwise an H200 ends the launch
  * (tests/conformance/im2col_forms.txt).  False after a finding. */
 static bool begins_in_box(machine_warp_t *warp, const moving_t *moving, const machine_tile_t *tile) {
    const rkb_plan_map_t *map = tile->map;
@@ -138,7 +139,8 @@ static bool begins_in_box(machine_warp_t *warp, const moving_t *moving, const ma
    return true;
 }
 
-/* The bits that a device takes of an offset: 16, 8 or 5, by how many there are.  Of 3 dimensions of pixels none above was recorded. */
+/* Takes the bits that a device uses of an offset: 16, 8 or 5, by how many offsets there are.  For 3
+ * dimensions of pixels none above these was recorded. */
 static bool take_offset(machine_warp_t *warp, const moving_t *moving, machine_tile_t *tile, uint32_t k,
                         uint64_t value) {
    static const uint32_t most[] = {[3] = 0xffff, [4] = 0xff, [5] = 0x1f};
@@ -152,7 +154,7 @@ static bool take_offset(machine_warp_t *warp, const moving_t *moving, machine_ti
    return false;
 }
 
-/* What a store or a reduction may not do; false after a finding. */
+/* Checks what a store or a reduction may not do; false after a finding. */
 static bool may_store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *tile) {
    const uint32_t overrun = machine_tile_overrun(tile);
    const char *name = tile->region->name;

@@ -10,8 +10,8 @@ static bool repeats(const machine_warp_t *warp) {
    return warp->run->repeats;
 }
 
-/* Notes in packed records that a lane reads, where nobody wrote them since the last barrier; false, and what was noted
- * stays noted, when the slow way has to look. */
+/* Notes in packed records that a lane reads, if nobody wrote there since the last barrier.  False: the slow
+ * way has to look; what was noted stays. */
 static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_t offset, uint32_t bytes) {
    if (block->races != RACES_FAST)
       return false;
@@ -27,7 +27,7 @@ static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_
    return true;
 }
 
-/* Bytes of one lane, checked for bounds and, in a run that looks for them, for races. */
+/* Reaches the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
 static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
                   uint32_t bytes, const void *value, machine_place_t *place) {
    const bool store = value != NULL;
@@ -71,11 +71,11 @@ typedef struct fragment_part { /* of a register: elements of one lane, one after
    uint32_t row, column;
 } fragment_part_t;
 
-/* Where element e of lane l in register r lies in its matrix. */
+/* Returns where element e of lane l in register r is in its matrix. */
 static fragment_part_t part_of(const machine_tensor_t *t, uint32_t r, uint32_t l, uint32_t e) {
    const uint32_t g = l / 4, lane = l % 4;
    if (t->operand == TENSOR_A) {
-      r %= t->row_tiles * t->blocks * t->halves; /* of halves some registers hold what others do */
+      r %= t->row_tiles * t->blocks * t->halves; /* with halves some registers hold the same as others */
       const uint32_t half = r % t->halves, block = r / t->halves % t->blocks,
                      tile = r / t->halves / t->blocks;
       return (fragment_part_t){16 * tile + 8 * half + g, 4 * t->per_word * block + t->per_word * lane + e};
@@ -110,7 +110,7 @@ static uint32_t bits_of(uint32_t type) {
                                                                                                  : 32;
 }
 
-/* The lanes that may go on; their addresses, strides, and how a register is cut. */
+/* Finds the lanes that may go on, their addresses and strides, and how a register is cut. */
 static bool begin(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                   fragment_walk_t *walk) {
    const machine_tensor_t *tensor = &warp->program->tensors[i->target];
@@ -224,7 +224,7 @@ OP(fragment_store) {
 
 #define ROW_BYTES 16u
 
-/* Lane 8 m + r names row r of matrix m.  False when lanes must not go on. */
+/* Lane 8 m + r names row r of matrix m.  False when the lanes must not go on. */
 static bool find_rows(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                       uint64_t address[LANES]) {
    const uint32_t lanes = FULL_MASK >> (LANES - 8 * i->elements);
@@ -238,7 +238,7 @@ static void count_rows(machine_warp_t *warp, const machine_instruction_t *i, con
       machine_count_request(warp, address, lanes, ROW_BYTES, store);
 }
 
-/* Two halves that lie side by side may be a float32, whose double comes along. */
+/* Two halves side by side may be a float32, whose double is copied as well. */
 static void take_doubles(machine_warp_t *warp, const machine_slot_t *part, double (*const doubles)[4]) {
    if (!warp->shadow)
       return;

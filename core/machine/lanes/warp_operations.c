@@ -25,14 +25,14 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
       warp->run->report.control_taint |= warp->taint[number];
 }
 
-/* A lane that is outside the member mask it names, or names a lane that is alive and does not take part, asks for what
- * the manual leaves undefined.  Exited lanes are forgiven in a full mask only when they never were alive: the
- * hardware waits for all named lanes that have not exited. */
+/* A lane asks for what the manual leaves undefined, when it is outside the member mask that it names, or when
+ * it names a live lane that does not take part.  Exited lanes may be in a full mask only when they were never
+ * alive: the hardware waits for all named lanes that have not exited. */
 static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
                           uint32_t mask) {
    const machine_register_info_t *named = &warp->program->registers[member_number];
    if (named->constant && named->special == PTX_NONE && (uint32_t)named->bits == mask)
-      return true; /* what most come to */
+      return true; /* most instructions end here */
    const uint32_t *members = LANES_OF(uint32_t, member_offset);
    uint32_t undefined = mask & ~warp->defined[member_number];
    taint_control(warp, member_number);
@@ -106,7 +106,7 @@ static const machine_register_info_t *constant_of(const machine_warp_t *warp, ui
    return info->constant && info->special == PTX_NONE ? info : NULL;
 }
 
-/* Over the whole warp by a constant: what reductions and broadcasts are made of. */
+/* Whether it is a shuffle of the whole warp by a constant, as in reductions and broadcasts. */
 static bool is_regular(const machine_warp_t *warp, const machine_instruction_t *i) {
    const machine_register_info_t *b = constant_of(warp, i->bi), *c = constant_of(warp, i->ci);
    return b && c && (c->bits & 0x1f1f) == (i->operation == SHUFFLE_UP ? 0 : 31);
@@ -119,7 +119,7 @@ static uint32_t regular_lanes(enum shuffle_mode mode, uint32_t distance) {
                                  : FULL_MASK;
 }
 
-#if __has_builtin(__builtin_shuffle) /* by an order that is known when it runs: not clang's */
+#if __has_builtin(__builtin_shuffle) /* clang has no shuffle by an order that is known only when it runs */
 typedef uint32_t words_row_t __attribute__((vector_size(32), may_alias));
 typedef uint64_t doubles_row_t __attribute__((vector_size(32), may_alias));
 
@@ -146,7 +146,7 @@ static inline void exchange_doubles(const double *a, uint32_t distance, double o
 }
 #endif
 
-/* Up and down the lanes: what moves, and the ends that stay. */
+/* Moves values up or down the lanes; values at the ends stay. */
 static inline void shift_lanes(const void *a, bool up, uint32_t distance, size_t width, void *out) {
    const size_t stay = distance * width, move = (LANES - distance) * width;
    if (up) {
@@ -228,7 +228,7 @@ OP(shfl) {
 
 enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNIFORM, VOTE_BALLOT };
 
-/* a is the predicate, b the member mask (as extras[0]); lanes of different masks vote apart. */
+/* a is the predicate, b the member mask (as extras[0]); lanes with different masks vote apart. */
 OP(vote) {
    const machine_slot_t *members = warp->program->extras + i->extra;
    if (!members_agree(warp, members->offset, members->number, mask))
@@ -328,7 +328,7 @@ static uint32_t reduced(const uint32_t *a, uint32_t lanes, uint32_t operation, b
    return result;
 }
 
-/* Members of one mask get one result, which depends on each one's operand. */
+/* Members of one mask get one result, which depends on the operand of each. */
 OP(redux) {
    const machine_slot_t *members = warp->program->extras + i->extra;
    if (!members_agree(warp, members->offset, members->number, mask))
@@ -353,7 +353,7 @@ OP(redux) {
       warp->valid[i->di] &= ~mask;
 }
 
-/* elect.sync d|p, members: the lowest member leads. */
+/* elect.sync d|p, members: elects the lowest member. */
 OP(elect) {
    const machine_slot_t *extras = warp->program->extras + i->extra;
    const machine_slot_t *members = &extras[i->extra_count - 1];

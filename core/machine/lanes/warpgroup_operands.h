@@ -1,5 +1,6 @@
-/* Where the operands of wgmma.mma_async lie in shared memory, piece by piece of 16 bytes, and their elements as the factors of sums
- * (PTX ISA 9.0, 9.7.15.5.1).  What is found out about the bytes is the caller's to judge.  On the machine's thread. */
+/* Finds where the operands of wgmma.mma_async are in shared memory, in pieces of 16 bytes, and takes their
+ * elements as the factors of sums (PTX ISA 9.0, 9.7.15.5.1).  The caller judges what is found about the
+ * bytes.  On the machine's thread. */
 #ifndef RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
 #define RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
 
@@ -20,7 +21,7 @@ static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines,
          out->address[p * outer + o] = machine_piece_address(&d, across, o, p);
 }
 
-/* False, with the first piece that is not, where a piece does not lie in shared memory, or lies between variables. */
+/* False, with the first such piece, where a piece is not in shared memory, or is between variables. */
 static inline bool pieces_inside(const machine_warp_t *warp, const operand_pieces_t *pieces,
                                  uint32_t *outside) {
    const uint32_t bytes = warp->block->cluster.shared_bytes;
@@ -41,13 +42,13 @@ static inline bool pieces_inside(const machine_warp_t *warp, const operand_piece
    return true;
 }
 
-/* Whether the layout goes by the descriptor's leading offset. */
+/* Whether the layout uses the descriptor's leading offset. */
 static inline bool pieces_have_leading(const operand_pieces_t *pieces) {
    const machine_matrix_descriptor_t *d = &pieces->descriptor;
    return !d->swizzle || (pieces->across && 2 * pieces->lines > d->swizzle);
 }
 
-/* Whether a pattern begins where the device takes it to begin. */
+/* Whether a pattern begins where the device assumes that it begins. */
 static inline bool pieces_aligned(const operand_pieces_t *pieces) {
    const machine_matrix_descriptor_t *d = &pieces->descriptor;
    if (!d->swizzle)
@@ -62,7 +63,7 @@ static inline bool piece_defined(const machine_block_t *block, uint32_t address)
    return ((words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101))) == 0;
 }
 
-/* All of them hold values. */
+/* Whether all of them hold values. */
 static inline bool pieces_defined(const machine_block_t *block, const operand_pieces_t *pieces) {
    uint64_t other = 0;
    for (uint32_t n = 0; n < pieces->count; n++) {
@@ -73,7 +74,7 @@ static inline bool pieces_defined(const machine_block_t *block, const operand_pi
    return other == 0;
 }
 
-/* Which lines hold values throughout: a bit each, from line first on. */
+/* Returns which lines hold values throughout: a bit for each, from line first on. */
 static inline void defined_lines(const machine_block_t *block, const operand_pieces_t *pieces, uint32_t first,
                                  uint32_t count, uint32_t *bits) {
    memset(bits, 0, (count + 31) / 32 * sizeof *bits);

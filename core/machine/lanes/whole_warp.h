@@ -4,7 +4,7 @@
 
 #include "machine/lanes/values.h"
 
-/* False after a finding: some lanes are elsewhere, have left, or were never there. */
+/* False after a finding: some lanes are elsewhere, have exited, or were never there. */
 static inline bool whole_warp(machine_warp_t *warp, uint32_t mask) {
    if (mask == FULL_MASK)
       return true;

@@ -1,6 +1,6 @@
-/* What loads need whose lanes go to words in no simple order, the rows of a tile that are read four words at a time among them: the
- * stretch of memory that all lanes stay within, looked at as a whole before it is looked at lane by lane, and four words of each
- * lane fetched at once. */
+/* For loads whose lanes go to words in no simple order, such as rows of a tile that are read four words at a
+ * time: looks at the stretch of memory that contains all lanes' words as a whole, before it looks lane by
+ * lane, and fetches four words of each lane at once. */
 #ifndef RKB_MACHINE_LANES_WORD_VECTORS_H
 #define RKB_MACHINE_LANES_WORD_VECTORS_H
 
@@ -9,7 +9,7 @@
 #define GROUP 8
 #define GROUPS (LANES / GROUP)
 #define VECTOR 4           /* words of a lane */
-#define MOST_STRETCH 2048u /* bytes; in a longer one the lanes' own words are fewer than those between */
+#define MOST_STRETCH 2048u /* bytes; in a longer stretch most words are not the lanes' own */
 
 typedef uint32_t group_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
 typedef uint32_t vector_t __attribute__((vector_size(16), aligned(4), may_alias));

@@ -14,10 +14,10 @@ typedef struct words {
    uint8_t *data, *defined; /* defined NULL: all are */
    double *shadow;          /* by word; NULL: none is kept */
    uint64_t *taint;
-   uint32_t offset[LANES]; /* of lanes outside the mask: that of the first inside */
+   uint32_t offset[LANES]; /* lanes outside the mask have the offset of the first lane inside */
    enum words_shape shape;
    bool equal[GROUPS]; /* WORDS_GROUPED: one word for the group; else consecutive ones */
-   stretch_t stretch;  /* WORDS_ANY: what the lanes stay within */
+   stretch_t stretch;  /* WORDS_ANY: the stretch that contains all lanes' words */
 } words_t;
 
 static inline enum words_shape shape_of_offsets(words_t *to) {
@@ -36,14 +36,14 @@ static inline enum words_shape shape_of_offsets(words_t *to) {
    return WORDS_GROUPED;
 }
 
-/* Looks at the offsets, each of so many bytes. */
+/* Finds the shape of the offsets, each of so many bytes. */
 static inline void find_shape(words_t *to, uint32_t bytes) {
    to->shape = shape_of_offsets(to);
    if (to->shape == WORDS_ANY)
       to->stretch = stretch_of(to->offset, bytes);
 }
 
-/* All lanes, each group at consecutive words. */
+/* Whether all lanes take part, each group at consecutive words. */
 static inline bool in_rows(const words_t *to, uint32_t mask) {
    bool rows = mask == FULL_MASK && to->shape == WORDS_GROUPED;
    for (int g = 0; rows && g < GROUPS; g++)
@@ -51,7 +51,7 @@ static inline bool in_rows(const words_t *to, uint32_t mask) {
    return rows;
 }
 
-/* Every part is a 32-bit register that takes or gives a whole word. */
+/* Whether every part is a 32-bit register that takes or gives a whole word. */
 static inline bool moves_words(const machine_warp_t *warp, const machine_instruction_t *i) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool words = i->element_bytes == 4;
@@ -184,7 +184,7 @@ static inline void take_word(machine_warp_t *warp, const machine_slot_t *part, c
       load_word_shadows(warp, from, part, mask, e);
 }
 
-/* Loads that may be made: what the registers then hold. */
+/* Loads what may be loaded: sets what the registers hold. */
 static inline void take_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               const words_t *from) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
@@ -201,7 +201,7 @@ static inline void take_words(machine_warp_t *warp, const machine_instruction_t 
    }
 }
 
-/* Whether every value that would be stored is one. */
+/* Whether everything that would be stored has a value. */
 static inline bool stores_values(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    uint32_t undefined = 0;
@@ -224,7 +224,7 @@ static inline void put_rows(machine_warp_t *warp, const machine_slot_t *part, co
    }
 }
 
-/* A lane after another: of several at one word the last one's value stays. */
+/* Goes lane by lane: where several write one word, the last one's value stays. */
 static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, uint32_t mask,
                              const words_t *to, uint32_t e) {
    const uint32_t *value = LANES_OF(uint32_t, part->offset), defined = WORD_DEFINED;
@@ -241,7 +241,7 @@ static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, u
             warp->shadow ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
 }
 
-/* Stores that may be made, of defined values. */
+/* Stores defined values, where that is allowed. */
 static inline void put_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                              const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
