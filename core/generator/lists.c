@@ -3,7 +3,7 @@
 
 #define MOST_WARPS 32
 #define MOST_MATRICES 1024
-#define MOST_COUNTS 8192 /* of rows, in shared memory: for each warp and matrix */
+#define MOST_COUNTS 8192 /* counts of rows in shared memory, one for each warp and matrix */
 
 static bool is_one(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
@@ -13,7 +13,7 @@ static bool is_zero(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 0;
 }
 
-/* Whether a value is one of an input of rank 1, the same for all coordinates but the first. */
+/* Whether a value comes from an input of rank 1 and depends on the first coordinate alone. */
 static bool is_of_rows(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t rows) {
    while (node->kind == RKB_NODE_EXPAND || node->kind == RKB_NODE_RESHAPE) {
       const rkb_node_t *from = &graph->nodes[node->inputs[0]];
@@ -27,7 +27,8 @@ static bool is_of_rows(const rkb_graph_t *graph, const rkb_node_t *node, uint32_
    return node->kind == RKB_NODE_INPUT && node->rank == 1 && node->shape[0] == rows;
 }
 
-/* The gather that a product's factor is, of as many matrices as rows; RKB_NO_NODE: it is none. */
+/* Returns the gather that a product's factor is, of as many matrices as rows; RKB_NO_NODE: it is no such
+ * gather. */
 static uint32_t gather_of(const rkb_graph_t *graph, uint32_t factor, uint32_t rows) {
    const rkb_node_t *node = &graph->nodes[factor];
    while (node->kind == RKB_NODE_RESHAPE && graph->nodes[node->inputs[0]].rank &&
@@ -75,7 +76,7 @@ static const rkb_index_t *matrices_of(rkb_writer_t *writer, uint32_t product) {
    return rkb_index_size(&writer->indices, writer->graph->nodes[pick->inputs[0]].shape[0]);
 }
 
-/* Each matrix's last tile may be part full. */
+/* The last tile of each matrix may be partly empty. */
 const rkb_index_t *rkb_lists_tiles(rkb_writer_t *writer, uint32_t product, int64_t tile) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *rows = rkb_index_size(indices, writer->graph->nodes[product].shape[0]),
@@ -93,7 +94,7 @@ const rkb_index_t *rkb_lists_row(rkb_writer_t *writer, uint32_t product, const c
       writer, term, rkb_index_size(&writer->indices, writer->graph->nodes[product].shape[0]), "listed");
 }
 
-/* The launch that is written, and what its text calls the buffers and sizes. */
+/* The launch that is written, and the names of its buffers and sizes. */
 typedef struct list {
    const rkb_node_t *pick;
    const rkb_index_t *rows;
@@ -101,7 +102,7 @@ typedef struct list {
    long long warps, tile;
 } list_t;
 
-/* A loop over a warp's rows, 32 at a time: they are counted, or get their places. */
+/* Writes a loop over a warp's rows, 32 at a time: they are counted, or get their places. */
 static void write_rows(rkb_writer_t *writer, const list_t *list, bool placed) {
    const char *row = rkb_writer_name(writer, "row");
    rkb_write_open(writer, false, "for (index base = begin; base < end; base += 32)");
@@ -127,7 +128,7 @@ static void write_rows(rkb_writer_t *writer, const list_t *list, bool placed) {
    rkb_write_close(writer);
 }
 
-/* Each thread has matrices of its own: where the rows of each begin, and the tiles of its rows. */
+/* Each thread has some of the matrices: it writes where the rows of each begin, and the tiles of these rows. */
 static void write_tiles(rkb_writer_t *writer, const list_t *list, const char *lists) {
    const char *matrices = list->matrix_count;
    const long long warps = list->warps, threads = 32 * warps, tile = list->tile;

@@ -1,11 +1,11 @@
-/* Rows that are too long for the blocks of a cluster: see longer_rows.h. */
+/* Rows that are too long for the blocks of a cluster (longer_rows.h). */
 #include "generator/longer_rows.h"
 
 #include <string.h>
 #include "generator/rows.h"
 
-/* Packs of each thread of a cluster beyond which a row is long.  With 32 rows of 128 packs, blocks of parts took half as long on an H100,
- * and with 64 of 5 packs a quarter longer. */
+/* A row with more packs for each thread of a cluster is long.  With 32 rows of 128 packs, blocks of parts
+ * took half as long on an H100; with 64 rows of 5 packs a quarter longer. */
 #define LONG_PACKS 8
 
 bool rkb_launch_has_longer(const rkb_launch_t *launch) {
@@ -13,7 +13,7 @@ bool rkb_launch_has_longer(const rkb_launch_t *launch) {
           launch->decisions[RKB_SPLIT] > 1;
 }
 
-/* Elements of a row from which on it is long. */
+/* Returns from how many elements on a row is long. */
 static int64_t bound_of(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    return LONG_PACKS * d[RKB_VECTOR] * d[RKB_THREADS] * d[RKB_CLUSTER];

@@ -1,4 +1,4 @@
-/* Other values of one decision or two, best first.  One thread a graph. */
+/* Other values of one decision or of two, best first.  One thread a graph. */
 #include "generator/neighbours.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ typedef struct neighbour {
    uint32_t launch, decisions[2];
    int64_t values[2];
    double merit;
-   uint32_t order; /* of equal merit, the one that was listed first */
+   uint32_t order; /* of equally promising ones the one that was listed first comes first */
 } neighbour_t;
 
 typedef struct neighbours {
@@ -40,7 +40,7 @@ static void add(neighbours_t *all, uint32_t launch, uint32_t decision, int64_t v
    all->count++;
 }
 
-/* How many steps a value is from the present one; the list has both. */
+/* Returns how many steps a value is from the present one; both are in the list. */
 static int distance(uint32_t decision, int64_t from, int64_t to) {
    const int64_t *values = rkb_decision_values(decision);
    int a = 0, b = 0;
@@ -51,7 +51,7 @@ static int distance(uint32_t decision, int64_t from, int64_t to) {
    return abs(a - b);
 }
 
-/* Decisions of one launch; share: the launch's part of the whole time. */
+/* Lists the decisions of one launch; share: the launch's part of the whole time. */
 static void list_launch(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t number, enum rkb_focus focus, double share,
                         neighbours_t *all) {
    const rkb_launch_t *launch = &schedule->launches[number];
@@ -74,7 +74,8 @@ static void list_launch(const rkb_graph_t *graph, const rkb_schedule_t *schedule
 
 static void apply(const rkb_graph_t *graph, const rkb_target_t *target, const neighbour_t *neighbour, rkb_schedule_t *schedule) {
    rkb_launch_t *launch = &schedule->launches[neighbour->launch];
-   for (uint32_t i = 0; i < 2; i++) /* another way of copying brings the decisions that it asks for; a second one may change them */
+   /* Another way of copying changes the decisions that it needs; a second decision may change these again. */
+   for (uint32_t i = 0; i < 2; i++)
       if (launch->mapping == RKB_MAP_TENSOR && neighbour->decisions[i] == RKB_COPY && neighbour->values[i] == RKB_COPY_TENSOR)
          rkb_tensor_settle(graph, target->shared_bytes, launch);
    for (uint32_t i = 0; i < 2; i++)
@@ -82,7 +83,7 @@ static void apply(const rkb_graph_t *graph, const rkb_target_t *target, const ne
          launch->decisions[neighbour->decisions[i]] = neighbour->values[i];
    if (launch->mapping != RKB_MAP_ROW)
       return;
-   for (uint32_t i = 0; i < 2; i++) { /* rows of a warp each have their threads */
+   for (uint32_t i = 0; i < 2; i++) { /* rows of a warp each have a fixed number of threads */
       if (neighbour->decisions[i] == RKB_ROWS && launch->decisions[RKB_ROWS] > 1)
          launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
       if (neighbour->decisions[i] == RKB_THREADS && launch->decisions[RKB_THREADS] != 32 * launch->decisions[RKB_ROWS])
@@ -112,7 +113,7 @@ typedef struct search {
    uint32_t written;
 } search_t;
 
-/* The text of a neighbour; NULL: it is not legal, or known. */
+/* Returns the text of a neighbour; NULL: it is not legal, or is known. */
 static char *write_untried(search_t *search, const neighbour_t *neighbour) {
    rkb_error_t ignored;
    char *source = NULL;

@@ -1,23 +1,23 @@
-/* A block's place in a matrix of scores, and what a mask leaves of the numbers that it goes over.  One thread. */
+/* A block's place in a matrix of scores, and which numbers a mask leaves for it to go over.  One thread. */
 #include "generator/online.h"
 
 #include <string.h>
 #include "generator/degree.h"
 
-/* What a mask that is -infinity past a diagonal leaves of the streamed numbers, for a block's own ones. */
 /* Whether a node is the constant that hides a score. */
 static bool is_hiding(const rkb_node_t *node) {
    const bool constant = node->kind == RKB_NODE_ARANGE && (node->real_count == 1 || (node->reals[1].constant && node->reals[1].value == 0));
    return constant && node->reals[0].constant && node->reals[0].value < 0 && node->reals[0].value * 0 != 0;
 }
 
-/* Whether a node is the number of its place: 0, 1, 2, ... */
+/* Whether the value of a node's element is its place: 0, 1, 2, ... */
 static bool is_count(const rkb_node_t *node) {
    return node->kind == RKB_NODE_ARANGE && node->real_count == 2 && node->reals[0].constant && node->reals[0].value == 0 && node->reals[1].constant &&
           node->reals[1].value == 1;
 }
 
-/* A mask that hides places from a length on, the same for all of a block's rows: notes whose value the length is. */
+/* Finds a mask that hides places from a length on, the same for all rows of the block, and notes the value
+ * that the length is. */
 static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t *mask) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_index_t *hidden_at[RKB_MAX_RANK], *const *at = rkb_writer_find_local(writer, o->nodes.scores[0])->at;
@@ -37,7 +37,7 @@ static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t 
    o->length = hidden->inputs[1];
 }
 
-/* The mask hides nothing inside its bound. */
+/* Notes that the mask hides nothing inside its bound. */
 static void add_shown(rkb_writer_t *writer, uint32_t node) {
    if (writer->shown_count < sizeof writer->shown_nodes / sizeof writer->shown_nodes[0])
       writer->shown_nodes[writer->shown_count++] = node;
@@ -62,7 +62,8 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
       if (reduce->operation[0] == 's' ? !rkb_vanishes(graph, reduce->inputs[0], hidden) : reduce->inputs[0] != hidden)
          return;
    }
-   /* Which of own and streamed is the mask's row is known where the statistics' row is: the place of the last dim. */
+   /* Whether the own or the streamed number is the mask's row follows from the row of the statistics: the
+    * place of the last dim. */
    const struct rkb_local *score = rkb_writer_find_local(writer, o->nodes.scores[0]);
    const rkb_node_t *first = &graph->nodes[o->nodes.scores[0]], *mask = &graph->nodes[hidden];
    if (mask->rank != first->rank || memcmp(mask->shape, first->shape, mask->rank * sizeof *mask->shape) != 0)
@@ -82,13 +83,13 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
       }
       if (!node->reals[0].constant || !(node->reals[0].value < 0) || node->reals[0].value * 0 == 0)
          return;
-      /* Kept: column - row <= diagonal (not upper), both counted from their ends where turned. */
+      /* It keeps column - row <= diagonal (not upper); both count from their ends where turned. */
       if (!graph->sizes.list[node->integers[1]].constant || graph->sizes.list[node->integers[1]].at[0] != 0)
          continue;
       const rkb_index_t *diagonal = rkb_index_size(indices, node->integers[0]);
       if (turned) /* row - column <= diagonal + rows - columns */
          diagonal = rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rows, columns));
-      if (own_rows != turned) { /* the streamed number is at most own + diagonal */
+      if (own_rows != turned) { /* the streamed number is at most the own number + diagonal */
          if (!o->end) {
             add_shown(writer, (uint32_t)(node - graph->nodes));
             o->end = rkb_index_make(indices, RKB_INDEX_SUM, last, rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_constant(indices, 1)));
@@ -104,17 +105,19 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
 }
 
 void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks) {
-   const bool drawn = blocks->kind == RKB_INDEX_CONSTANT && o->own_total->kind != RKB_INDEX_CONSTANT; /* one in every drawn case */
+   /* There is one matrix in every drawn case. */
+   const bool drawn = blocks->kind == RKB_INDEX_CONSTANT && o->own_total->kind != RKB_INDEX_CONSTANT;
    const char *along = drawn ? "blocks_m" : rkb_writer_uniform(writer, blocks), *all = rkb_writer_uniform(writer, o->stream_total);
    if (drawn)
       rkb_write(writer, "const index blocks_m = (%s + %lld) / %lld;", rkb_writer_uniform(writer, o->own_total), (long long)o->own_tile - 1,
                 (long long)o->own_tile);
    const char *groups = o->group_extent ? rkb_writer_uniform(writer, o->group_extent) : NULL;
-   const bool longest_first = o->groups && o->end && groups; /* of all matrices: one block a multiprocessor leaves none behind */
+   /* Of all matrices: with one block a multiprocessor, a long one at the end would leave the others idle. */
+   const bool longest_first = o->groups && o->end && groups;
    if (longest_first)
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x / %s) * %lld; /* the blocks with the most work go first */", along,
                 groups, (long long)o->own_tile);
-   else if (o->end && !o->begin) /* the blocks with the most work go first */
+   else if (o->end && !o->begin) /* the blocks with the most work run first */
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x %% %s) * %lld;", along, along, (long long)o->own_tile);
    else
       rkb_write(writer, "const index m_first = (index)blockIdx.x %% %s * %lld;", along, (long long)o->own_tile);

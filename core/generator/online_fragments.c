@@ -9,12 +9,12 @@ static bool is_split(const rkb_online_t *o) {
    return o->tensor->bytes == 4;
 }
 
-/* Elements of depth that an instruction multiplies. */
+/* How many elements of depth an instruction multiplies. */
 static int depth_of(const rkb_online_t *o) {
    return RKB_FRAGMENT_BYTES / (int)o->tensor->bytes;
 }
 
-/* Where the lanes of a load point to, at the first of its squares; chunk: elements of 16 bytes. */
+/* Where the lanes of a load point, at the first of its squares; chunk: how many elements 16 bytes have. */
 enum lanes { OWN, STREAMED, TURNED };
 static const struct {
    const char *name, *row, *chunk;
@@ -47,8 +47,9 @@ void rkb_online_write_lanes(rkb_writer_t *writer, const rkb_online_t *o) {
       write_lane(writer, o, &o->brought[o->out_brought[i]], TURNED, &written);
 }
 
-/* A square so many rows and columns on.  Where chunks trade places, a column that is a multiple of two chunks has no bit in common with a
- * lane's own, and whole groups of eight rows trade alike: one exclusive or moves all lanes. */
+/* The place of a square so many rows and columns further on.  Where chunks trade places, a column that is a
+ * multiple of two chunks has no bit in common with a lane's own, and groups of eight rows trade in the same
+ * way: so one exclusive or moves all lanes. */
 static const char *place_text(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, enum lanes way, const char *row,
                               const char *column) {
    if (is_split(o))
@@ -67,10 +68,11 @@ static void write_split(rkb_writer_t *writer, const char *high, const char *low,
    rkb_write(writer, "      split_tf32(%s[i][r], %s[i][r]);", high, low);
 }
 
-/* Multiplies the left fragments with the two of 16 columns from j on. */
+/* Multiplies the left fragments by the two fragments of 16 columns from j on. */
 static void write_products(rkb_writer_t *writer, const rkb_online_t *o, const char *sums) {
    const long long m = (long long)o->warp_m / 16;
-   static const char *const factors[][2] = {{"left_low", "right"}, {"left", "right_low"}, {"left", "right"}}; /* the small ones first */
+   /* The small products come first. */
+   static const char *const factors[][2] = {{"left_low", "right"}, {"left", "right_low"}, {"left", "right"}};
    if (is_split(o))
       write_split(writer, "right", "right_low", 2, 2);
    for (uint32_t f = is_split(o) ? 0 : 2; f < 3; f++) {
@@ -107,7 +109,7 @@ void rkb_online_keep_own(rkb_writer_t *writer, const rkb_online_t *o) {
    }
 }
 
-/* The own rows' fragments of a step. */
+/* Writes the fragments of the own rows for a step. */
 static void write_own(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *own) {
    const long long m = (long long)o->warp_m / 16;
    const int depth = depth_of(o);
@@ -160,7 +162,8 @@ void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint3
    rkb_write(writer, "for (int i = 0; i < %lld; i++)", m);
    rkb_write(writer, "   #pragma unroll");
    rkb_write(writer, "   for (int r = 0; r < 4; r++)");
-   if (is_split(o)) /* a step's terms are the columns 0, 2, 4, 6 and then 1, 3, 5, 7 of eight, for both factors */
+   /* For both factors, a step's terms are the columns 0, 2, 4, 6 and then 1, 3, 5, 7 of eight. */
+   if (is_split(o))
       rkb_write(writer, "      left[i][r] = __float_as_uint(%s[i * 2 + r %% 2][step * 2 + r / 2]);", made);
    else
       rkb_write(writer, "      left[i][r] = pack_%s(%s[i * 2 + r %% 2][step * 4 + r / 2 * 2], %s[i * 2 + r %% 2][step * 4 + r / 2 * 2 + 1]);",

@@ -6,13 +6,13 @@
 
 #include "generator/staging.h"
 
-#define ROW_BYTES 128 /* of a box: as wide as the widest swizzle */
+#define ROW_BYTES 128 /* bytes of a box's row: as wide as the widest swizzle */
 
 static int64_t box_elements(const rkb_online_t *o) {
    return ROW_BYTES / o->tensor->bytes;
 }
 
-/* The element's number in its buffer, of any row and place in it. */
+/* Returns the element's number in its buffer, for any row and place in it. */
 static const rkb_index_t *element_of(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_index_t *place,
                                      uint32_t *stored) {
    rkb_writer_t trial;
@@ -27,7 +27,7 @@ static const rkb_index_t *element_of(rkb_writer_t *writer, const rkb_online_t *o
    return element;
 }
 
-/* Takes the uniform factors of a product apart: number * distance. */
+/* Finds the uniform factors of a product: number * distance. */
 static void take_apart(rkb_writer_t *writer, const rkb_index_t *product, const rkb_index_t **number, const rkb_index_t **distance) {
    *number = product;
    *distance = rkb_index_constant(&writer->indices, 1);
@@ -38,7 +38,8 @@ static void take_apart(rkb_writer_t *writer, const rkb_index_t *product, const r
    }
 }
 
-/* How many matrices lie beside each other: the leading dims of the buffer that hold so many.  NULL: no such dims. */
+/* Returns how many matrices are beside each other: the product of leading dims of the buffer.  NULL: no dims
+ * have that product. */
 static const rkb_index_t *matrices_of(rkb_writer_t *writer, const rkb_node_t *stored, const rkb_index_t *distance) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *all = rkb_index_elements(indices, stored->rank, stored->shape);

@@ -1,7 +1,7 @@
-/* What a thread's elements of scores and of products are called in a kernel over scores.  One thread. */
+/* Names of a thread's elements of scores and of products, in a kernel over scores.  One thread. */
 #include "generator/online.h"
 
-/* A thread's element [i][j] of what it has. */
+/* The name of a thread's element [i][j]. */
 static const char *element_of(const rkb_online_t *o) {
    return o->groups   ? "%s[j / 2 * 4 + i * 2 + j %% 2]"
           : o->tensor ? "%s[i / 2][j / 2][i %% 2 * 2 + j %% 2]"

@@ -1,5 +1,5 @@
-/* What the anchors of a launch over scores are to each other, and the lengths of the rows that it multiplies.  Pure functions of a
- * graph. */
+/* Which role each anchor of a launch over scores has, and the lengths of the rows that it multiplies.  Pure
+ * functions of a graph. */
 #include "generator/online_nodes.h"
 
 #include <string.h>

@@ -1,11 +1,13 @@
-/* Which numbers the values of a launch over scores are needed at, and the tiles of factors that it brings.  One thread. */
+/* The numbers at which the values of a launch over scores are needed, and the tiles of factors that it
+ * brings.  One thread. */
 #include "generator/online.h"
 
 #include <string.h>
 
-#define WORDS_PADDING 4 /* words of a row of a tile of words, so that rows begin in different banks */
+/* Words between two rows of a tile of words, so that rows begin in different banks. */
+#define WORDS_PADDING 4
 
-/* The coordinates at which the launch's values need each other, from one trial. */
+/* Finds the coordinates at which the launch's values need each other, by writing it once on trial. */
 void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_online_nodes_t *nodes = &o->nodes;
    const rkb_graph_t *graph = writer->graph;
@@ -22,7 +24,7 @@ void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o) {
          const rkb_node_t *from = &graph->nodes[graph->nodes[nodes->reduces[0]].inputs[0]];
          rkb_index_split(&trial.indices, from->rank - 2, from->shape, group, o->group);
       }
-      o->group_total = group; /* the variable; its extent is found again by the caller */
+      o->group_total = group; /* only the variable counts; the caller finds its extent again */
    } else
       for (uint32_t d = 0; d < RKB_MAX_RANK; d++)
          o->group[d] = rkb_index_constant(&trial.indices, 0);
@@ -38,7 +40,7 @@ void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o) {
    for (uint32_t r = nodes->reduce_count; r-- > 0 && !trial.failed;) {
       const rkb_node_t *reduce = &graph->nodes[nodes->reduces[r]];
       struct rkb_local *local = rkb_writer_find_local(&trial, nodes->reduces[r]);
-      if (!local->placed) { /* no one needs it here: it is for memory */
+      if (!local->placed) { /* nothing here needs it; it is written to memory */
          memcpy(local->at, o->group, (reduce->rank - 2) * sizeof *at);
          local->at[reduce->rank - 2] = o->own;
          local->at[reduce->rank - 1] = rkb_index_constant(&trial.indices, 0);
@@ -69,11 +71,12 @@ static uint32_t bring(rkb_writer_t *writer, rkb_online_t *o, uint32_t node, cons
    *made = (rkb_brought_t){.node = node, .inner = inner, .width = width, .rows = own ? o->own_tile : o->stream_tile, .own = own};
    memcpy(made->at, at, rank * sizeof *at);
    made->name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_tile", writer->graph->nodes[node].name));
-   rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, made->name); /* the name is taken */
+   /* The name is in use now. */
+   rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, made->name);
    return o->brought_count++;
 }
 
-/* The number of an element in a row of such a width: one variable for each width. */
+/* Returns the number of an element in a row of this width: there is one variable for each width. */
 static const rkb_index_t *inner_of(rkb_writer_t *writer, const rkb_online_t *o, int64_t width) {
    for (uint32_t b = 0; b < o->brought_count; b++)
       if (o->brought[b].width == width)

@@ -1,10 +1,11 @@
-/* What a launch over scores leaves in memory: outs of the block's rows, divided by what was summed, and statistics.  One thread. */
+/* What a launch over scores writes to memory: outs of the block's rows, divided by sums, and statistics.  One
+ * thread. */
 #include "generator/online.h"
 
 #include "generator/degree.h"
 #include "generator/online_warpgroups.h"
 
-/* Roots that a node's own elements become. */
+/* Returns a launch with the roots that a node's own elements become. */
 static rkb_launch_t roots_of(const rkb_writer_t *writer, const rkb_online_t *o, uint32_t anchor, bool *taken) {
    rkb_launch_t own = *o->launch;
    own.root_count = 0;
@@ -37,7 +38,7 @@ static void write_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const
    rkb_write_close(writer);
 }
 
-/* Divides a row of an out by what was summed. */
+/* Divides a row of an out by its sum. */
 static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
    const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[o->nodes.outs[out]].inputs[o->nodes.made_side[out]]);
    if (!*divided)
@@ -80,8 +81,8 @@ void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint
    rkb_write_close(writer);
 }
 
-/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory wants longer rows; and what becomes of
- * an element is written once. */
+/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory needs
+ * longer rows.  So what becomes of an element is also written only once. */
 static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
    const long long width = 16 / (long long)o->tensor->bytes, packs = (long long)o->head / width,
                    pitch = (long long)o->head + RKB_ONLINE_SUMS_PADDING;
@@ -90,7 +91,7 @@ static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t 
    rkb_write(writer, "float *const %s = (float *)stages;", sums);
    if (o->stream_tile == o->warp_n)
       write_sums_tile(writer, o, out, sums, "=");
-   else { /* a warp after the other adds its columns' share */
+   else { /* warp after warp adds the share of its columns */
       rkb_write_open(writer, false, "for (int part = 0; part < %lld; part += %lld)", (long long)o->stream_tile, (long long)o->warp_n);
       rkb_write_open(writer, false, "if (part == 0 && warp_n == 0)");
       write_sums_tile(writer, o, out, sums, "=");
@@ -109,7 +110,7 @@ static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t 
    rkb_write_close(writer);
 }
 
-/* Sums of whole rows, of what the lanes of each have. */
+/* Adds what the lanes of each row have, so that sums are of whole rows. */
 static void write_row_sums(rkb_writer_t *writer, const rkb_online_t *o) {
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
       if (!rkb_online_is_sum(writer, o->nodes.reduces[r]))
@@ -119,7 +120,7 @@ static void write_row_sums(rkb_writer_t *writer, const rkb_online_t *o) {
    }
 }
 
-/* An out to memory by way of a warp's own room in shared memory. */
+/* Writes an out to memory through a warp's own room in shared memory. */
 static void write_rooms(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
    const long long width = 16 / (long long)o->tensor->bytes, pitch = RKB_ROOM_COLUMNS + RKB_ROOM_PADDING;
    rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int first = 0; first < %lld; first += %d)", 3 * (int)(writer->depth + 1), "",

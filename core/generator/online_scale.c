@@ -16,7 +16,7 @@ static bool is_stored(const rkb_graph_t *graph, const rkb_launch_t *launch, uint
    return false;
 }
 
-/* Whether a node is a difference that powers alone read. */
+/* Whether a node is a difference that only powers read. */
 static bool is_exponent(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
    bool read = false;
    for (uint32_t n = number + 1; n < graph->node_count; n++)
@@ -29,7 +29,7 @@ static bool is_exponent(const rkb_graph_t *graph, uint32_t number, uint32_t from
    return read;
 }
 
-/* Whether a value is read by the node next, by the statistic, and by exponents alone, perhaps under views. */
+/* Whether a value is read only by the node `next`, by the statistic, and by exponents, perhaps under views. */
 static bool is_read_so(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t value, uint32_t next, uint32_t from, uint32_t largest) {
    if (is_stored(graph, launch, value))
       return false;
@@ -43,7 +43,7 @@ static bool is_read_so(const rkb_graph_t *graph, const rkb_launch_t *launch, uin
    return true;
 }
 
-/* Whether a node hides places by minus infinity, or turns the order of dims, and leaves the other numbers as they are. */
+/* Whether a node only hides places by minus infinity, or changes the order of dims. */
 static bool only_hides(const rkb_node_t *node) {
    return node->kind == RKB_NODE_FLIP || (node->kind == RKB_NODE_TRIANGLE && node->reals[0].constant && node->reals[0].value < 0 &&
                                           node->reals[0].value * 0 != 0);

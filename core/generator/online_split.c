@@ -11,8 +11,8 @@
 #include "generator/warpgroup_tile.h"
 
 #define GROUP_THREADS 128
-#define HELD_STEPS 2 /* steps whose own rows lie in registers: one is multiplied while the next is split */
-#define FRAGMENT_TERMS 8 /* of one wgmma */
+#define HELD_STEPS 2 /* steps whose own rows are in registers: one is multiplied while the next is split */
+#define FRAGMENT_TERMS 8 /* terms of one wgmma */
 #define ROW_BYTES 128
 #define ROW_FLOATS (ROW_BYTES / 4)
 #define STEPS_A_ROW (ROW_FLOATS / FRAGMENT_TERMS)
@@ -75,8 +75,8 @@ void rkb_online_write_split_fragments(rkb_writer_t *writer, const rkb_online_t *
              low_name(writer, o), steps, HELD_STEPS, HELD_STEPS);
 }
 
-/* Three products of a step, the small ones first.  left: the text of the left fragment, with %s where its low part has "_low" or "low"
- * stands for "high"; at: of the right tile's place. */
+/* Writes the three products of a step, the small ones first.  left: the text of the left fragment, with %s
+ * where its low part has "_low", or where "low" replaces "high"; at: the place of the right tile. */
 static void write_products(rkb_writer_t *writer, const rkb_online_t *o, const char *sums, long long columns,
                            const char *high, const char *low, const char *at, long long low_bytes) {
    for (int part = 0; part < 3; part++)

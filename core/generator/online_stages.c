@@ -27,13 +27,13 @@ int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o) {
    return tiles > sums ? tiles : sums > parts ? sums : parts;
 }
 
-/* A tile's address in a stage. */
+/* Writes a pointer to a tile in a stage. */
 static void write_pointer(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, bool written) {
    rkb_write(writer, "%s%s *const %s = (%s *)stages + %lld + stage * %lld;", written ? "" : "const ", o->tensor->storage, tile->name,
              o->tensor->storage, (long long)(o->own_elements + tile->first), (long long)o->stage_elements);
 }
 
-/* Coordinates of a tile's element: of the own or streamed number place, and of inner. */
+/* Finds the coordinates of a tile's element from the own or streamed number `place` and from inner. */
 static void find_element(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_index_t *place,
                          const rkb_index_t *inner, const rkb_index_t **at) {
    const uint32_t rank = writer->graph->nodes[tile->node].rank;
@@ -42,7 +42,8 @@ static void find_element(rkb_writer_t *writer, const rkb_online_t *o, const rkb_
                                 tile->inner, inner);
 }
 
-/* Writes the short forms of what a row's number becomes in rows of pages: equal expressions are the one that was made first. */
+/* Writes the short forms of what a row's number becomes in rows of pages; of equal expressions the first one
+ * is used. */
 static void find_parts(rkb_writer_t *writer, const rkb_index_t *place) {
    const rkb_graph_t *graph = writer->graph;
    for (uint32_t n = 0; n < graph->node_count; n++)
@@ -55,7 +56,7 @@ static void find_parts(rkb_writer_t *writer, const rkb_index_t *place) {
       }
 }
 
-/* Whether so many neighbours lie side by side and aligned, as they are multiplied. */
+/* Whether so many neighbours are side by side and aligned, in the type in which they are multiplied. */
 static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_index_t *place, const rkb_index_t *inner,
                    int64_t width) {
    rkb_indices_t *indices = &writer->indices;
@@ -68,7 +69,7 @@ static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brough
    for (uint32_t v = 0; v < sizeof variables / sizeof variables[0]; v++)
       if (variables[v]->kind == RKB_INDEX_VARIABLE)
          rkb_writer_known_variable(&trial, variables[v]);
-   /* The first lane's place comes first, so that no text of it has another lane. */
+   /* The place of the first lane is found first, so that its text does not contain another lane. */
    find_element(&trial, o, tile, place, inner, at);
    const rkb_index_t *base = rkb_staging_element(&trial, tile->node, at, true, &stored), *element = NULL;
    if (base) {
@@ -81,7 +82,7 @@ static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brough
    return raw;
 }
 
-/* Copies a tile's rows as they are stored, or rounds what they become; rows that do not exist are zero. */
+/* Copies a tile's rows as they are stored, or rounds what they become; rows that do not exist become zeros. */
 static void write_bring(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t width = 16 / o->tensor->bytes, packs = tile->width / width;
@@ -148,7 +149,7 @@ void rkb_online_open_stream(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_write_close(writer);
    }
    if (o->keeps) {
-      if (async) { /* they come with the first stage */
+      if (async) { /* they come together with the first stage */
          if (stages == 1)
             rkb_write(writer, "copies_begun();");
          rkb_write(writer, "copies_done<%lld>();", stages > 1 ? stages - 2 : 0);

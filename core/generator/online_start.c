@@ -6,12 +6,12 @@
 #include "generator/starts.h"
 #include "generator/tensor_start.h"
 
-/* The first that is legal is taken: those that were fastest over the bench cases on an H200, then smaller ones
- * (docs/results/2026-11-23-tensor).  Two rows of fragments a warp halve what it loads of the streamed tiles; with few rows, warps share
- * the columns. */
+/* The first legal entry is taken: those that were fastest over the bench cases on an H200 come first, then
+ * smaller ones (docs/results/2026-11-23-tensor).  With two rows of fragments a warp loads half as much of the
+ * streamed tiles; with few rows, warps share the columns. */
 static const struct {
    int64_t path, copy, tile_m, tile_n, warp_m, warp_n, stages;
-   double rows; /* of a group, at least */
+   double rows; /* rows of a group, at least */
 } tiles[] = {
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},  {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 64, 16, 64, 2, 17},     {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},

@@ -1,4 +1,5 @@
-/* Statistics of rows that are kept while a block goes over the scores, and what becomes of the scores.  One thread. */
+/* Statistics of rows, which change while a block goes over the scores, and what becomes of the scores.  One
+ * thread. */
 #include "generator/online.h"
 
 #include <string.h>
@@ -22,12 +23,12 @@ void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_i
    rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));
 }
 
-/* What makes an exponent of two of a score. */
+/* Returns the text that makes an exponent of two from a score. */
 static const char *exponent_text(const rkb_online_t *o) {
    return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
 }
 
-/* 2^x log2(e) is e^x. */
+/* The text of e^x, which is 2^(x log2(e)). */
 static const char *power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x) {
    return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * %s)", x, exponent_text(o)) : rkb_arena_format(writer->arena, "expf(%s)", x);
 }
@@ -43,7 +44,7 @@ uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
    return RKB_ONLINE_MANY;
 }
 
-/* Whether a value is below the largest, so that it changes with it. */
+/* Whether a value scales with the largest score, so that it changes with it. */
 static bool is_below(rkb_writer_t *writer, uint32_t value, uint32_t largest, uint32_t named) {
    const int degree = value == largest ? 0 : rkb_degree_of(writer->graph, value, largest);
    if (degree < 0 || degree > 1)
@@ -57,7 +58,7 @@ bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t o
                    o->nodes.reduces[rkb_online_largest(writer, o)], number);
 }
 
-/* Brings sums below another largest number below this one. */
+/* Rescales sums to another largest score. */
 static void write_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number, const char *factor) {
    for (uint32_t s = 0; s < o->nodes.reduce_count; s++)
       if (o->nodes.reduces[s] != number &&
@@ -65,7 +66,7 @@ static void write_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint
          rkb_write(writer, "%s[i] *= %s;", o->reduce_names[s], factor);
 }
 
-/* Brings what was summed below another largest number below this one. */
+/* Rescales what was summed to another largest score. */
 static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number) {
    write_rescale_sums(writer, o, number, "factor");
    for (uint32_t i = 0; i < o->nodes.out_count; i++)
@@ -75,7 +76,7 @@ static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number
       }
 }
 
-/* A row's new largest score, and what was summed below the old one brought below the new. */
+/* Writes a row's new largest score, and rescales what was summed with the old one. */
 static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
@@ -142,7 +143,7 @@ static void forget_powers(rkb_writer_t *writer, const rkb_online_t *o, uint32_t 
          rkb_writer_forget_local(writer, n);
 }
 
-/* Whether all scores of a warp exist, and no mask hides one. */
+/* Writes whether all scores of a warp exist and no mask hides one. */
 static void write_whole(rkb_writer_t *writer, const rkb_online_t *o) {
    const char *own = rkb_writer_uniform(writer, o->own_total), *streamed = rkb_writer_uniform(writer, o->stream_total);
    rkb_write(writer, "const bool all_shown = m_first + warp_m + %lld <= %s && n_first + %lld <= %s%s%s;", (long long)o->warp_m, own,
@@ -151,13 +152,13 @@ static void write_whole(rkb_writer_t *writer, const rkb_online_t *o) {
              o->begin ? rkb_arena_format(writer->arena, " && n_first >= first_seen + warp_m + %lld", (long long)(o->warp_m - 1)) : "");
 }
 
-/* Terms of the sums, and of the products that come after, of a thread's scores. */
+/* Writes the terms of the sums, and of later products, from a thread's scores. */
 static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t largest = rkb_online_largest(writer, o), guards = writer->shown ? 0 : 2;
    const rkb_index_t *at[RKB_MAX_RANK];
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      rkb_writer_local(writer, o->nodes.reduces[r], "1.0f"); /* what sums divide is divided in the end */
+      rkb_writer_local(writer, o->nodes.reduces[r], "1.0f"); /* a division by a sum is left to the end */
    if (o->streams_first) {
       open_streamed(writer, o);
       if (guards)
@@ -194,7 +195,7 @@ static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
    }
 }
 
-/* A tile for each product that comes after, in shared memory. */
+/* Writes a tile in shared memory for each later product. */
 static void write_made_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
@@ -227,7 +228,8 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
    }
 }
 
-/* The scores of a tile as the largest is taken of them: scaled, unless exponents are, and hidden where a mask says so or where none is. */
+/* Writes the scores of a tile from which the largest is taken: scaled, unless the exponents are, and hidden
+ * where a mask hides them or where there are none. */
 static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
    const uint32_t from = writer->graph->nodes[o->nodes.reduces[largest]].inputs[0];
    const char *score = rkb_online_score(writer, o, 0), *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[from].name));
@@ -260,7 +262,7 @@ static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest
       rkb_writer_forget_local(writer, o->scaled);
 }
 
-/* The rows' largest scores so far, and what brings sums below the ones before to them. */
+/* Writes the rows' largest scores so far, and what rescales sums from the ones before. */
 static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
    const char *name = o->reduce_names[largest];
    rkb_write(writer, "float next = %s[i];", name);
@@ -288,7 +290,8 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_online_open_own(writer, o);
    write_next_largest(writer, o, largest);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      rkb_writer_local(writer, o->nodes.reduces[r], r == largest ? "peak" : "1.0f"); /* what sums divide is divided in the end */
+      /* A division by a sum is left to the end. */
+      rkb_writer_local(writer, o->nodes.reduces[r], r == largest ? "peak" : "1.0f");
    struct rkb_local *local = rkb_writer_local(writer, from, score);
    memcpy(local->at, o->from[largest], sizeof local->at);
    local->placed = true;
@@ -307,7 +310,8 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
-/* Each warp's number of a row, one after the other in the shared memory that the stages had: what comes of all of them, in one order. */
+/* Writes each warp's number of a row to the shared memory of the stages, and joins the numbers of all warps
+ * in one order. */
 static void write_exchange(rkb_writer_t *writer, const rkb_online_t *o, const char *value, const char *begin, const char *add) {
    const long long warps = (long long)(o->stream_tile / o->warp_n), rows = (long long)o->own_tile;
    rkb_write(writer, "__syncthreads(); /* what was there has been read */");
@@ -346,7 +350,7 @@ void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o) {
    }
 }
 
-/* The quotients by sums that were left to the end: " / sum[i]", or "". */
+/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
 const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value) {
    const char *text = "";
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {

@@ -1,4 +1,4 @@
-/* Products whose cases suit different tiles: see other_tile.h. */
+/* Products whose cases suit different tiles (other_tile.h). */
 #include "generator/other_tile.h"
 
 #include "generator/convolution_extent.h"
@@ -38,8 +38,8 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
    return (int64_t)((double)(d[RKB_TILE_M] * d[RKB_TILE_N]) / rkb_warpgroup_share(d) / 100);
 }
 
-/* Steps that each part of a sum has at least, if the second tile has more parts: small shapes have the first tile then, so that the checking
- * machine executes both. */
+/* If the second tile has more parts, each part of a sum has at least so many steps.  Then small shapes have
+ * the first tile, so that the checking machine executes both. */
 #define LEAST_STEPS 16
 
 /* Tiles of a case beyond which it may have a second tile of as many parts: small shapes have the first one then too. */

@@ -4,7 +4,8 @@
 #include "generator/tile_map.h"
 
 #define RANK 4 /* images, channels, two dims of pixels */
-#define HEAD 2 /* of a convolution's numbers: then stride, padding and dilation of each dim */
+/* Where the numbers of a convolution begin to have those of each dim: stride, padding and dilation. */
+#define HEAD 2
 
 static const rkb_node_t *node_of(const rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    return &writer->graph->nodes[tile->product.node];
@@ -20,7 +21,7 @@ static int64_t row_elements(const rkb_product_tile_t *tile) {
    return RKB_MAP_ROW_BYTES / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;
 }
 
-/* False: the size is a constant that does not satisfy the condition, or there is no room for it. */
+/* Adds a condition.  False: the size is a constant that does not satisfy it, or there is no room for it. */
 static bool add(const rkb_graph_t *graph, uint32_t most, rkb_condition_t *conditions, uint32_t *count,
                 rkb_condition_t wanted) {
    const rkb_size_t *size = &graph->sizes.list[wanted.size];
@@ -77,7 +78,7 @@ bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *laun
    if (!groups->constant || groups->at[0] != 1 || !add(graph, most, conditions, count, channels))
       return false;
    for (uint32_t i = 0; i < RKB_PIXEL_DIMS && node->kind == RKB_NODE_CONVOLUTION_INPUT;
-        i++) /* pixels between those of a stride are no pixels */
+        i++) /* places between the pixels of a stride are no pixels */
       if (!add(graph, most, conditions, count,
                (rkb_condition_t){.size = node->integers[HEAD + 3 * i], .multiple = 1, .equal = stride}) ||
           (stride > 1 && (!is_one(graph, node->integers[HEAD + 3 * i + 2]) ||
@@ -86,7 +87,7 @@ bool rkb_pixel_map_conditions(const rkb_graph_t *graph, const rkb_launch_t *laun
    return true;
 }
 
-/* Whether the elements lie as images of rows of pixels of channels. */
+/* Whether the elements are stored as images of rows of pixels of channels. */
 static bool channels_come_last(rkb_writer_t *writer, const rkb_product_tile_t *tile, rkb_pixel_map_t *map) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *at[RANK] = {rkb_index_variable(indices, "image", map->images),
@@ -103,10 +104,10 @@ static bool channels_come_last(rkb_writer_t *writer, const rkb_product_tile_t *t
    return element == wanted;
 }
 
-/* A dim of a product in phases: taps are a stride apart, and the places of a phase neighbours. */
+/* Describes a dim of a product in phases: taps are a stride apart, and the places of a phase are neighbours. */
 static void set_phases(rkb_writer_t *writer, const rkb_product_tile_t *tile, rkb_pixel_map_t *map, uint32_t dim, const rkb_index_t *padding) {
    rkb_indices_t *indices = &writer->indices;
-   const uint32_t from = RKB_PIXEL_DIMS - 1 - dim; /* the product's dims are in the other order */
+   const uint32_t from = RKB_PIXEL_DIMS - 1 - dim; /* the product has its dims in the other order */
    const rkb_index_t *stride = map->step[dim], *one = rkb_index_constant(indices, 1);
    map->first_shift[dim] = rkb_index_make(indices, RKB_INDEX_QUOTIENT, padding, stride);
    map->window[dim] = tile->product.depth.extent[1 + from];
@@ -146,13 +147,14 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
       else if (map->backwards && !rkb_index_is(map->step[i], 1))
          return false;
    }
-   /* A copy is of one tap: a step's terms, or as many of the tile's columns as a row of shared memory has. */
+   /* A copy belongs to one tap: it brings a step's terms, or as many of the tile's columns as a row of shared
+    * memory has. */
    const int64_t together = side->depth_fast ? tile->depth : row_elements(tile);
    return side->raw && side->depth_fast != of_weight && rkb_index_divides(map->channels, together) &&
           channels_come_last(writer, tile, map);
 }
 
-/* "lower: ..." or "upper: ...": a corner that lies so far before. */
+/* Returns "lower: ..." or "upper: ...": a corner that is so far before the pixel. */
 static const char *corner_of(rkb_writer_t *writer, const char *name,
                              const rkb_index_t *const distance[RKB_PIXEL_DIMS]) {
    const char *text[RKB_PIXEL_DIMS];
@@ -183,7 +185,7 @@ static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t 
       (long long)(rkb_tile_map_box_bytes(tile, side) / RKB_MAP_ROW_BYTES), RKB_MAP_ROW_BYTES);
 }
 
-/* The coordinate along one dim of the window's place that a quotient of the pixel's number gives. */
+/* Returns the coordinate of the window's place along one dim, from a quotient of the pixel's number. */
 static const char *coordinate(rkb_writer_t *writer, const rkb_pixel_map_t *map, uint32_t dim,
                               const char *number) {
    const char *at =
@@ -195,7 +197,7 @@ static const char *coordinate(rkb_writer_t *writer, const rkb_pixel_map_t *map, 
              : rkb_arena_format(writer->arena, "%s - %s", at, rkb_writer_uniform(writer, map->before[dim]));
 }
 
-/* Writes the coordinates of the pixel of a number. */
+/* Writes the coordinates of the pixel with this number. */
 static void write_place(rkb_writer_t *writer, const rkb_pixel_map_t *map, const char *variable,
                         const char *number) {
    const char *across = rkb_writer_uniform(writer, map->positions[0]),
@@ -213,7 +215,7 @@ void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, cons
       write_place(writer, map, side->variable, rkb_arena_format(writer->arena, "%s_first", side->variable));
 }
 
-/* How far a tap lies from the window's place along one dim. */
+/* Returns how far a tap is from the window's place along one dim. */
 static const char *offset_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_pixel_map_t *map, uint32_t dim) {
    const char *window = map->first_shift[0] ? rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1))
                                             : rkb_writer_uniform(writer, map->window[0]),

@@ -1,4 +1,5 @@
-/* Index maps of products and convolutions; docs of the maps are in core/reference/operations/convolution.c.  One thread. */
+/* Index maps of products and convolutions; core/reference/operations/convolution.c describes them.  One
+ * thread. */
 #include "generator/product.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT,
               of_input = node->kind == RKB_NODE_CONVOLUTION_INPUT;
    add_dim(writer, &product->group, "group", groups);
-   /* Channels of one group: of the output (columns), and of what is summed. */
+   /* Channels of one group: of the output (columns), and those that are summed. */
    const rkb_index_t *columns =
       of_input    ? size_of(writer, right, 1)
       : of_weight ? rkb_index_make(indices, RKB_INDEX_QUOTIENT, size_of(writer, node, 0), groups)
@@ -80,7 +81,7 @@ static void convolution(rkb_writer_t *writer, rkb_product_t *product) {
    }
 }
 
-/* Follows a dim of a value down to a product that it is computed from.  RKB_MAX_RANK: it leads elsewhere. */
+/* Follows a dim of a value down to a product from which it is computed.  RKB_MAX_RANK: it leads elsewhere. */
 static uint32_t follow(const rkb_graph_t *graph, uint32_t value, uint32_t dim, uint32_t product, bool *seen) {
    const rkb_node_t *node = &graph->nodes[value];
    uint32_t found = RKB_MAX_RANK;
@@ -93,7 +94,7 @@ static uint32_t follow(const rkb_graph_t *graph, uint32_t value, uint32_t dim, u
       return follow(graph, node->inputs[0], (uint32_t)graph->sizes.list[node->integers[dim]].at[0], product, seen);
    const rkb_node_t *first = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
    if (node->kind == RKB_NODE_RESHAPE && first->rank == node->rank && memcmp(first->shape, node->shape, node->rank * sizeof *node->shape) == 0)
-      return follow(graph, node->inputs[0], dim, product, seen); /* a rounding */
+      return follow(graph, node->inputs[0], dim, product, seen); /* the node only rounds */
    for (uint32_t i = 0; i < node->input_count && node->kind == RKB_NODE_MAP && found == RKB_MAX_RANK; i++) {
       const uint32_t fewer = node->rank - graph->nodes[node->inputs[i]].rank;
       if (dim >= fewer)
@@ -114,7 +115,7 @@ bool rkb_product_is_turned(const rkb_graph_t *graph, uint32_t product, uint32_t 
    return kind != RKB_NODE_MATMUL && rkb_product_fast_dim(graph, product, root) != (kind == RKB_NODE_CONVOLUTION_WEIGHT ? 0 : 1);
 }
 
-/* The dims of a product's output in the order in which parts of sums lie. */
+/* The dims of a product's output in the order in which the parts of sums are stored. */
 static void parts_order(const rkb_graph_t *graph, uint32_t product, uint32_t root, uint32_t order[RKB_MAX_RANK]) {
    const rkb_node_t *node = &graph->nodes[product];
    const uint32_t fast = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(graph, product, root);
@@ -215,7 +216,8 @@ const rkb_index_t *rkb_product_phase_taps(rkb_writer_t *writer, const rkb_produc
                          rkb_index_make(indices, RKB_INDEX_DIFFERENCE, most, rkb_product_first_tap(writer, product, group, dim)), stride);
 }
 
-/* A factor of a product in phases; as rkb_product_operand.  The gradient's pixels, or the weight, some of whose taps there are not. */
+/* A factor of a product in phases, as rkb_product_operand: the gradient's pixels, or the weight, of which
+ * some taps do not exist. */
 static const char *phase_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
                                  const rkb_index_t *const *across, const rkb_index_t *const *depth, const rkb_index_t **at) {
    const rkb_node_t *node = node_of(writer, product), *from = input_of(writer, product, side);
@@ -253,7 +255,7 @@ void rkb_product_split(rkb_writer_t *writer, const rkb_product_dims_t *dims, con
    }
 }
 
-/* x's place that output pixel p sees through tap k: p stride + k dilation - padding. */
+/* The place of x that output pixel p sees through tap k: p stride + k dilation - padding. */
 static const char *seen(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x,
                         const rkb_index_t *const *pixel, const rkb_index_t *const *tap,
                         const rkb_index_t **at) {
@@ -276,7 +278,8 @@ static const char *seen(rkb_writer_t *writer, const rkb_node_t *node, const rkb_
    return guard;
 }
 
-/* The pixel that sees x's place i through tap k: (i + padding - k dilation) / stride, where that is a whole number. */
+/* The pixel that sees place i of x through tap k: (i + padding - k dilation) / stride, where that is a whole
+ * number. */
 static const char *seen_by(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
                            const rkb_index_t *const *place, const rkb_index_t *const *tap,
                            const rkb_index_t **at) {

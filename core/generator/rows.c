@@ -1,4 +1,4 @@
-/* What kernels over rows and over columns share: see rows.h.  One thread writes them. */
+/* What kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
 #include <string.h>
 #include "generator/product.h"
 #include "generator/rows.h"
@@ -20,7 +20,7 @@ void rkb_row_at(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_
    const rkb_index_t *places[RKB_MAX_RANK];
    const rkb_index_t *length = rkb_reduced_elements(writer, reduce, false);
    if (reduce->mask >> (from->rank - 1) &
-       1) /* where the row lies in one piece, the join of its coordinates finds this */
+       1) /* where the row is in one piece, joining its coordinates finds this */
       rkb_index_make(&writer->indices, RKB_INDEX_SUM,
                      rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row, length), place);
    rkb_index_split(&writer->indices, reduce->rank, reduce->shape, row, at);
