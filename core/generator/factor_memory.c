@@ -6,7 +6,7 @@
 
 #define MOST_HELD 32  /* registers of a thread's share of one factor's tile */
 
-/* The permutation that a factor's order hangs on; RKB_NO_NODE: its order is the same in all cases. */
+/* Returns the permutation that decides a factor's order; RKB_NO_NODE: its order is the same in all cases. */
 static uint32_t order_of(const rkb_graph_t *graph, uint32_t node) {
    for (;;) {
       const rkb_node_t *from = &graph->nodes[node];
@@ -32,7 +32,7 @@ uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t
       const uint32_t permute = order_of(graph, graph->nodes[product].inputs[i]);
       if (permute == RKB_NO_NODE)
          continue;
-      /* The dims' numbers are 0 and 1, so that the even one is 0. */
+      /* The dims' numbers are 0 and 1, and the even number stands for 0. */
       conditions[count++] = (rkb_condition_t){.size = graph->nodes[permute].integers[layout & 1], .multiple = 2};
       layout >>= 1;
    }
@@ -90,10 +90,11 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
    return rkb_index_join(indices, graph->nodes[node].rank, graph->nodes[node].shape, here);
 }
 
-/* A side's element as the variables a (across) and k (depth) give it, of the lane in a vector of so many along the fast one. */
+/* A side's element, from the variables a (across) and k (depth), for a lane of a vector of so many elements
+ * along the fast one. */
 typedef struct trial {
    const rkb_index_t *element, *base, *lane, *a, *k;
-   bool guarded, varies; /* under a condition; one that differs between the lanes */
+   bool guarded, varies; /* it exists under a condition; the condition differs between the lanes */
    uint32_t stored;
 } trial_t;
 
@@ -111,7 +112,7 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    const rkb_index_t *a = side->depth_fast ? t.a : rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.a, t.lane),
                      *k = side->depth_fast ? rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.k, t.lane) : t.k;
    t.guarded = rkb_tile_operand(&copy, tile, side, a, k, at) != NULL;
-   /* A convolution's conditions are of the places in its input alone. */
+   /* A convolution's conditions are about places in its input alone. */
    const uint32_t factor = writer->graph->nodes[tile->product.node].inputs[side->which];
    for (uint32_t d = 2; d < writer->graph->nodes[factor].rank && t.guarded; d++)
       t.varies |= rkb_index_replace(&copy.indices, at[d], t.lane, rkb_index_constant(&copy.indices, 0)) != at[d];
@@ -147,7 +148,8 @@ static int64_t step_of(rkb_writer_t *writer, const rkb_index_t *element, const r
    return llabs(next->at[sample] - element->at[sample]);
 }
 
-/* Whether neighbours along one variable lie nearer to each other in memory than those along another, in most samples. */
+/* Whether neighbours along one variable are nearer to each other in memory than those along another, in most
+ * samples. */
 static bool is_nearer(rkb_writer_t *writer, const rkb_index_t *element, const rkb_index_t *one, const rkb_index_t *other) {
    uint32_t nearer = 0;
    for (uint32_t s = 0; s < RKB_SAMPLES; s++)
@@ -164,7 +166,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    rkb_tile_look(writer, tile, side);
    const trial_t single = look_at(writer, tile, side, 1);
    side->raw = single.element && writer->storage[single.stored].dtype == type->dtype;
-   if (side->raw && !side->end) /* listed rows lie anywhere */
+   if (side->raw && !side->end) /* listed rows may be anywhere */
       side->depth_fast = is_nearer(writer, single.element, single.k, single.a);
    side->width = 1;
    if (!type->round && !side->raw)
@@ -177,7 +179,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    }
    if (!side->raw && widest > 1 && type->bytes == 4 && !single.guarded)
       side->width = 4; /* the writer loads vectors where it can */
-   /* Single bytes are put along depth, however they lie in memory: there is no fragment load that transposes bytes. */
+   /* Single bytes are put along depth, however they are stored: no load of fragments transposes bytes. */
    side->rows_across = side->depth_fast || type->bytes == 1;
    if (!side->depth_fast && type->bytes == 1)
       side->width = 1;
@@ -188,7 +190,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
 bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        uint32_t width, rkb_condition_t *condition) {
    const rkb_product_dims_t *dims = side->depth_fast ? &tile->product.depth : side->dims;
-   const bool last_alone = side->channels_last && !side->depth_fast; /* neighbours are of one tap */
+   const bool last_alone = side->channels_last && !side->depth_fast; /* neighbours belong to one tap */
    const uint32_t first_dim = last_alone ? dims->count - 1 : 0, dim_count = side->depth_fast && tile->taps.count ? 1 : dims->count;
    rkb_sizes_t *sizes = &writer->graph->sizes;
    const trial_t vector = look_at(writer, tile, side, width);

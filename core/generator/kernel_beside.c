@@ -1,12 +1,12 @@
-/* Launches that need nothing of each other share one kernel: its first blocks are those of the first launch, the next ones those of the
- * second.  Each launch's text becomes a function of its block's number.  One thread a graph. */
+/* Launches that do not need each other share one kernel: its first blocks belong to the first launch, the
+ * next ones to the second.  Each launch's text becomes a function of its block's number.  One thread a graph. */
 #include "generator/kernel_file.h"
 
 #include <string.h>
 
 #define OWN_BLOCK "own_block"
 
-/* What the kernel of several launches is made of so far. */
+/* The parts so far of a kernel of several launches. */
 typedef struct shared_kernel {
    rkb_parameter_text_t parameters[RKB_MAX_PARAMETERS];
    uint32_t count;
@@ -14,7 +14,7 @@ typedef struct shared_kernel {
    const char *when, *fits, *calls, *names;
 } shared_kernel_t;
 
-/* A body whose block is the function's argument. */
+/* Returns a body whose block is the function's argument. */
 static const char *with_own_block(rkb_kernel_file_t *file, const char *body) {
    static const char name[] = "blockIdx.x";
    rkb_text_t out;
@@ -29,7 +29,8 @@ static const char *with_own_block(rkb_kernel_file_t *file, const char *body) {
    return text;
 }
 
-/* The shared kernel's parameter for one of a launch's: buffers of one name are one, and so are numbers that are computed alike. */
+/* Returns the shared kernel's parameter for one of a launch: buffers of the same name are one parameter, and
+ * so are numbers that are computed in the same way. */
 static const char *parameter_for(rkb_kernel_file_t *file, shared_kernel_t *shared,
                                  const rkb_parameter_text_t *wanted) {
    const bool buffer = wanted->type <= RKB_PARAMETER_OUTPUT;
@@ -53,7 +54,7 @@ static const char *parameter_for(rkb_kernel_file_t *file, shared_kernel_t *share
    return made->name;
 }
 
-/* The statement that hands a launch its blocks; last: those that are left. */
+/* Returns the statement that calls a launch for its blocks; last: for all blocks that are left. */
 static const char *call_text(rkb_kernel_file_t *file, shared_kernel_t *shared, const rkb_writer_t *writer,
                              const char *function, const char *blocks, int64_t threads, bool last) {
    const char *arguments = "block", *indent = last ? "   " : "      ";
@@ -72,7 +73,7 @@ static const char *call_text(rkb_kernel_file_t *file, shared_kernel_t *shared, c
                                 blocks, call, blocks);
 }
 
-/* The number of a launch's blocks, as a parameter. */
+/* Returns the number of a launch's blocks, as a parameter. */
 static const char *blocks_of(rkb_kernel_file_t *file, shared_kernel_t *shared, const rkb_kernel_part_t *part,
                              const rkb_kernel_shape_t *shape) {
    const rkb_parameter_text_t blocks = {.type = RKB_PARAMETER_INDEX,
@@ -99,7 +100,8 @@ static bool is_written(rkb_kernel_file_t *file, const char *function) {
    return false;
 }
 
-/* Writes one launch as a function, unless it is there; the caller closes the writer.  False: not legal. */
+/* Writes one launch as a function, unless it is written already; the caller closes the writer.  False: not
+ * legal. */
 static bool write_function(rkb_kernel_file_t *file, const rkb_kernel_part_t *part,
                            const rkb_variant_t *variant, rkb_writer_t *writer, rkb_kernel_shape_t *shape,
                            const char **function) {
@@ -171,7 +173,7 @@ static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts
    return good && !file->why[0];
 }
 
-/* Whether some drawn cases meet the conditions of all. */
+/* Whether some drawn cases satisfy the conditions of all. */
 static bool possible_together(const rkb_kernel_file_t *file, const rkb_variant_t *variants, uint32_t count) {
    rkb_condition_t *all = rkb_arena_array(file->arena, (size_t)count * RKB_TENSOR_CONDITIONS, sizeof *all);
    uint32_t sum = 0;
@@ -181,7 +183,8 @@ static bool possible_together(const rkb_kernel_file_t *file, const rkb_variant_t
    return rkb_indices_possible(file->graph, all, sum);
 }
 
-/* The ways of small products, the other launches as they are right everywhere.  Larger cases are left to the kernels after it. */
+/* Writes the kernel for small products, in which the other launches are as they are right everywhere.  The
+ * kernels after it are for larger cases. */
 static bool write_small(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
                         const rkb_variant_t *plain, const char *when) {
    rkb_kernel_part_t *small = rkb_arena_array(file->arena, count, sizeof *small);

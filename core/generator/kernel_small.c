@@ -1,5 +1,5 @@
-/* Products of few multiply-adds, whose tiles would leave most of the device idle: where a case has so few, a warp computes each element
- * instead.  One thread a graph. */
+/* Products of few multiply-adds, whose tiles would leave most of the device idle: in cases with so few, a
+ * warp computes each element.  One thread a graph. */
 #include "generator/kernel_file.h"
 
 #include "generator/product.h"
@@ -44,7 +44,7 @@ bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const
    if (body) {
       rkb_kernel_signature(file, writer.parameters, writer.parameter_count, &shape, name);
       rkb_text_format(&file->code, "%s}\n\n", body);
-      /* So few multiply-adds have fewer elements than 32 bits count. */
+      /* The outputs of so few multiply-adds have element numbers of 32 bits. */
       rkb_kernel_launch(file, writer.parameters, writer.parameter_count, &shape, name, "int", when, false);
    }
    rkb_writer_close(&writer);

@@ -1,6 +1,6 @@
-/* Kernels of running sums and products along one dim: work grows with the elements, not with their square.  A block owns a line of
- * neighbours and goes through it in pieces; of lines that lie across, a thread owns one, beside its neighbours' lines.  One thread
- * writes them. */
+/* Kernels of running sums and products along one dim, whose work grows with the number of elements and not
+ * with its square.  A block owns a line of neighbours and goes through it in pieces.  Where lines lie across
+ * in memory, a thread owns one, beside its neighbours' lines.  One thread writes them. */
 #include <string.h>
 #include "generator/launch_text.h"
 
@@ -39,7 +39,7 @@ void rkb_line_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim, con
          dims[count] = d;
          shape[count++] = node->shape[d];
       }
-   if (dim + 1 == node->rank) /* the join of the coordinates finds this */
+   if (dim + 1 == node->rank) /* joining the coordinates finds this */
       rkb_index_make(&writer->indices, RKB_INDEX_SUM,
                      rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, line, rkb_index_size(&writer->indices, node->shape[dim])), place);
    rkb_index_split(&writer->indices, count, shape, line, others);
@@ -48,7 +48,7 @@ void rkb_line_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim, con
    at[dim] = place;
 }
 
-/* The coordinates of a place of the line. */
+/* Finds the coordinates of a place of the line. */
 static void place_at(rkb_writer_t *writer, const line_t *line, const rkb_index_t *place, const rkb_index_t **at) {
    rkb_line_at(writer, line->node, line->dim, line->line, place, at);
 }
@@ -57,13 +57,14 @@ static void write_across(rkb_writer_t *writer, const rkb_launch_t *launch, line_
    const int64_t threads = launch->decisions[RKB_THREADS];
    const rkb_index_t *at[RKB_MAX_RANK];
    const char *name = rkb_writer_name(writer, line->node->name);
-   rkb_writer_know(writer, line->number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name); /* the name is taken */
+   /* The name is in use now. */
+   rkb_writer_know(writer, line->number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    rkb_write(writer, "const index line = (index)blockIdx.x * %lld + threadIdx.x;", (long long)threads);
    rkb_write(writer, "if (line >= %s)", rkb_writer_uniform(writer, line->count));
    rkb_write(writer, "   return;");
    line->line = rkb_writer_variable(writer, "line", line->count);
    rkb_write(writer, "float %s = %s;", name, line->product ? "1.0f" : "0.0f");
-   rkb_write(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
+   rkb_write(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
    rkb_write_open(writer, true, "for (index place = 0; place < %s; place++)", rkb_writer_uniform(writer, line->length));
    place_at(writer, line, rkb_writer_variable(writer, "place", line->length), at);
    if (line->recurrence) {
@@ -80,7 +81,7 @@ static void write_across(rkb_writer_t *writer, const rkb_launch_t *launch, line_
                                                           line->node->name)};
 }
 
-/* The loop over a thread's lanes of this piece; in it the coordinates are known. */
+/* Opens the loop over a thread's lanes of this piece, in which the coordinates are known. */
 static void open_piece(rkb_writer_t *writer, const line_t *line, const rkb_index_t *pack, uint32_t width, const char *packs,
                        const rkb_index_t **at) {
    rkb_indices_t *indices = &writer->indices;
@@ -99,7 +100,8 @@ static rkb_kernel_shape_t shape_of_line(rkb_writer_t *writer, const line_t *line
                                line->node->name)};
 }
 
-/* Joins a thread's steps, then the threads': (a2, b2) after (a1, b1) is (a1 a2, a2 b1 + b2).  before: the state before a thread's first. */
+/* Joins a thread's steps, then those of the threads: (a2, b2) after (a1, b1) is (a1 a2, a2 b1 + b2).  before:
+ * the state before a thread's first step. */
 static void write_carried(rkb_writer_t *writer, const char *results, int64_t width, int64_t threads) {
    rkb_write_open(writer, false, "for (int i = 1; i < %lld; i++)", (long long)width);
    rkb_write(writer, "%s[i] += factors[i] * %s[i - 1];", results, results);
@@ -121,7 +123,8 @@ static void write_along(rkb_writer_t *writer, const rkb_launch_t *launch, line_t
               *nothing = line->product ? "1.0f" : "0.0f", *word = line->product ? "product" : "sum";
    const char *results = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%ss", word));
    const char *lane = width > 1 ? "lane" : "0";
-   rkb_writer_know(writer, line->number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, results); /* the name is taken */
+   /* The name is in use now. */
+   rkb_writer_know(writer, line->number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, results);
    rkb_write(writer, "const index line = blockIdx.x;");
    line->line = rkb_writer_variable(writer, "line", line->count);
    rkb_write(writer, "float carried = %s;", nothing);

@@ -1,12 +1,14 @@
-/* Convolutions whose channels are convolved by themselves: a thread owns a strip of neighbouring pixels of one channel, or of a vector of
- * them, so that each element which it loads is multiplied by all taps of a row.  One thread writes the text. */
+/* Convolutions whose channels are convolved by themselves.  A thread owns a strip of neighbouring pixels of
+ * one channel, or of a vector of channels, so that it multiplies each element that it loads by all taps of a
+ * row.  One thread writes the text. */
 #include "generator/channelwise.h"
 #include "generator/launch_text.h"
 #include "generator/product.h"
 
 #define RANK 4      /* images, channels, rows, columns */
-#define HEAD 2      /* of a convolution's numbers: then stride, padding and dilation of each dim */
-#define CHANNELS 64 /* of a block, whose taps it keeps in shared memory */
+/* Where the numbers of a convolution begin to have those of each dim: stride, padding and dilation. */
+#define HEAD 2
+#define CHANNELS 64 /* channels of a block, whose taps it keeps in shared memory */
 
 static bool is_number(const rkb_graph_t *graph, uint32_t size, int64_t number) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == number;
@@ -45,12 +47,12 @@ static const rkb_index_t *size_of(rkb_writer_t *writer, const rkb_node_t *node, 
    return rkb_index_size(&writer->indices, node->shape[dim]);
 }
 
-/* Lanes of a block that have the channels of one pixel, each as many as a vector has elements. */
+/* How many lanes of a block share a pixel; each has as many channels as a vector has elements. */
 static int64_t across_of(const rkb_launch_t *launch) {
    return CHANNELS / launch->decisions[RKB_VECTOR];
 }
 
-/* The block's taps in shared memory, a row for each; every thread of a channel loads some. */
+/* Writes the block's taps to shared memory, a row for each tap; every thread of a channel loads some. */
 static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *channel,
                        int64_t window, int64_t threads) {
    const rkb_index_t *zero = rkb_index_constant(&writer->indices, 0);
@@ -72,7 +74,7 @@ static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_i
    rkb_write(writer, "__syncthreads();");
 }
 
-/* The channel of a lane of the thread's vector, whose loop is open. */
+/* Returns the channel of the present lane of the thread's vector. */
 static const rkb_index_t *channel_at(rkb_writer_t *writer, const rkb_index_t *own, int64_t width,
                                      const rkb_index_t *lane) {
    return width == 1 ? own
@@ -82,7 +84,7 @@ static const rkb_index_t *channel_at(rkb_writer_t *writer, const rkb_index_t *ow
                               lane);
 }
 
-/* The thread's elements of one row of the image; those past the image's sides are 0. */
+/* Writes the thread's elements of one row of the image; places past the image's sides are 0. */
 static void write_row(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t **from,
                       const rkb_index_t *first, const rkb_index_t *own, int64_t width, int64_t places) {
    const rkb_node_t *image = &writer->graph->nodes[node->inputs[0]];
@@ -104,7 +106,8 @@ static void write_row(rkb_writer_t *writer, const rkb_node_t *node, const rkb_in
    rkb_write_close(writer);
 }
 
-/* at: the strip's first pixel.  A row is loaded before any of it is multiplied, so that all its loads are on their way at once. */
+/* at: the strip's first pixel.  A row is loaded before any of it is multiplied, so that all its loads are in
+ * flight at once. */
 static void write_sums(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                        const rkb_index_t *own, const rkb_launch_t *launch, int64_t window) {
    const int64_t strip = launch->decisions[RKB_STRIP], width = launch->decisions[RKB_VECTOR];

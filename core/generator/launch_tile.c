@@ -1,9 +1,10 @@
-/* Kernels that compute tiles of a product: both factors' tiles are brought to shared memory, terms of depth in the outer loop.  A
- * convolution is a product through its index maps.  One thread writes them. */
+/* Kernels that compute tiles of a product.  Tiles of both factors are brought to shared memory, with the
+ * terms of depth in the outer loop.  A convolution is a product through its index maps.  One thread writes
+ * them. */
 #include "generator/product_tile.h"
 
-#define PADDING                                                                                              \
-   4 /* columns added to a tile in shared memory, so that its rows begin in other banks; keeps vectors aligned */
+/* Columns between rows of a tile in shared memory, so that rows begin in different banks; vectors stay aligned. */
+#define PADDING 4
 
 /* Brings a thread's share of a factor's tile from memory into registers. */
 static void write_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side, const rkb_index_t *first) {
@@ -30,7 +31,8 @@ static void write_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile
              rkb_writer_index(writer, in_across), depth_name, first->name ? first->name : "0", /* of one term */
              rkb_writer_index(writer, in_depth));
    const rkb_index_t *total = side->total;
-   const bool vector = side->width > 1; /* the fast one is a multiple of the width: an access is aligned */
+   /* The fast one is a multiple of the width, so that accesses are aligned. */
+   const bool vector = side->width > 1;
    const rkb_index_t *a =
       vector && !side->depth_fast
          ? rkb_writer_known_variable(writer, rkb_index_multiple(indices, across_name, total, side->width))
@@ -82,8 +84,8 @@ static void write_put(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
    rkb_write_close(writer);
 }
 
-/* A thread's own rows or columns: groups of up to four side by side, the groups spread over the tile, so that the lanes of a warp
- * read shared memory without conflicts. */
+/* The rows or columns of a thread: groups of up to four side by side, spread over the tile, so that a warp's
+ * lanes read shared memory without conflicts. */
 static const char *own(rkb_writer_t *writer, const char *thread, int64_t extent, int64_t mine,
                        const char *number) {
    const int64_t together = mine < 4 ? mine : 4;
@@ -94,7 +96,7 @@ static const char *own(rkb_writer_t *writer, const char *thread, int64_t extent,
                            (long long)together, number, (long long)together);
 }
 
-/* Reads a thread's terms of one depth: vectors where they lie side by side. */
+/* Reads a thread's terms at one depth, by vectors where they are side by side. */
 static void write_terms(rkb_writer_t *writer, const rkb_tile_side_t *side, const char *name, const char *thread,
                         int64_t mine) {
    const int64_t together = mine < 4 ? mine : 4;
@@ -121,7 +123,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile)
    rkb_write_close(writer);
 }
 
-/* A thread's sums become the output, or a part of it. */
+/* Writes a thread's sums to the output, or to a part of it. */
 static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions, together = d[RKB_THREAD_N] < 4 ? d[RKB_THREAD_N] : 4;
    const uint32_t width = d[RKB_VECTOR] > 1 && together >= d[RKB_VECTOR] ? (uint32_t)d[RKB_VECTOR] : 1;
@@ -152,7 +154,8 @@ void rkb_write_tile_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    const int64_t *d = launch->decisions;
    rkb_product_tile_t tile;
    rkb_tile_open(writer, launch, &tile);
-   const bool convolution = writer->graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL; /* guards differ between neighbours */
+   /* Because guards differ between neighbours. */
+   const bool convolution = writer->graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL;
    tile.threads = d[RKB_TILE_M] / d[RKB_THREAD_M] * (d[RKB_TILE_N] / d[RKB_THREAD_N]);
    rkb_tile_place(writer, &tile, 0);
    rkb_write(writer, "const int thread_m = threadIdx.x / %lld, thread_n = threadIdx.x %% %lld;",

@@ -1,5 +1,5 @@
-/* Largest pools whose windows lie side by side, and their gradients: a thread owns windows, brings the values under them to registers or
- * computes them there, and looks at them once.  One thread writes the text. */
+/* Largest pools whose windows lie side by side, and their gradients.  A thread owns windows, brings the
+ * values under them to registers or computes them there, and looks at them once.  One thread writes the text. */
 #include <string.h>
 #include "generator/pool_window.h"
 #include "generator/window_text.h"
@@ -30,7 +30,8 @@ void rkb_window_place(rkb_writer_t *writer, const rkb_windows_t *windows, uint32
    at[1 + windows->dims] = plus(writer, times(writer, windows->at[1 + windows->dims], windows->side), along);
 }
 
-/* Opens a block for places that exist: a window's first always does, and so do all where no window is cut.  False: none was needed. */
+/* Opens a block for places that exist.  A window's first place always does, and so do all places where no
+ * window is cut.  False: no block was needed. */
 static bool open_inside(rkb_writer_t *writer, const rkb_windows_t *windows, uint32_t outer,
                         const rkb_index_t *const *at, bool last) {
    const rkb_node_t *under = &writer->graph->nodes[windows->under];
@@ -51,7 +52,7 @@ static bool open_inside(rkb_writer_t *writer, const rkb_windows_t *windows, uint
    return guard != NULL;
 }
 
-/* A loop over places side by side: lanes of a vector, or a variable. */
+/* Opens a loop over places side by side: lanes of a vector, or a variable. */
 static const rkb_index_t *open_along(rkb_writer_t *writer, uint32_t count, bool vector) {
    if (vector)
       return rkb_open_lanes(writer, count);
@@ -70,7 +71,7 @@ static void close_along(rkb_writer_t *writer, uint32_t count, bool vector) {
       rkb_write_close(writer);
 }
 
-/* Says what the convolution gives at a place. */
+/* Notes the convolution's value at a place. */
 static void know_sum(rkb_writer_t *writer, const rkb_windows_t *windows, uint32_t outer,
                      const rkb_index_t *along, const rkb_index_t *const *at) {
    if (windows->convolution != RKB_NO_NODE)
@@ -79,7 +80,7 @@ static void know_sum(rkb_writer_t *writer, const rkb_windows_t *windows, uint32_
                                        rkb_writer_index(writer, along)));
 }
 
-/* The values under the windows come to values[outer][along]. */
+/* Writes the values under the windows to values[outer][along]. */
 static void write_values(rkb_writer_t *writer, const rkb_windows_t *windows, bool cut) {
    const uint32_t across = windows->each * windows->side;
    const bool vector = windows->each > 1 && windows->convolution == RKB_NO_NODE;
@@ -128,8 +129,8 @@ static void write_largest(rkb_writer_t *writer, const rkb_launch_t *launch, cons
       close_along(writer, 1, false);
 }
 
-/* The gradient of each window's output, zero where it has none.  It is asked for before the values under the windows, so that all loads
- * are on their way together. */
+/* Writes the gradient of each window's output, zero where there is none.  It is loaded before the values
+ * under the windows, so that all loads are in flight together. */
 static void write_gradients(rkb_writer_t *writer, const rkb_windows_t *windows) {
    const char *guard = NULL;
    const rkb_index_t *at[RKB_MAX_RANK];
@@ -152,7 +153,7 @@ static void write_gradients(rkb_writer_t *writer, const rkb_windows_t *windows) 
       rkb_write_close(writer);
 }
 
-/* The number of each window's first largest place, or of its last NaN, as in PyTorch. */
+/* Finds the number of each window's first largest place, or of its last NaN, as in PyTorch. */
 static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    rkb_write(writer, "int winner[%u];", windows->each);
    rkb_write(writer, "#pragma unroll");
@@ -170,7 +171,7 @@ static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    rkb_write_close(writer);
 }
 
-/* Every place gets its window's gradient, or zero. */
+/* Gives every place its window's gradient, or zero. */
 static void write_places(rkb_writer_t *writer, const rkb_launch_t *launch, const rkb_windows_t *windows) {
    const uint32_t across = windows->each * windows->side;
    const bool vector = windows->each > 1;
@@ -216,8 +217,8 @@ static void find_windows(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_w
       launch->decisions[RKB_VECTOR] > 1 ? (uint32_t)launch->decisions[RKB_VECTOR] / windows->side : 1;
 }
 
-/* Splits a thread's number into the coordinates of its windows, of gradients with those that are cut at the end.  Returns how many threads
- * there are. */
+/* Splits a thread's number into the coordinates of its windows; for gradients it counts windows that are cut
+ * at the end.  Returns how many threads there are. */
 static const rkb_index_t *place_windows(rkb_writer_t *writer, rkb_windows_t *windows, int64_t threads) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_node_t *all = windows->gradient ? windows->pool : windows->counted;
@@ -266,7 +267,7 @@ void rkb_write_window_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    }
    if (windows.gradient)
       write_gradients(writer, &windows);
-   /* A window of a pool that does not round up lies whole in the tensor. */
+   /* A window of a pool that does not round up is wholly inside the tensor. */
    write_values(writer, &windows, windows.gradient || rkb_window_rounds_up(writer->graph, windows.pool));
    if (windows.gradient) {
       write_winners(writer, &windows);

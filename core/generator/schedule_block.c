@@ -5,7 +5,8 @@
 #include <string.h>
 #include "base/yaml.h"
 
-/* Decisions that a schedule names only where they are not their first value: they came later than the schedules that people kept. */
+/* Decisions that a schedule names only where they are not their first value, because they are younger than
+ * schedules that people have kept. */
 static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
                                           UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
                                           UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
@@ -20,7 +21,7 @@ static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_
    rkb_text_add(out, "]");
 }
 
-/* Whether a decision came later to launches of this mapping, and says nothing here. */
+/* Whether a decision is younger than other decisions of this mapping, and has no effect here. */
 static bool is_left_out(const rkb_launch_t *launch, uint32_t decision) {
    if (launch->mapping == RKB_MAP_RANK)
       return !launch->decisions[RKB_KEEP] && decision != RKB_THREADS;
@@ -72,7 +73,7 @@ static bool is_value(uint32_t decision, int64_t value) {
    return decision == RKB_THREADS && value == 32;
 }
 
-/* The value of a word or a number; -1: none. */
+/* Returns the value of a word or a number; -1: there is none. */
 static int64_t value_of(uint32_t decision, const char *text) {
    for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {
       const char *word = rkb_decision_word(decision, *v);
@@ -107,7 +108,7 @@ const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source) 
    const char *start = strstr(source, "\nschedule:\n"), *end = start ? strstr(start, "*/") : NULL;
    if (!start || !end)
       return NULL;
-   /* The block ends where a line begins in the first column. */
+   /* The block ends at the first line that begins in the first column. */
    for (const char *line = strchr(start + 1, '\n'); line && line < end; line = strchr(line + 1, '\n'))
       if (line[1] != ' ') {
          end = line + 1;

@@ -57,7 +57,7 @@ bool rkb_sizes_real(rkb_sizes_t *sizes, const double at[RKB_PROBES], rkb_real_t 
    *real = (rkb_real_t){.constant = true, .value = at[0], .least = at[0], .root_of = UINT32_MAX};
    for (uint32_t p = 1; p < RKB_PROBES; p++) {
       real->constant &= at[p] == at[0];
-      real->least = at[p] >= real->least ? real->least : at[p]; /* NaN is the least */
+      real->least = at[p] >= real->least ? real->least : at[p]; /* NaN counts as the least */
    }
    if (real->constant)
       return true;

@@ -26,7 +26,7 @@ static double number_at(rkb_bound_t *bound, const rkb_expression_t *expression) 
                                                               : (double)value.integer;
 }
 
-/* The corners of the domain are bound when they are first asked for. */
+/* Binds the corners of the domain; called when they are first needed. */
 static void draw_corners(rkb_sizes_t *sizes) {
    rkb_error_t ended;
    rkb_case_t *corner = NULL;

@@ -10,7 +10,7 @@
 #define DRAWS 4000
 #define PROBE_SEED 23
 
-/* What must be equal for two programs to be one program at other sizes. */
+/* Compares what must be equal for two programs to be one program at different sizes. */
 static bool same_structure(const rkb_program_t *a, const rkb_program_t *b) {
    if (a->node_count != b->node_count || a->value_count != b->value_count)
       return false;
@@ -28,7 +28,8 @@ static bool same_structure(const rkb_program_t *a, const rkb_program_t *b) {
    return true;
 }
 
-/* Sizes of 1 where others have more (a stretched dim): the structure of fewer sums is no common one, so that the most nodes win. */
+/* Draws probes whose programs have one structure.  Where a size is 1 that is more elsewhere (a stretched
+ * dim), a program has fewer sums, so the structure with the most nodes is taken. */
 static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *err) {
    rkb_random_t stream = rkb_random_stream(PROBE_SEED, "probes", 0, 0);
    rkb_bound_t *common = NULL;
@@ -81,7 +82,8 @@ static bool is_name(const char *text) {
    return !isdigit((unsigned char)*text);
 }
 
-/* "(H + 2 * padding - 3) / stride + 1" gives H_plus_2_times_padding_...: only names and operators, cut at a reasonable length. */
+/* "(H + 2 * padding - 3) / stride + 1" gets the name H_plus_2_times_padding_...: names and operators only,
+ * cut at a reasonable length. */
 static const char *name_of(rkb_sizes_t *sizes, const char *text) {
    static const struct {
       char sign;
@@ -100,7 +102,7 @@ static const char *name_of(rkb_sizes_t *sizes, const char *text) {
    const char *start = isdigit((unsigned char)name[0]) || name[0] == '_' ? "size_" : "";
    char *given = rkb_arena_format(sizes->arena, "%s%s", start, name);
    for (uint32_t i = 0, again = 0; i < sizes->count; i++)
-      if (strcmp(sizes->list[i].name, given) == 0) { /* two that were cut to the same */
+      if (strcmp(sizes->list[i].name, given) == 0) { /* two texts were cut to the same name */
          given = rkb_arena_format(sizes->arena, "%s%s_%u", start, name, ++again + 1);
          i = UINT32_MAX;
       }
@@ -199,7 +201,7 @@ static const char *wrapped(const rkb_sizes_t *sizes, const char *text) {
 
 static const char OPERATORS[] = "*/-+";
 
-/* a operation b, where that is a whole number in all probes. */
+/* Computes a operation b, if that is a whole number in all probes. */
 static bool combine(char operation, const int64_t *a, const int64_t *b, int64_t out[RKB_PROBES]) {
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
       if (operation == '/' && (b[p] == 0 || a[p] % b[p] != 0))
@@ -212,7 +214,7 @@ static bool combine(char operation, const int64_t *a, const int64_t *b, int64_t 
    return true;
 }
 
-/* x operation constant, with the constant read off: at - x, at / x, x / at. */
+/* Writes x operation constant, where the constant is found from the values: at - x, at / x, x / at. */
 static const char *with_constant(rkb_sizes_t *sizes, const rkb_size_t *x, const int64_t at[RKB_PROBES]) {
    const int64_t apart = at[0] - x->at[0], times = x->at[0] ? at[0] / x->at[0] : 0,
                  part = at[0] ? x->at[0] / at[0] : 0;
@@ -230,7 +232,7 @@ static const char *with_constant(rkb_sizes_t *sizes, const rkb_size_t *x, const 
    return quotient ? rkb_arena_format(sizes->arena, "%s / %lld", name, (long long)part) : NULL;
 }
 
-/* What of one to three words of the vocabulary has these values. */
+/* Finds an expression of one to three words of the vocabulary that has these values. */
 static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint32_t words, int depth) {
    int64_t rest[RKB_PROBES];
    for (uint32_t i = 0; i < words; i++) {
@@ -261,8 +263,8 @@ static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint
    return NULL;
 }
 
-/* A product of many words of the vocabulary, and at most one of them with a constant: a word that divides the values in all cases is
- * hardly ever no factor, so few ways are followed. */
+/* A product of many words of the vocabulary, of which at most one has a constant.  A word that divides the
+ * values in all cases is nearly always a factor, so few ways are followed. */
 static const char *search_product(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint32_t first, uint32_t words, int depth) {
    int64_t rest[RKB_PROBES];
    const uint32_t found = known(sizes, at);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define MOST_PIXELS 8 /* places of a convolution's pixels that a thread keeps, in three registers or so each */
+/* Places of a convolution's pixels that a thread keeps, in about three registers each. */
+#define MOST_PIXELS 8
 
 static const rkb_fragment_type_t *type_of(const rkb_product_tile_t *tile) {
    return rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
@@ -33,7 +34,7 @@ void rkb_staging_declare(rkb_writer_t *writer, const rkb_product_tile_t *tile, c
       rkb_write(writer, "%s %s[%lld];", type->storage, side->brought, (long long)(rkb_staging_items(tile, side) * side->width));
 }
 
-/* Where a slot's first element lies in shared memory. */
+/* The place of a slot's first element in shared memory. */
 static const char *place_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                             const char *across, const char *depth) {
    const rkb_fragment_type_t *type = type_of(tile);
@@ -48,17 +49,17 @@ static int64_t fast_slots(const rkb_product_tile_t *tile, const rkb_tile_side_t 
    return (side->depth_fast ? tile->depth : side->extent) / side->width;
 }
 
-/* Whether a thread has one place along the fast dim, whatever the item. */
+/* Whether a thread has one place along the fast dim, for all items. */
 static bool is_fixed(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
    return tile->threads % fast_slots(tile, side) == 0;
 }
 
-/* One of a thread's places in a tile: the text of its number among the thread's, and of its number among all. */
+/* One of a thread's places in a tile, as texts: its number among the thread's, and its number among all. */
 typedef struct slot {
    const char *item, *number;
 } slot_t;
 
-/* A slot's place in the tile, as texts. */
+/* Finds a slot's place in the tile, as texts. */
 static void slot_texts(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        slot_t slot, const char **across, const char **depth) {
    const long long fast = (long long)fast_slots(tile, side);
@@ -72,7 +73,7 @@ static void slot_texts(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    *depth = side->depth_fast ? remainder : quotient;
 }
 
-/* Whether threads of the last item have no slot left. */
+/* Whether some threads have no slot in the last item. */
 static bool has_rest(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
    return slots_of(tile, side) % tile->threads != 0;
 }
@@ -81,7 +82,8 @@ static bool has_rest(const rkb_product_tile_t *tile, const rkb_tile_side_t *side
 static slot_t open_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                               const rkb_tile_side_t *side) {
    const char *item = rkb_writer_name(writer, "item"), *slot = rkb_writer_name(writer, "slot");
-   /* Of direct loads so many are on their way at once.  The pragma is part of the head: what the body hoists comes before both. */
+   /* So many direct loads are in flight at once.  The pragma belongs to the head: what the body hoists comes
+    * before both. */
    rkb_write_open(writer, false, "%s\n%*sfor (int %s = 0; %s < %lld; %s++)",
                   side->async || side->held ? "#pragma unroll" : "#pragma unroll 4", 3 * (int)(writer->depth + 1), "", item, item,
                   (long long)rkb_staging_items(tile, side), item);
@@ -124,7 +126,7 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
                 place_of(writer, tile, side, across, depth), inside, access, from, access);
       return;
    }
-   /* Without branches: the conditions are cheap, and those that items share are evaluated once. */
+   /* There are no branches: the conditions are cheap, and conditions that items share are evaluated once. */
    char *all = rkb_arena_format(writer->arena, "%s", inside);
    for (char *and = strstr(all, "&&"); and; and = strstr(and, "&&"))
       memmove(and, and + 1, strlen(and));
@@ -179,7 +181,7 @@ typedef struct place {
    const rkb_index_t *index;
 } place_t;
 
-/* Its variable in the innermost block. */
+/* Writes its variable in the innermost block. */
 static void write_place(rkb_writer_t *writer, const rkb_tile_side_t *side, bool of_depth, place_t place, const char *text) {
    rkb_write(writer, "const index %s = %s + %s;", place.name,
              of_depth ? "k_first" : rkb_arena_format(writer->arena, "%s_first", side->variable), text);
@@ -199,7 +201,8 @@ static void fetch_slot(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb
       fetch_computed(writer, tile, side, a.index, k.index, inside, slot, to);
 }
 
-/* A variable for the row or column, or the term, of a slot.  The fast one is a multiple of the width: an access is aligned. */
+/* Writes a variable for the row or column of a slot, or for its term.  The fast one is a multiple of the
+ * width, so that accesses are aligned. */
 static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool of_depth) {
    const rkb_index_t *extent = of_depth ? tile->total_depth : side->total;
    const char *name = rkb_writer_name(writer, of_depth ? "k" : rkb_arena_format(writer->arena, "%s_here", side->variable));
@@ -207,8 +210,8 @@ static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *ti
                                                                          : rkb_index_variable(&writer->indices, name, extent)};
 }
 
-/* Whether a thread's few pixels are found before all steps: their places need divisions, and terms follow each other in memory.  The same
- * of rows that are listed, whose numbers are loaded. */
+/* Whether a thread's few pixels are found before all steps, because their places need divisions, and terms
+ * are neighbours in memory.  The same holds for listed rows, whose numbers are loaded. */
 static bool finds_pixels(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
    return ((tile->taps.count && side->dims->count > 1) || side->end) && side->depth_fast && is_fixed(tile, side) && !has_rest(tile, side) &&
           rkb_staging_items(tile, side) <= MOST_PIXELS;
@@ -227,7 +230,7 @@ void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb
    slot_texts(writer, tile, side, slot, &across, &depth);
    if (fixed && side->depth_fast)
       write_place(writer, side, true, k, depth);
-   else if (fixed) { /* a thread's one place is found once: across, before all steps */
+   else if (fixed) { /* a thread's only place across is found once, before all steps */
       writer->depth = 0;
       write_place(writer, side, false, a, across);
       writer->depth = inner;

@@ -20,18 +20,21 @@
 
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
-#define LONG_ROW 32768.0 /* elements that a block's registers do not hold */
-#define UNPACKED_A_NANOSECOND 2.0 /* elements of a multiprocessor: 1.4 and 2.6 of int4 weights, docs/results/2026-11-23-tensor */
-#define STORED_BYTES 2.0 /* of a factor's element, at least */
+#define LONG_ROW 32768.0 /* a row of so many elements does not fit into a block's registers */
+/* Elements for each multiprocessor: 1.4 and 2.6 were measured for int4 weights,
+ * docs/results/2026-11-23-tensor. */
+#define UNPACKED_A_NANOSECOND 2.0
+#define STORED_BYTES 2.0 /* the least bytes of a factor's element */
 
 const char *rkb_start_name(enum rkb_start start) {
    static const char *const names[] = {"suited", "fused", "together", "apart"};
    return names[start];
 }
 
-#define WINDOW_DEPTH 64.0 /* products of a result that one thread makes alone */
+#define WINDOW_DEPTH 64.0 /* the most products of a result that one thread computes alone */
 
-/* Whether memory names the places of what a value is computed from: stored, it may be many times as large as that. */
+/* Whether memory names the places from which a value is computed; such a value may be many times as large as
+ * its source. */
 static bool picks(const rkb_graph_t *graph, uint32_t node) {
    const rkb_node_t *from = &graph->nodes[node];
    if (from->kind == RKB_NODE_INPUT || from->kind == RKB_NODE_GATHER)
@@ -42,8 +45,8 @@ static bool picks(const rkb_graph_t *graph, uint32_t node) {
    return false;
 }
 
-/* Whether a factor that is computed from inputs (weights that are unpacked) should be stored first: over the bench cases a block then copies
- * what each row of blocks would compute again. */
+/* Whether a factor that is computed from inputs (weights that are unpacked) should be stored first: in the
+ * bench cases blocks then copy what otherwise each row of blocks computes again. */
 static bool pays_to_store(const rkb_target_t *target, const rkb_extents_t *e, uint32_t side) {
    double once = 0, again = 0;
    for (uint32_t i = 0; i < e->count; i++) {
@@ -55,7 +58,7 @@ static bool pays_to_store(const rkb_target_t *target, const rkb_extents_t *e, ui
    return once < again;
 }
 
-/* Stores such a factor by a launch before the product's, which comes one later then. */
+/* Stores such a factor by a launch before the product's, whose number grows by one. */
 static bool store_computed(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t side) {
    const rkb_launch_t product = schedule->launches[number];
    const rkb_node_t *node = product.anchor_count ? &graph->nodes[product.anchors[0]] : NULL;
@@ -84,7 +87,7 @@ static bool store_computed(rkb_graph_t *graph, const rkb_target_t *target, rkb_s
    return stored;
 }
 
-/* Gives a launch on tensor cores warpgroups and tensor maps where these suit it, and describe its factors. */
+/* Gives a launch on tensor cores warpgroups and tensor maps, where these suit it and describe its factors. */
 static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    if (launch->mapping != RKB_MAP_TENSOR)
@@ -103,7 +106,7 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
       *launch = before;
 }
 
-/* Takes away what a launch stores and nobody reads. */
+/* Removes what a launch stores and nobody reads. */
 static void drop_unread(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number];
    for (uint32_t r = 0; launch->root_count > 1 && r < launch->root_count;) {
@@ -116,7 +119,8 @@ static void drop_unread(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    }
 }
 
-/* Sums over pieces of rows, as of a group's channels, join the launch that goes over rows which no registers hold. */
+/* Lets sums over pieces of rows, as of a group's channels, join the launch that goes over rows which no
+ * registers hold. */
 static void suit_segments(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    const rkb_launch_t *sums = &schedule->launches[number];
@@ -142,7 +146,8 @@ static void suit_segments(rkb_graph_t *graph, const rkb_target_t *target, rkb_sc
    free(tried);
 }
 
-/* Sums over rows join the launch that goes along the rows, where there are many more rows than blocks: what they add need not be stored then. */
+/* Lets sums over rows join the launch that goes along the rows, where there are many more rows than blocks.
+ * What they add need not be stored then. */
 static void suit_stretches(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    const rkb_launch_t *columns = &schedule->launches[number];
@@ -180,7 +185,8 @@ static bool try_schedule(rkb_graph_t *graph, const rkb_target_t *target, rkb_sch
    return true;
 }
 
-/* A convolution of few channels under the windows is computed in registers, so that nothing of it is stored.  False: it is not. */
+/* Computes a convolution of few channels under the windows in registers, so that nothing of it is stored.
+ * False: it is stored. */
 static bool suit_window_convolution(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, rkb_schedule_t *tried) {
    for (uint32_t l = 0; l < number; l++) {
       const rkb_launch_t *convolution = &schedule->launches[l];
@@ -202,7 +208,7 @@ static bool suit_window_convolution(rkb_graph_t *graph, const rkb_target_t *targ
    return false;
 }
 
-/* A thread for windows of a pool or its gradient looks at the places under them once. */
+/* Gives a thread windows of a pool or its gradient, so that it looks at the places under them once. */
 static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    if (rkb_decision_applies(graph, &schedule->launches[number], RKB_WINDOW) && !schedule->launches[number].decisions[RKB_WINDOW] &&
@@ -218,7 +224,8 @@ static void suit_window(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    free(tried);
 }
 
-/* A strip of pixels for each thread, of as many channels as a vector has, where channels are convolved by themselves. */
+/* Gives each thread a strip of pixels, of as many channels as a vector has, where channels are convolved by
+ * themselves. */
 static void suit_strip(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    if (!rkb_decision_applies(graph, launch, RKB_STRIP))
@@ -232,7 +239,8 @@ static void suit_strip(rkb_graph_t *graph, const rkb_target_t *target, rkb_sched
    *launch = before;
 }
 
-/* The same place of each part that a row is joined of, where there are equal parts: they need no guards then, and share what they load. */
+/* Gives a thread the same place in each part of which a row is joined, where the parts are equal.  They need
+ * no guards then, and share loads. */
 static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    for (int64_t places = 2; places <= 4 && rkb_decision_applies(graph, launch, RKB_PLACES); places++) {
@@ -244,7 +252,7 @@ static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
    }
 }
 
-/* Whether a launch needs another, or one between them, through any nodes. */
+/* Whether a launch needs another one, or one between the two, through any nodes. */
 static bool follows(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t number, uint32_t from) {
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
    const rkb_launch_t *launch = &schedule->launches[number];
@@ -267,7 +275,7 @@ static int64_t threads_of(const rkb_launch_t *launch) {
                                               : d[RKB_THREADS];
 }
 
-/* Gives launches that share a kernel blocks of one size, where one of them may have any. */
+/* Gives launches that share a kernel blocks of the same size, where one of them may have any size. */
 static void suit_threads(const rkb_graph_t *graph, rkb_launch_t *launch, rkb_launch_t *other) {
    rkb_launch_t *free_one = rkb_decision_applies(graph, launch, RKB_THREADS) ? launch : other;
    const int64_t threads = threads_of(free_one == launch ? other : launch);
@@ -278,7 +286,8 @@ static void suit_threads(const rkb_graph_t *graph, rkb_launch_t *launch, rkb_lau
 #define SHORT_NANOSECONDS 15000.0
 #define MOST_TRIALS 24u
 
-/* Short launches that need nothing of each other share a kernel: each start costs as much as their work. */
+/* Lets short launches that do not need each other share a kernel, because each start costs as much as their
+ * work. */
 static void suit_beside(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    uint32_t trials = 0;
@@ -305,7 +314,8 @@ static void suit_launch(rkb_graph_t *graph, const rkb_target_t *target, rkb_sche
       rkb_launch_suit(graph, target, &schedule->launches[number]);
 }
 
-/* Decisions that suit each launch.  careful: a launch that cannot be written with them keeps the plainest ones. */
+/* Gives each launch decisions that suit it.  careful: a launch that cannot be written with them keeps the
+ * plainest ones. */
 static void suit_launches(rkb_graph_t *graph, const rkb_target_t *target, bool careful,
                           rkb_schedule_t *schedule) {
    rkb_schedule_t *plain = rkb_allocate(1, sizeof *plain);
@@ -318,10 +328,10 @@ static void suit_launches(rkb_graph_t *graph, const rkb_target_t *target, bool c
    free(plain);
 }
 
-/* As the start's name says; it may be one that cannot be written. */
-#define SHORT_ELEMENTS (1 << 23) /* of the largest tensor of a task whose launches are short */
+#define SHORT_ELEMENTS (1 << 23) /* elements of the largest tensor, in a task whose launches are short */
 
-/* Launches that take microseconds begin before the one in front has ended: what they wait for is its end, and not their own beginning too. */
+/* Lets launches that take microseconds begin before the one in front has ended: then they wait for its end
+ * only, and not for their own start too. */
 static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (rkb_bench_elements(graph, n) > SHORT_ELEMENTS)
@@ -335,9 +345,10 @@ static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
       waiting += launch->decisions[RKB_DEPENDENT] && (l > 0 || several);
    }
    if (!waiting)
-      schedule->launches[0].decisions[RKB_DEPENDENT] = 0; /* nobody would begin early */
+      schedule->launches[0].decisions[RKB_DEPENDENT] = 0; /* no launch would begin early */
 }
 
+/* Makes the schedule that the start's name describes; it may be one that cannot be written. */
 static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start, bool careful,
                        rkb_schedule_t *schedule) {
    bool own = true;

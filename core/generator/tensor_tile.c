@@ -10,10 +10,11 @@
 #include "generator/staging.h"
 #include "generator/warpgroup_tile.h"
 
-#define SUMS_PADDING 8   /* floats: four rows of a fragment's pairs lie in different banks */
+/* Floats between rows, so that four rows of a fragment's pairs are in different banks. */
+#define SUMS_PADDING 8
 #define STORED_TOGETHER 4 /* elements of the output */
 
-/* Elements of one side's tile in a stage. */
+/* How many elements one side's tile has in a stage. */
 static int64_t side_elements(const int64_t *d, int64_t extent) {
    return (extent + (rkb_fragment_type(d[RKB_TENSOR])->bytes == 4 ? RKB_WORDS_PADDING : 0)) * d[RKB_TILE_K];
 }
@@ -23,7 +24,7 @@ static int64_t stage_bytes(const rkb_launch_t *launch) {
    return (side_elements(d, d[RKB_TILE_M]) + side_elements(d, d[RKB_TILE_N])) * rkb_fragment_type(d[RKB_TENSOR])->bytes;
 }
 
-/* Of the stages; after them, of the sums. */
+/* Bytes of shared memory: for the stages, and after them for the sums. */
 static int64_t shared_of(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions, stages = stage_bytes(launch) * d[RKB_STAGES],
                  sums = 4 * d[RKB_TILE_M] * (d[RKB_TILE_N] + SUMS_PADDING);
@@ -63,7 +64,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
                                                                 : NULL;
    if (refused)
       return refused;
-   /* Sums of int32 hold so many products of bytes: 2^31 / 2^14. */
+   /* Sums in int32 hold so many products of bytes: 2^31 / 2^14. */
    if (d[RKB_TENSOR] == RKB_TENSOR_PATH_INT8) {
       const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *left = &graph->nodes[node->inputs[0]];
       const uint32_t depth = left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)];
@@ -73,7 +74,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    return NULL;
 }
 
-/* Elements that 16 bytes hold. */
+/* How many elements 16 bytes hold. */
 static uint32_t widest_of(const rkb_launch_t *launch) {
    return 16 / rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes;
 }
@@ -82,7 +83,7 @@ uint32_t rkb_tensor_variants(const rkb_graph_t *graph, const rkb_launch_t *launc
    return rkb_staging_layouts(graph, launch->anchors[0]);
 }
 
-/* False: the size is no multiple in any case.  A constant size needs no condition. */
+/* Adds a condition.  False: the size is a multiple in no case.  A constant size needs no condition. */
 static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions, uint32_t *count,
                           rkb_condition_t wanted) {
    const rkb_size_t *size = &graph->sizes.list[wanted.size];
@@ -99,7 +100,7 @@ static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions,
    return true;
 }
 
-/* Under which condition neighbouring sums are stored together: so many are in the output's last dim. */
+/* The condition under which neighbouring sums are stored together: the output's last dim is such a multiple. */
 static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    uint32_t picked = 1;
@@ -115,7 +116,7 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
    uint32_t count = rkb_staging_layout(graph, launch->anchors[0], variant, conditions);
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    const uint32_t channels = anchor->shape[1];
-   /* Channels that come last in rows of channels and taps: neighbours of so many are of one tap. */
+   /* Channels come last, in rows of channels and taps: so many neighbours belong to one tap. */
    if (anchor->kind == RKB_NODE_CONVOLUTION_WEIGHT && rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1 &&
        rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]) && anchor->rank > 2 && !graph->sizes.list[channels].constant)
       conditions[count++] = (rkb_condition_t){.size = channels, .multiple = widest_of(launch)};
@@ -138,7 +139,8 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
              !(widest == 16 && !side->depth_fast) && rkb_staging_width(&writer, &tile, side, width, &wanted))
             *possible |= add_condition(graph, conditions, &count, wanted);
       }
-      /* Channels in whole fragments: with fewer, sums would be cut more often than docs/numerics.md allows for. */
+      /* Channels must come in whole fragments: with fewer, sums would be cut more often than docs/numerics.md
+       * allows. */
       if (tile.taps.count)
          *possible = tile.total_depth->kind == RKB_INDEX_CONSTANT ? tile.total_depth->constant % 8 == 0
                      : tile.total_depth->kind == RKB_INDEX_SIZE
@@ -159,7 +161,9 @@ static const char *fragments_text(rkb_writer_t *writer, const rkb_product_tile_t
    const char *stage = left ? "m_stage" : "n_stage",
               *first = left ? "warp_m + i * 16" : "warp_n + j * 8";
    const int depth = RKB_FRAGMENT_BYTES / (int)type->bytes, chunk = 16 / (int)type->bytes;
-   if (side->rows_across) /* squares of 8 rows by 16 bytes of depth: left ones lie below each other first, right ones side by side */
+   /* Squares of 8 rows by 16 bytes of depth: the left ones come one below the other first, the right ones
+    * side by side. */
+   if (side->rows_across)
       return rkb_arena_format(writer->arena,
                               left ? "load_rows(left[i], %s + swizzled<%lld, %u>(%s + lane %% 16, step * %d + lane / 16 * %d));"
                                    : "load_rows(right[j], %s + swizzled<%lld, %u>(%s + lane %% 8 + lane / 16 * 8, step * %d + lane / 8 %% 2 * %d));",
@@ -212,7 +216,7 @@ static void write_split(rkb_writer_t *writer, const char *high, const char *low,
    rkb_write(writer, "      split_tf32(%s[i][r], %s[i][r]);", high, low);
 }
 
-/* Multiplies the stage that m_stage and n_stage point to. */
+/* Multiplies the stage to which m_stage and n_stage point. */
 static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const int64_t *d = tile->launch->decisions, m = d[RKB_WARP_M] / 16, n = d[RKB_WARP_N] / 8;
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
@@ -225,7 +229,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile)
    if (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3) {
       write_split(writer, "left", "left_low", m, 4);
       write_split(writer, "right", "right_low", n, 2);
-      write_products(writer, type->multiply, "left_low", "right", m, n); /* the small ones first */
+      write_products(writer, type->multiply, "left_low", "right", m, n); /* the small products come first */
       write_products(writer, type->multiply, "left", "right_low", m, n);
    }
    write_products(writer, type->multiply, "left", "right", m, n);
@@ -239,13 +243,13 @@ static void write_pointer(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
              stage, (long long)side_elements(tile->launch->decisions, side->extent));
 }
 
-/* Where the stage's factors are read. */
+/* Writes pointers to the places where the stage's factors are read. */
 static void write_pointers(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *stage) {
    write_pointer(writer, tile, &tile->m, "const ", stage);
    write_pointer(writer, tile, &tile->n, "const ", stage);
 }
 
-/* Where those factors are written that come through registers, or those that do not. */
+/* Writes pointers to the places where factors are written: those that come through registers, or the others. */
 static void write_targets(rkb_writer_t *writer, const rkb_product_tile_t *tile, bool held) {
    if (tile->m.held == held)
       write_pointer(writer, tile, &tile->m, "", "stage");
@@ -253,14 +257,15 @@ static void write_targets(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
       write_pointer(writer, tile, &tile->n, "", "stage");
 }
 
-/* How the two factors come. */
+/* How the two factors are brought. */
 typedef struct ways {
-   bool async;  /* some copy goes on by itself, and is waited for */
-   bool direct; /* some factor goes to shared memory without being held */
+   bool async;  /* some copy goes on by itself and must be waited for */
+   bool direct; /* some factor goes to shared memory and is not held in registers */
    bool held;
 } ways_t;
 
-/* A lambda for each way that a factor comes: copies that go on by themselves, loads into registers, and from there to a stage. */
+/* Writes a lambda for each way of bringing factors: copies that go on by themselves, loads into registers,
+ * and from there to a stage. */
 static ways_t write_lambdas(rkb_writer_t *writer, rkb_product_tile_t *tile) {
    rkb_tile_begin_terms(writer, tile);
    const ways_t ways = {tile->m.async || tile->n.async, !tile->m.held || !tile->n.held, tile->m.held || tile->n.held};
@@ -299,7 +304,7 @@ static ways_t write_lambdas(rkb_writer_t *writer, rkb_product_tile_t *tile) {
    return ways;
 }
 
-/* One stage: brought, multiplied, and only then brought again. */
+/* Writes a loop with one stage, which is filled, multiplied, and only then filled again. */
 static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, ways_t ways) {
    rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
    if (ways.direct)
@@ -320,8 +325,8 @@ static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, w
    rkb_write_close(writer);
 }
 
-/* Several stages: one barrier a step.  It says that what this step multiplies has come, and that all warps have multiplied what the
- * stage held that is filled next. */
+/* Writes a loop with several stages and one barrier for each step.  After the barrier, what this step
+ * multiplies has come, and all warps have multiplied the stage that is filled next. */
 static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile, ways_t ways) {
    const long long stages = (long long)tile->launch->decisions[RKB_STAGES], depth = (long long)tile->depth;
    rkb_write(writer, "#pragma unroll 1");
@@ -366,8 +371,9 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
    rkb_write_close(writer);
 }
 
-/* The sums go through shared memory: a lane has two neighbouring ones in each of a fragment's halves of 8 rows, and memory wants
- * longer rows; and what becomes of a sum is written once, not for each of a thread's. */
+/* The sums go through shared memory: a lane has two neighbouring sums in each half of 8 rows of a fragment,
+ * and memory needs longer rows.  So what becomes of a sum is also written only once, and not for each sum of
+ * a thread. */
 static void write_sums(rkb_writer_t *writer, const rkb_product_tile_t *tile, uint32_t width) {
    const int64_t *d = tile->launch->decisions;
    const long long m = (long long)tile->m.extent, n = (long long)tile->n.extent, pitch = n + SUMS_PADDING;

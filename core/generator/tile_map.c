@@ -1,7 +1,7 @@
 /* Factors of products as tensor maps.  One thread. */
 #include "generator/tile_map.h"
 
-/* The distance between neighbours along a variable, all others 0. */
+/* Returns the distance between neighbours along a variable, where all others are 0. */
 static const rkb_index_t *distance_along(rkb_writer_t *writer, const rkb_index_t *element, const rkb_index_t *base,
                                          const rkb_index_t *const *variables, uint32_t which) {
    rkb_indices_t *indices = &writer->indices;
@@ -11,7 +11,7 @@ static const rkb_index_t *distance_along(rkb_writer_t *writer, const rkb_index_t
    return rkb_index_make(indices, RKB_INDEX_DIFFERENCE, element, base);
 }
 
-/* The weight of a convolution's input gradient: rows of channels, a row for each term of a tap. */
+/* Describes the weight of a convolution's input gradient: rows of channels, one for each term of a tap. */
 static bool describe_taps(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t whole = 16 / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;

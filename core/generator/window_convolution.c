@@ -1,5 +1,5 @@
-/* A convolution whose results stay in the registers of the thread that owns the windows over them: the pixels that neighbouring results
- * share are read once.  One thread writes the text. */
+/* A convolution whose results stay in the registers of the thread that owns the windows over them: pixels
+ * that neighbouring results share are read once.  One thread writes the text. */
 #include <string.h>
 #include "generator/pool_window.h"
 #include "generator/window_text.h"
@@ -34,7 +34,7 @@ bool rkb_window_convolves(const rkb_graph_t *graph, uint32_t number) {
    return true;
 }
 
-/* What is known of the pixels that a thread's results need. */
+/* The pixels that a thread's results need. */
 typedef struct pixels {
    const rkb_node_t *node, *x;
    int64_t results[DIMS], count[DIMS], stride[DIMS], dilation[DIMS], padding[DIMS], side[DIMS];
@@ -54,7 +54,7 @@ static void close(rkb_writer_t *writer, uint32_t depth) {
       rkb_write_close(writer);
 }
 
-/* Brings the pixels of one channel to pixels[row][column], zeros past the border. */
+/* Writes the pixels of one channel to pixels[row][column], with zeros past the border. */
 static void write_pixels(rkb_writer_t *writer, const rkb_windows_t *windows, const pixels_t *pixels,
                          const rkb_index_t *channel) {
    rkb_indices_t *indices = &writer->indices;
@@ -73,7 +73,7 @@ static void write_pixels(rkb_writer_t *writer, const rkb_windows_t *windows, con
                                     rkb_index_constant(indices, pixels->padding[d]));
       const char *text = rkb_writer_index(writer, at[2 + d]),
                  *size = rkb_writer_uniform(writer, rkb_index_size(indices, pixels->x->shape[2 + d]));
-      /* Windows that a pool leaves out at the end reach past the border, also without padding. */
+      /* Windows that a pool leaves out at the end reach past the border, even without padding. */
       if (pixels->padding[d] || windows->gradient || rkb_window_rounds_up(writer->graph, windows->pool))
          guard = rkb_arena_format(writer->arena, "%s%s%s%s%s < %s", guard ? guard : "", guard ? " && " : "",
                                   pixels->padding[d] ? rkb_arena_format(writer->arena, "%s >= 0", text) : "",
@@ -89,7 +89,7 @@ static void write_pixels(rkb_writer_t *writer, const rkb_windows_t *windows, con
    close(writer, depth);
 }
 
-/* Which pixel a result takes for a place of the weight. */
+/* Returns the pixel that a result multiplies by a place of the weight. */
 static const char *pixel_text(rkb_writer_t *writer, const pixels_t *pixels, uint32_t d,
                               const rkb_index_t *result, const rkb_index_t *place) {
    rkb_indices_t *indices = &writer->indices;
@@ -101,7 +101,7 @@ static const char *pixel_text(rkb_writer_t *writer, const pixels_t *pixels, uint
                                                          rkb_index_constant(indices, pixels->dilation[d]))));
 }
 
-/* Adds what one channel gives all results of the thread. */
+/* Adds the products of one channel to all results of the thread. */
 static void write_sums(rkb_writer_t *writer, const rkb_windows_t *windows, const pixels_t *pixels,
                        const rkb_index_t *channel) {
    const uint32_t depth = writer->depth;

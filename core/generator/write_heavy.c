@@ -1,4 +1,4 @@
-/* One element of a heavy node, by loops of one thread.  One thread writes them. */
+/* Computes one element of a heavy node by a thread's loops.  One thread writes them. */
 #include <string.h>
 #include "generator/pool_window.h"
 #include "generator/product.h"
@@ -93,7 +93,8 @@ static const rkb_index_t *window(rkb_writer_t *writer, const rkb_node_t *node, u
    return integer_of(writer, node, POOL_HEAD + 4 * d + which);
 }
 
-/* x's place of tap k in the window of pixel p; the condition that it lies in x, and (counted) in the padded x. */
+/* The place of x at tap k in the window of pixel p; the condition that it is in x, and (counted) in the
+ * padded x. */
 static const char *in_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x,
                              const rkb_index_t *const *pixel, const rkb_index_t *const *tap,
                              const rkb_index_t **at, const char **counted) {
@@ -178,7 +179,7 @@ static rkb_term_t write_pool(rkb_writer_t *writer, const rkb_node_t *node, const
    return (rkb_term_t){name, depth, 0};
 }
 
-/* The one window of a place, where windows lie side by side. */
+/* The only window of a place, where windows lie side by side. */
 static const char *own_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *grad,
                               const rkb_index_t *const *place, const rkb_index_t **at) {
    const char *guard = NULL;
@@ -191,7 +192,8 @@ static const char *own_window(rkb_writer_t *writer, const rkb_node_t *node, cons
    return guard;
 }
 
-/* Inputs: grad, x of a largest pool; grad of an average.  Every window that has the place gives its share. */
+/* Inputs: grad and x of a largest pool; grad of an average.  Every window that contains the place adds its
+ * share. */
 static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *node, const char *name,
                                       const rkb_index_t *const *at) {
    const rkb_node_t *grad = &writer->graph->nodes[node->inputs[0]];
@@ -222,7 +224,7 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
       for (uint32_t d = 2; d < node->rank; d++)
          same = rkb_arena_format(writer->arena, "%s%s%s == %s", same ? same : "", same ? " && " : "",
                                  rkb_writer_index(writer, inner[d]), rkb_writer_index(writer, at[d]));
-      /* of several NaN the last, as in PyTorch */
+      /* of several NaN the last one counts, as in PyTorch */
       rkb_write_open(writer, true, "if (%s > %s || %s != %s)", term.text, best, term.text, term.text);
       rkb_write(writer, "%s = %s;", best, term.text);
       rkb_write(writer, "%s = %s;", found, same);
@@ -255,7 +257,8 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    rkb_write_close(writer);
    if (!gradient)
       return (rkb_term_t){name, depth, 0};
-   /* The gradient of element i is the sum over j >= i of grad j times the product of the others up to j. */
+   /* The gradient of element i is the sum over j >= i of grad j, multiplied by the product of the others up
+    * to j. */
    const char *after = rkb_writer_name(writer, "j");
    rkb_write(writer, "float %s = 0.0f;", name);
    rkb_write_open(writer, true, "for (index %s = %s; %s < %s; %s++)", after, here, after, size, after);
@@ -268,7 +271,7 @@ static rkb_term_t write_scan(rkb_writer_t *writer, const rkb_node_t *node, const
    return (rkb_term_t){name, depth, 0};
 }
 
-/* Halves the part of the row in which the place lies. */
+/* Halves the part of the row that contains the place. */
 static rkb_term_t write_search(rkb_writer_t *writer, const rkb_node_t *node, const char *name, const rkb_index_t *const *at) {
    const rkb_node_t *sorted = &writer->graph->nodes[node->inputs[0]];
    const uint32_t depth = writer->depth, last = sorted->rank - 1;
@@ -304,9 +307,9 @@ static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, co
    return (rkb_term_t){name, depth, 0};
 }
 
-/* The two neighbours of an output place in the input, and the share of the second. */
+/* An output place's two neighbours in the input, and the share of the second. */
 typedef struct neighbours {
-   const char *low, *high, *share; /* high NULL: only low */
+   const char *low, *high, *share; /* high is NULL where only low counts */
 } neighbours_t;
 
 static neighbours_t write_neighbours(rkb_writer_t *writer, const rkb_node_t *node, const char *place,
@@ -377,7 +380,8 @@ static rkb_term_t write_resample(rkb_writer_t *writer, const rkb_node_t *node, c
 rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const char *name = rkb_writer_name(writer, node->name);
-   rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name); /* the name is taken */
+   /* The name is in use now. */
+   rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    switch (node->kind) {
    case RKB_NODE_REDUCE:
       return write_reduce(writer, node, name, at);

@@ -1,14 +1,15 @@
-/* Writes loads of what memory has, and what threads keep of them for later passes over a row.  One thread. */
+/* Writes loads from memory, and keeps what they load for a thread's later passes over a row.  One thread. */
 #include "generator/writer.h"
 
 #include <string.h>
 
-/* Whether a guard is that of the places which a thread of a cluster has, and an element is one for the row: every thread may load it, and once. */
+/* Whether a guard is about the places that a thread of a cluster has, and the element is one for the whole
+ * row: then every thread may load it, once. */
 static bool is_guard_of_places(const rkb_writer_t *writer, uint32_t block, const rkb_index_t *element) {
    return writer->keep_threads && writer->keep_variable && block == writer->keep_depth && !rkb_index_mentions(element, writer->keep_variable);
 }
 
-/* The block that knows an index, and is inside all guards that are open now. */
+/* Returns the block that knows an index, and that is inside all guards that are open now. */
 static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
    rkb_writer_index(writer, element); /* its parts are written now, where they belong */
    uint32_t depth = 0;
@@ -42,7 +43,7 @@ static const char *kept_element(rkb_writer_t *writer, const char *array) {
                                : rkb_arena_format(writer->arena, "%s[%s]", array, writer->keep_item);
 }
 
-/* A load that an earlier pass keeps: its text.  NULL: there is none, or this one may not be kept. */
+/* Returns the text of a load that an earlier pass keeps.  NULL: there is none, or this one may not be kept. */
 static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb_index_t *element) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable))
       return NULL;
@@ -63,7 +64,7 @@ const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, con
              : rkb_arena_format(writer->arena, "*(const %s *)(%s + %s)", kept->type, buffer, where);
 }
 
-/* Keeps what was just loaded under a name.  bytes: of the type. */
+/* Keeps under a name what was just loaded.  bytes: of the type. */
 static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element, const char *type, uint32_t bytes,
                  const char *name) {
    if (!writer->keep || !writer->keep_variable || !rkb_index_mentions(element, writer->keep_variable) ||
@@ -89,8 +90,8 @@ static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const
    writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, type, dtype, guarded, element, writer->keep_variable};
 }
 
-/* The condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ between lanes, or the address
- * needs what is known only inside. */
+/* Returns the condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ
+ * between lanes, or the address needs something that is known only inside. */
 static const char *lanes_guard(rkb_writer_t *writer, const rkb_index_t *element) {
    const char *all = NULL;
    for (uint32_t i = 0; i < writer->known_count; i++)
@@ -107,7 +108,7 @@ static const char *lanes_guard(rkb_writer_t *writer, const rkb_index_t *element)
    return all;
 }
 
-/* A load of one vector before the loop over lanes: its lanes lie side by side and aligned. */
+/* Writes a load of one vector before the loop over lanes; its lanes are side by side and aligned. */
 static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_index_t *element, uint32_t *known_depth) {
    const rkb_storage_t *storage = &writer->storage[node];
    if (!writer->lane || writer->width == 1 || !rkb_index_mentions(element, writer->lane))
@@ -122,8 +123,8 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    const char *guard = NULL;
    uint32_t depth = load_depth(writer, base);
    if (depth >= writer->lane_depth && !(guard = lanes_guard(writer, base)))
-      return NULL; /* a guard stands between, or the address needs the lane after all */
-   *known_depth = guard ? depth : writer->lane_depth; /* what a guard stands before is known inside it alone */
+      return NULL; /* a guard is in between, or the address needs the lane after all */
+   *known_depth = guard ? depth : writer->lane_depth; /* what comes after a guard is known only inside it */
    writer->depth = depth = guard ? writer->lane_depth - 1 : depth;
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", storage->name));
    const char *held = kept_text(writer, storage->name, base), *type = rkb_pack_type(writer, storage->dtype);
@@ -140,7 +141,7 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
                 rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
       keep(writer, storage->name, storage->dtype, base, type, writer->width * rkb_dtype_bytes(storage->dtype), name);
    }
-   /* The name is taken from now on. */
+   /* The name is in use from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    const char *at_lane = rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name),
               *value = rkb_loaded_text(writer, storage->dtype, at_lane);
@@ -162,7 +163,7 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
    if (vector)
       return (rkb_term_t){vector, known_depth, 0};
    const uint32_t inner = writer->depth, nearest = load_depth(writer, element);
-   /* What all lanes load alike is loaded once before them. */
+   /* What is the same for all lanes is loaded once before them. */
    const char *guard = writer->lane && nearest >= writer->lane_depth ? lanes_guard(writer, element) : NULL;
    const uint32_t depth = guard ? writer->lane_depth - 1 : nearest;
    writer->depth = depth;
@@ -174,7 +175,8 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
       rkb_write(writer, "if (%s)", guard);
       rkb_write(writer, "   %s = %s;", name,
                 rkb_loaded_text(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
-      rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name); /* the name is taken */
+      /* The name is in use now. */
+      rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
       writer->depth = inner;
       return (rkb_term_t){name, nearest, nearest - depth};
    }
@@ -184,7 +186,8 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
       held ? held
            : rkb_loaded_text(writer, storage->dtype, rkb_arena_format(writer->arena, "%s[%s]", buffer, where)));
    if (!held && writer->width == 1)
-      keep(writer, storage->name, storage->dtype, element, rkb_value_type(from->dtype), 8, name); /* of the widest type */
+      /* Bytes of the widest type. */
+      keep(writer, storage->name, storage->dtype, element, rkb_value_type(from->dtype), 8, name);
    writer->depth = inner;
    return (rkb_term_t){name, depth, 0};
 }
