@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct throne {
+struct incumbent_holder {
    pthread_mutex_t lock;
    incumbent_t *incumbent; /* holds one reference */
 };
 
-throne_t *throne_new(void) {
-   throne_t *throne = calloc(1, sizeof *throne);
-   if (throne)
-      pthread_mutex_init(&throne->lock, NULL);
-   return throne;
+incumbent_holder_t *incumbent_holder_new(void) {
+   incumbent_holder_t *holder = calloc(1, sizeof *holder);
+   if (holder)
+      pthread_mutex_init(&holder->lock, NULL);
+   return holder;
 }
 
 static void destroy(incumbent_t *in) {
@@ -24,35 +24,35 @@ static void destroy(incumbent_t *in) {
    free(in);
 }
 
-void throne_free(throne_t *throne) {
-   if (!throne)
+void incumbent_holder_free(incumbent_holder_t *holder) {
+   if (!holder)
       return;
-   incumbent_release(throne, throne->incumbent);
-   pthread_mutex_destroy(&throne->lock);
-   free(throne);
+   incumbent_release(holder, holder->incumbent);
+   pthread_mutex_destroy(&holder->lock);
+   free(holder);
 }
 
-incumbent_t *throne_hold(throne_t *throne) {
-   pthread_mutex_lock(&throne->lock);
-   incumbent_t *held = throne->incumbent;
+incumbent_t *incumbent_hold(incumbent_holder_t *holder) {
+   pthread_mutex_lock(&holder->lock);
+   incumbent_t *held = holder->incumbent;
    if (held)
       held->holders++;
-   pthread_mutex_unlock(&throne->lock);
+   pthread_mutex_unlock(&holder->lock);
    return held;
 }
 
-void incumbent_release(throne_t *throne, incumbent_t *in) {
+void incumbent_release(incumbent_holder_t *holder, incumbent_t *in) {
    if (!in)
       return;
-   pthread_mutex_lock(&throne->lock);
+   pthread_mutex_lock(&holder->lock);
    bool last = --in->holders == 0;
-   pthread_mutex_unlock(&throne->lock);
+   pthread_mutex_unlock(&holder->lock);
    if (last)
       destroy(in);
 }
 
-void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel,
-                 const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count) {
+void incumbent_replace(incumbent_holder_t *holder, const incumbent_t *against, const rkb_kernel_api_t *kernel,
+                       const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count) {
    incumbent_t *made = calloc(1, sizeof *made), *old = NULL;
    void *cubin = malloc(build->cubin_bytes);
    bool taken = false;
@@ -66,16 +66,16 @@ void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_
                             .holders = 1,
                             .plan_free = kernel->plan_free};
       strncpy(made->hash, build->cubin_hash, sizeof made->hash - 1);
-      pthread_mutex_lock(&throne->lock);
-      if (throne->incumbent == against) {
-         old = throne->incumbent;
-         throne->incumbent = made;
+      pthread_mutex_lock(&holder->lock);
+      if (holder->incumbent == against) {
+         old = holder->incumbent;
+         holder->incumbent = made;
          taken = true;
       }
-      pthread_mutex_unlock(&throne->lock);
+      pthread_mutex_unlock(&holder->lock);
       if (!taken)
          destroy(made);
-      incumbent_release(throne, old);
+      incumbent_release(holder, old);
       return;
    }
    for (uint32_t i = 0; i < plan_count; i++)

@@ -16,17 +16,18 @@ typedef struct incumbent {
    void (*plan_free)(rkb_plan_t *plan);
 } incumbent_t;
 
-typedef struct throne throne_t; /* who sits there may change while a job holds the one before */
-throne_t *throne_new(void);
-void throne_free(throne_t *throne); /* NULL is accepted */
+/* Keeps the incumbent.  A job may still hold one that was replaced meanwhile. */
+typedef struct incumbent_holder incumbent_holder_t;
+incumbent_holder_t *incumbent_holder_new(void);
+void incumbent_holder_free(incumbent_holder_t *holder); /* NULL is accepted */
 
 /* The incumbent, held; NULL while there is none.  Give it back with incumbent_release. */
-incumbent_t *throne_hold(throne_t *throne);
-void incumbent_release(throne_t *throne, incumbent_t *incumbent); /* NULL is accepted */
+incumbent_t *incumbent_hold(incumbent_holder_t *holder);
+void incumbent_release(incumbent_holder_t *holder, incumbent_t *incumbent); /* NULL is accepted */
 
 /* Makes a new incumbent from a build and its plans, if the current one has not changed since (or there is none).  Takes ownership
  * of the plans in any case. */
-void throne_take(throne_t *throne, const incumbent_t *against, const rkb_kernel_api_t *kernel,
-                 const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count);
+void incumbent_replace(incumbent_holder_t *holder, const incumbent_t *against, const rkb_kernel_api_t *kernel,
+                       const rkb_build_t *build, bool transform, rkb_plan_t **plans, uint32_t plan_count);
 
 #endif

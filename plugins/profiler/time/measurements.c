@@ -93,8 +93,8 @@ int measure_whole(const struct timer *me, rkb_job_t job, const rkb_build_t *buil
                "measured: geometric mean over the bench cases of the ratio to the incumbent, timed in turns",
             .spread = -1});
    if (whole && (!rival || (ratio <= 1 - LEAST_GAIN && account->every_case_holds))) {
-      throne_take(me->throne, rival, me->kernel, build, subject->contenders[CANDIDATE].transform, plans,
-                  account->cases);
+      incumbent_replace(me->holder, rival, me->kernel, build, subject->contenders[CANDIDATE].transform, plans,
+                        account->cases);
       return status;
    }
    for (uint32_t i = 0; i < account->cases; i++)

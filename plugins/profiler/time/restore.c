@@ -24,7 +24,7 @@ static uint32_t fastest(const struct timer *me, const rkb_archive_api_t *archive
    return best;
 }
 
-static int enthrone(const struct timer *me, rkb_job_t job, const rkb_item_t *item, rkb_error_t *err) {
+static int make_incumbent(const struct timer *me, rkb_job_t job, const rkb_item_t *item, rkb_error_t *err) {
    rkb_build_t *build = NULL;
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
@@ -44,7 +44,7 @@ static int enthrone(const struct timer *me, rkb_job_t job, const rkb_item_t *ite
       count += whole;
    }
    if (whole) {
-      throne_take(me->throne, NULL, me->kernel, build, manifest->transform, plans, count);
+      incumbent_replace(me->holder, NULL, me->kernel, build, manifest->transform, plans, count);
    } else {
       for (uint32_t i = 0; i < count; i++)
          me->kernel->plan_free(plans[i]);
@@ -61,9 +61,9 @@ int incumbent_restore(const struct timer *me, rkb_job_t job, rkb_error_t *err) {
    const rkb_archive_query_t query = {
       .size = sizeof query, .order = RKB_ARCHIVE_BY_OBJECTIVE, .limit = MOST_ROWS, .standing = RKB_ACCEPT};
    rkb_archive_rows_t *rows = NULL;
-   incumbent_t *seated = throne_hold(me->throne);
-   incumbent_release(me->throne, seated);
-   if (seated || !archive)
+   incumbent_t *present = incumbent_hold(me->holder);
+   incumbent_release(me->holder, present);
+   if (present || !archive)
       return RKB_OK;
    int status = archive->query(me->host, job, &query, &rows, err);
    if (status != RKB_OK)
@@ -77,7 +77,7 @@ int incumbent_restore(const struct timer *me, rkb_job_t job, rkb_error_t *err) {
       if (status == RKB_OK && row->tune)
          status = me->host->item_set_json(me->host, item, "tune", row->tune);
       if (status == RKB_OK)
-         status = enthrone(me, job, item, err);
+         status = make_incumbent(me, job, item, err);
       if (status == RKB_OK)
          rkb_info(me->host, "candidate %lld is the incumbent again", (long long)row->number);
       me->host->item_unref(me->host, item);

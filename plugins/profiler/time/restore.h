@@ -4,7 +4,7 @@
 
 #include "incumbent.h"
 
-/* Puts the fastest candidate that this stage has timed, of those the job may see in the archive, on an empty throne;
+/* Puts the fastest candidate that this stage has timed, of those that the job may see in the archive, into an empty holder;
  * nothing when there is none. */
 int incumbent_restore(const struct timer *me, rkb_job_t job, rkb_error_t *err);
 

@@ -29,7 +29,7 @@ struct timer {
    const rkb_random_api_t *random;
    const rkb_workers_api_t *workers;
    rkb_store_t *store;    /* expected values kept between runs, or NULL */
-   struct throne *throne; /* incumbent.h */
+   struct incumbent_holder *holder; /* incumbent.h */
 };
 
 enum { SETS = 2, CONTENDERS = 2, CANDIDATE = 0, INCUMBENT = 1, MOST_ARENAS = 32 };

@@ -27,8 +27,8 @@ static int time_create(const rkb_host_t *host, const void *config, void **self, 
       return rkb_fail(err, RKB_ERR_UNAVAILABLE, "this program is too old: its %s keeps no expected values",
                       RKB_EXT_TASK);
    }
-   me->throne = throne_new();
-   if (!me->throne) {
+   me->holder = incumbent_holder_new();
+   if (!me->holder) {
       free(me);
       return rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    }
@@ -95,7 +95,7 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
    rkb_plan_t **plans = calloc(MOST_CASES, sizeof *plans);
    status = incumbent_restore(me, job, err);
-   incumbent_t *rival = throne_hold(me->throne);
+   incumbent_t *rival = incumbent_hold(me->holder);
    if (status == RKB_OK)
       status = plans ? me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
                                             &finding, err)
@@ -122,7 +122,7 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
          me->kernel->plan_free(plans[i]);
       free(plans);
    }
-   incumbent_release(me->throne, rival);
+   incumbent_release(me->holder, rival);
    peer_close(&place, &peer);
    if (manifest)
       me->kernel->manifest_free(manifest);
@@ -132,7 +132,7 @@ static int time_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
 
 static void time_destroy(void *self) {
    struct timer *me = self;
-   throne_free(me->throne);
+   incumbent_holder_free(me->holder);
    me->task->store_close(me->store);
    free(me);
 }
