@@ -1,4 +1,4 @@
-/* Findings: where, who, with what values; as JSON and as text. */
+/* Findings: where, by which thread, with which values; as JSON and as text. */
 #include "machine/execute/execution.h"
 #include "machine/decode/operands.h"
 
@@ -46,7 +46,7 @@ static const char *file_path(const ptx_module_t *module, uint32_t number) {
    return NULL;
 }
 
-/* The registers an instruction reads, as they stand in that thread. */
+/* Describes the registers that an instruction reads, with their values in that thread. */
 static void describe_registers(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                rkb_machine_finding_t *finding) {
    const machine_program_t *program = warp->program;
@@ -90,7 +90,7 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
       const ptx_place_t *place = &statement->place;
       snprintf(finding->opcode, sizeof finding->opcode, "%s", statement->opcode);
       finding->ptx_line = place->ptx_line;
-      /* Of an inlined function the line that called it says more, unless both are in one file. */
+      /* For an inlined function the line that called it helps more, unless both are in one file. */
       bool outer = place->outer_line && place->outer_file != place->file;
       finding->file = file_path(program->module, outer ? place->outer_file : place->file);
       finding->line = outer ? place->outer_line : place->line;
@@ -120,7 +120,7 @@ static rkb_machine_finding_t *add(machine_run_t *run, const rkb_machine_finding_
    return slot;
 }
 
-/* A rejection decides: what comes after it says little.  Everything the block still holds would be a consequence. */
+/* A rejection decides the verdict; what comes after it in the block would only be a consequence. */
 static void consider_stopping(machine_run_t *run, uint32_t standing) {
    if (standing == RKB_MACHINE_REJECT)
       run->stop = true;

@@ -20,31 +20,31 @@
 typedef struct rkb_machine_module rkb_machine_module_t;
 typedef struct rkb_machine rkb_machine_t;
 
-/* Reads a text.  NULL only when memory is out; a text that cannot be read gives a module with an error. */
+/* Reads a text.  NULL only when memory runs out; a text that cannot be read gives a module with an error. */
 rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes);
 void rkb_machine_module_free(rkb_machine_module_t *module);
-/* The sentence that says why the text cannot be read, with its line; NULL when it was read. */
+/* Returns why the text cannot be read, with the line; NULL when it was read. */
 const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line);
 
 enum rkb_machine_checks {
-   RKB_MACHINE_RACES = 1u << 0,  /* shared and global memory, within and between blocks */
+   RKB_MACHINE_RACES = 1u << 0,  /* races in shared and global memory, within and between blocks */
    RKB_MACHINE_SHADOW = 1u << 1, /* a double-precision shadow for every f32 */
    RKB_MACHINE_TAINT = 1u << 2   /* which inputs reach data, control and addresses */
 };
 
-/* Blocks of one launch, in the order in which they are executed, each once and below the number of the grid's. */
+/* Blocks of one launch in the order of execution, each once; numbers are below that of the grid's blocks. */
 typedef struct rkb_machine_blocks {
    const uint64_t *numbers; /* x runs fastest, then y */
    uint32_t count;          /* 0: all of the grid */
-   uint32_t least;          /* so many are executed whatever they take */
-   bool none;               /* count is 0 and none is executed */
+   uint32_t least;          /* at least so many are executed, whatever they cost */
+   bool none;               /* count is 0, and no block is executed */
 } rkb_machine_blocks_t;
 
 typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
    const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
-   /* after so many of a launch no further block of its sample is executed; 0: no limit */
+   /* when a launch has executed so many, it begins no further block of its sample; 0: no limit */
    uint64_t sample_instructions;
    /* With requests, by launch of the plan: requests are counted in so many blocks at the beginning of its sample, and report.counted has what those did.
     * After so many thread-instructions of a launch the rest of these blocks is left out, and the next one is executed after all; no clusters.  NULL: in all. */
@@ -57,28 +57,36 @@ typedef struct rkb_machine_options {
    /* no definedness and no races: blocks run for their counters, on memory that may be sparse */
    bool counts_only;
    bool requests; /* count sectors and bank conflicts, which costs more than executing what makes them */
-   /* What the kernels do is asked for, and not with which values: inputs are not fetched, matrices not multiplied.  With RKB_MACHINE_TAINT; a
-    * run in which an input reaches control or an address ends there.  A run that is complete did what one with values would have done. */
+   /* The caller wants to know what the kernels do, but not with which values: inputs are not fetched,
+    * matrices are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
+    * address.  A complete run did what a run with values would have done. */
    bool no_values;
-   bool decisions; /* what blocks decide is noted: decisions.h */
-   /* Blocks sampled at a true shape: what a plan's inputs hold is asked for when it is first read (whole elements; into out), and
-    * the definedness of what is written is kept on sparse memory; such a machine runs once.  NULL: the buffers hold all. */
+   bool decisions; /* note what blocks decide: decisions.h */
+   /* For blocks sampled at a true shape.  The machine asks for what a plan's inputs hold when it first reads
+    * it (whole elements; into out), keeps the definedness of what is written on sparse memory, and runs once.
+    * NULL: the buffers hold everything. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
-   /* Of such a machine, by launch of the plan: the plan's buffers, a bit each, that its blocks are known to write (rkb_machine_stored of
-    * whole runs); what was there before is not final where no executed block of the launch wrote it.  NULL: what is seen alone. */
+   /* For such a machine, by launch of the plan: the plan's buffers, a bit each, that the launch's blocks are
+    * known to write (rkb_machine_stored of whole runs).  What such a buffer held before is not final where no
+    * executed block of the launch wrote it.  NULL: only what this run sees counts. */
    const uint64_t *stores;
-   /* By buffer, a bit for each word of 4 bytes: every block whose atomic operations change it is in the sample.  NULL: no word is such. */
+   /* By buffer, a bit for each word of 4 bytes: the sample contains every block whose atomic operations
+    * change the word.  NULL: there is no such word. */
    const uint64_t *const *settled;
-   uint64_t given; /* of such a machine: the plan's buffers, a bit each, that hold values from the start though the plan says nothing of it */
+   /* For such a machine: the plan's buffers, a bit each, that hold values from the start although the plan
+    * does not say so. */
+   uint64_t given;
    uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
 
-/* The bytes of one plan buffer.  data is the caller's, plan.buffers[i].bytes long, read and written in place. */
+/* The bytes of one plan buffer.  data belongs to the caller, has plan.buffers[i].bytes, and is read and
+ * written in place. */
 typedef struct rkb_machine_buffer {
    void *data;
-   /* its bytes hold values; false: poisoned until written (outputs, scratch without a fill), or until they are fetched */
+   /* the bytes hold values; false: they are poisoned until written (outputs, scratch without a fill), or
+    * until fetched */
    bool defined;
 } rkb_machine_buffer_t;
 
@@ -96,7 +104,7 @@ typedef struct rkb_machine_register {
 
 typedef struct rkb_machine_finding {
    uint32_t standing;  /* enum rkb_machine_standing */
-   char reason[48];    /* verdict vocabulary */
+   char reason[48];    /* a reason of the verdict vocabulary */
    char message[320];  /* one sentence */
    char opcode[64];    /* "" when it belongs to no instruction */
    const char *kernel; /* entry name, until the module is freed; NULL when it belongs to no launch */
@@ -115,60 +123,67 @@ typedef struct rkb_machine_finding {
    bool has_other;
    uint32_t register_count;
    rkb_machine_register_t registers[RKB_MACHINE_REGISTERS]; /* operands of the instruction, in that thread */
-   uint64_t occurrences;                                    /* of the same reason at the same instruction */
+   /* How often the same reason was found at the same instruction. */
+   uint64_t occurrences;
 } rkb_machine_finding_t;
 
 typedef struct rkb_machine_report {
    uint32_t finding_count;
-   const rkb_machine_finding_t *findings; /* the first one decides; until the next run or close */
+   const rkb_machine_finding_t *findings; /* the first finding decides; valid until the next run or close */
    uint64_t thread_instructions;          /* of the last run */
-   /* of the last run: its thread-instructions, and what costs more than they say, in their measure: lanes that stand idle, accesses looked
-    * at one by one, turns of blocks that wait.  What budgets are compared with; it depends on nothing but the run's input. */
+   /* of the last run: its thread-instructions, and in the same unit what costs more than they say: idle
+    * lanes, accesses that are looked at one by one, turns of waiting blocks.  Budgets are compared with it.
+    * It depends on nothing but the run's input. */
    uint64_t work;
    uint32_t launch_count;
-   /* of the last run, one a launch of the plan; until the next run or close */
+   /* of the last run, one for each launch of the plan; valid until the next run or close */
    const rkb_launch_counters_t *launches;
    /* With options.counted, the same of the counted blocks alone, and their work; NULL where those of a launch were not all executed to their ends */
    const rkb_launch_counters_t *counted;
    uint64_t counted_work;
    bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;
-   /* With RKB_MACHINE_TAINT: bit b stands for plan buffer b (RKB_MACHINE_BUFFER_BITS - 1 for all further); higher bits for registers that
-    * tell where or when a thread runs, each of which is a finding where it is used. */
+   /* With RKB_MACHINE_TAINT.  Bit b stands for plan buffer b (RKB_MACHINE_BUFFER_BITS - 1 for all further
+    * ones).  Higher bits stand for registers that tell where or when a thread runs; each is a finding where
+    * it is used. */
    uint64_t control_taint; /* reached a branch, a predicate of a memory access or a shuffle's lane */
    uint64_t address_taint; /* reached an address */
    uint64_t used_taint;    /* reached an output, or either of the above */
    bool waits;             /* blocks were executed side by side, because they may wait for each other */
-   /* Families of matrix instructions and asynchronous copies, a bit each (rkb_machine_tensor_name): that launched kernels name, that
-    * warps executed. */
+   /* Families of matrix instructions and asynchronous copies, a bit each (rkb_machine_tensor_name): those
+    * that launched kernels contain, and those that warps executed. */
    uint32_t tensor_named, tensor_executed;
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
-   /* reads by several blocks before a write across grid-wide synchronisation were not told apart */
+   /* whether reads by several blocks came before a write, across grid-wide synchronisation, is not known */
    bool order_unknown;
-   /* atomics, volatile accesses, clocks, or the number of a processor: another order of the threads may do other things */
+   /* there are atomics, volatile accesses, clocks, or the number of a processor, so another order of the
+    * threads may do other things */
    bool one_schedule;
-   /* module variables hold something else than before the run, or something that an input reached: the next run may take
-    * another path */
+   /* module variables hold other values than before the run, or values that an input reached, so the next run
+    * may take another path */
    bool leaves_state;
    /* the module has variables that kernels may write */
    bool may_keep_state;
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
-   bool atomics_unfinished; /* a launch with atomic operations of which not all blocks were executed */
+   bool atomics_unfinished; /* some launch has atomic operations, and not all of its blocks were executed */
    bool
-      variables_unfinished; /* a launch of which not all blocks were executed wrote to a module variable, and others came after it */
-   uint64_t memory_peak; /* bytes allocated by the machine at most */
+      /* Some launch of which not all blocks were executed wrote to a module variable, and others came after
+       * it. */
+      variables_unfinished;
+   uint64_t memory_peak; /* the most bytes that the machine had allocated */
 } rkb_machine_report_t;
 
-/* module and plan must outlive the machine.  RKB_OK even when the plan cannot be executed: the report says why. */
+/* module and plan must outlive the machine.  RKB_OK even when the plan cannot be executed: then the report
+ * says why. */
 int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
                      const rkb_machine_options_t *options, rkb_machine_t **machine, rkb_error_t *err);
 void rkb_machine_close(rkb_machine_t *machine);
 
-/* Executes the plan once.  buffers has plan.buffer_count entries.  Module variables hold their initialisers at the first
- * run and keep what the kernels left there for later ones; so does the definedness of scratch without a fill.
- * A false return never means that the kernel is wrong: look at the report.  */
+/* Executes the plan once.  buffers has plan.buffer_count entries.  Module variables hold their initialisers
+ * in the first run; later runs find what the kernels left there, and also the definedness of scratch without
+ * a fill.  A false return never means that the kernel is wrong: look at the report. */
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
 /* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution: launches whose control
  * and addresses no input reaches are executed and checked on the first, and the others repeat what that did to values; the other
@@ -180,8 +195,8 @@ int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t 
 uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
-/* In which order later runs execute the blocks of a launch, and the warps of a block; ascending where nothing was asked for.  Any number
- * past descending is a shuffled order of its own.  Blocks of a sample keep theirs. */
+/* The order in which later runs execute the blocks of a launch, and the warps of a block; ascending by
+ * default.  Each number past descending is another shuffled order.  Blocks of a sample keep their order. */
 enum { RKB_MACHINE_ASCENDING, RKB_MACHINE_DESCENDING, RKB_MACHINE_SHUFFLED };
 void rkb_machine_set_order(rkb_machine_t *machine, uint64_t order);
 /* Changes how many thread-instructions later runs may execute. */
@@ -195,80 +210,90 @@ const char *rkb_machine_tensor_name(uint32_t family);
  * number; *first is the first one, and *written tells whether it was written at all. */
 uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
                                bool *written);
-/* How many elements of bytes each no store reached, with whatever value. */
+/* Returns how many elements, of so many bytes each, no store reached, whatever it stored. */
 uint64_t rkb_machine_unwritten(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes);
 /* Adds the finding for such an element: output.unwritten, or memory.uninitialised at the store that wrote it. */
 void rkb_machine_find_undefined(rkb_machine_t *machine, uint32_t buffer, uint64_t element, uint32_t bytes,
                                 bool written, uint64_t count);
-/* The double-precision shadow of a float32 buffer, one number an element (the plain value where there is no shadow);
- * out has bytes / 4 entries. */
+/* The double-precision shadow of a float32 buffer, one number for each element (the plain value where there
+ * is no shadow); out has bytes / 4 entries. */
 void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *out);
 /* Which blocks wrote, for sampled runs: calls visit for each maximal range of written bytes. */
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
 
-/* Of a run that fetched: the launch, and the place in its sample, of the block that first met the bytes around this one (a KiB); false
- * where none did. */
+/* For a run that fetched: the launch of the block that first read or wrote the bytes around this one (a KiB),
+ * and the block's place in its sample; false where no block did. */
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);
 
-/* Of a run that fetched: the bytes of a buffer, from low up to high, and the number of words of 4 bytes in them, that a block wrote.
- * place: its number in the sample of the launch.  false where it wrote none. */
+/* For a run that fetched: the bytes of a buffer that a block wrote, from low up to high, and how many words
+ * of 4 bytes.  place: the block's number in the launch's sample.  False where it wrote nothing. */
 typedef struct rkb_machine_extent {
    uint64_t low, high, words;
-   uint64_t bytes; /* stored, those that it stored twice twice */
+   uint64_t bytes; /* bytes stored; bytes that it stored twice count twice */
    uint64_t once;  /* stored, each byte counted once */
-   uint64_t again; /* whole words of them that executed blocks of the launch had stored before it, which is no atomic operation's doing */
+   /* Of these, whole words that executed blocks of the launch had stored before it, not by atomic
+    * operations. */
+   uint64_t again;
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
                         rkb_machine_extent_t *extent);
-/* Calls visit for what the block of a launch wrote to a buffer that wrote most of all, in the order in which it was written; place: its
- * number in the sample. */
+/* Calls visit for what one block of the launch wrote to a buffer, in the order of its stores: the block that
+ * wrote most.  place: its number in the sample. */
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
-/* Calls visit for each run of words that lack what blocks that were not executed do: an executed block read them too early, or only some
- * of the atomic operations that change them were executed. */
+/* Calls visit for each run of words that lack what unexecuted blocks do: an executed block read them too
+ * early, or only some of the atomic operations that change them were executed. */
 void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
-/* The plan's buffers, a bit each (the last for all from number 63 on), that executed blocks of a launch wrote in any run. */
+/* The plan's buffers, a bit each (the last bit for all from number 63 on), that executed blocks of a launch
+ * wrote in any run. */
 uint64_t rkb_machine_stored(const rkb_machine_t *machine, uint32_t launch);
 
-/* Makes the next runs look out for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched fills the place,
- * thread and registers of the last one as a finding without reason or message; false when there was none. */
+/* Lets the next runs watch for stores to bytes of a buffer, until rkb_machine_unwatch.  rkb_machine_watched
+ * describes the last such store (place, thread, registers) as a finding without reason or message; false when
+ * there was none. */
 int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
                       rkb_error_t *err);
 void rkb_machine_unwatch(rkb_machine_t *machine);
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
 
-/* The conditions of a kernel that a launch decides by its parameters and sizes alone: visit is called for each, with its number in the kernel, in the
- * order of the text.  NULL: the module has no such kernel, or memory is out.  module must outlive the list, which one thread uses at a time. */
+/* The conditions of a kernel that a launch decides by its parameters and sizes alone.  visit is called for
+ * each, in the order of the text, with its number in the kernel.  NULL: the module has no such kernel, or
+ * memory ran out.  The module must outlive the list; one thread uses the list at a time. */
 typedef struct rkb_machine_conditions rkb_machine_conditions_t;
 rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry);
 void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
 
-/* The same of what blocks decide by their places in the grid too, and by the indices of their threads.  NULL: there is none.  Free it as the other. */
+/* The same, also for what blocks decide by their places in the grid and by the indices of their threads.
+ * NULL: there is none.  Free it like the other. */
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module, const char *entry);
-/* Call it before the outcomes of a launch's blocks, with the same of_threads: false for what all threads of a block decide alike, true for the rest.  How many instructions
- * a block's outcomes take; 0: there are no such conditions. */
+/* Call it before the outcomes of a launch's blocks, with the same of_threads: false for what all threads of a
+ * block decide alike, true for the rest.  Returns how many instructions a block's outcomes cost; 0: there are
+ * no such conditions. */
 uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, bool of_threads);
-/* Equal for blocks that decide all of them alike: as true, false, and true in some threads. */
+/* Returns a number that is equal for blocks which decide all conditions alike: as true, as false, or as true
+ * in some threads. */
 uint64_t rkb_machine_block_outcomes(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint32_t block[3], bool of_threads);
-/* The n-th number that these instructions name; false: there are not so many. */
+/* Finds the n-th number that these instructions contain; false: there are fewer. */
 bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *conditions, uint32_t n, uint64_t *number);
-/* The block near which the sides of the n-th comparison meet, were they linear in its place; false: there are not so many. */
+/* Finds the block near which the sides of the n-th comparison are equal, if they were linear in its place;
+ * false: there are fewer. */
 bool rkb_machine_block_conditions_meet(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, uint32_t n, uint32_t block[3]);
 
-/* What the kernels of a module need that the machine lacks: visit is called for each instruction that it does not execute, with
- * the opcode or feature; a function that several kernels call is visited for each. */
+/* Finds what the kernels of a module need that the machine lacks.  visit is called for each instruction that
+ * the machine does not execute, with the opcode or feature; a function that several kernels call is visited
+ * for each of them. */
 int rkb_machine_unsupported(const rkb_machine_module_t *module,
                             void (*visit)(void *argument, const char *kernel, const char *what,
                                           uint32_t line),
                             void *argument, rkb_error_t *err);
-/* A finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory is out. */
+/* Returns a finding as a JSON object (evidence of a verdict); malloc'd, NULL when memory runs out. */
 char *rkb_machine_finding_json(const rkb_machine_finding_t *finding);
-/* The same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */
+/* Returns the same for a person to read: instruction, source line, block, thread, registers.  malloc'd. */
 char *rkb_machine_finding_text(const rkb_machine_finding_t *finding);
 
 #endif
