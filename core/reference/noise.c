@@ -25,12 +25,31 @@ static double root_mean_square(const rkb_block_t *block, uint64_t elements) {
    return elements > 0 ? sqrt(squares / (double)elements) : 0;
 }
 
+#define PIECE 512u /* elements whose errors are drawn together */
+
+/* Adds to each of up to PIECE elements, from number `first` on, a normal error of the element's own standard deviation. */
+static void add_errors(const rkb_random_t *stream, uint64_t first, uint64_t count, rkb_block_t part) {
+   uint64_t draws[PIECE];
+   double errors[PIECE];
+   bool any = false;
+   for (uint64_t i = 0; i < count; i++)
+      any |= part.variance[i] > 0;
+   if (!any)
+      return;
+   rkb_random_fill(stream, first, count, draws);
+   rkb_random_normals(count, draws, errors);
+   for (uint64_t i = 0; i < count; i++)
+      if (part.variance[i] > 0)
+         part.value[i] += sqrt(part.variance[i]) * errors[i];
+}
+
 void rkb_noise_apply(const rkb_program_node_t *node, uint32_t number, uint32_t pass, uint64_t elements,
                      rkb_block_t *block, rkb_noise_size_t *size) {
    const rkb_random_t stream = rkb_random_stream(NOISE_SEED, "noise", number, pass);
+   for (uint64_t first = 0; first < elements && pass > 0 && !node->operation->moves; first += PIECE)
+      add_errors(&stream, first, elements - first < PIECE ? elements - first : PIECE,
+                 rkb_block_from(block, first));
    for (uint64_t i = 0; i < elements; i++) {
-      if (pass > 0 && !node->operation->moves && block->variance[i] > 0)
-         block->value[i] += sqrt(block->variance[i]) * rkb_random_normal_at(&stream, i);
       block->hard[i] = block->variance[i] = 0;
       block->flags[i] &= RKB_POINT_DONT_CARE;
    }
