@@ -11,9 +11,9 @@
 #include "kernel_text.h"
 #include "run/check_candidate.h"
 
-static rkb_pipeline_t *open_pipeline(const char *setting) {
-   const char *const set[] = {setting, NULL};
-   const rkb_pipeline_options_t options = {.path = CERTIFICATES "/pipeline.yaml", .set = set};
+static rkb_pipeline_t *open_pipeline(const char *path, const char *setting, const char *task) {
+   const char *const set[] = {setting, task, NULL};
+   const rkb_pipeline_options_t options = {.path = path, .set = set};
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
@@ -95,7 +95,7 @@ static void what_is_left_out_is_said(void **state) {
    assert_int_equal(glob(CERTIFICATES "/*.cu", 0, NULL, &files), 0);
    assert_int_equal(glob(BUDGETS "/*.cu", GLOB_APPEND, NULL, &files), 0);
    for (size_t s = 0; s < sizeof settings / sizeof *settings; s += SETTINGS_APART) {
-      rkb_pipeline_t *pipeline = open_pipeline(settings[s]);
+      rkb_pipeline_t *pipeline = open_pipeline(CERTIFICATES "/pipeline.yaml", settings[s], NULL);
       for (size_t n = s % KERNELS_APART; n < files.gl_pathc; n += KERNELS_APART) {
          char *one = judge(pipeline, log, files.gl_pathv[n], 1),
               *many = judge(pipeline, log, files.gl_pathv[n], 4);
@@ -112,7 +112,33 @@ static void what_is_left_out_is_said(void **state) {
    rkb_log_close(log);
 }
 
+/* Two tasks with two bench cases, which are executed side by side; and one with a single case, whose launches are judged by themselves side by side.  The
+ * budget ends in check cases, in a bench case, or nowhere. */
+static void bench_cases_have_turns(void **state) {
+   static const char *const kernels[][2] = {{"softmax", TASKS "/softmax/seeds/forward/block_per_row.cu"},
+                                            {"groupnorm", TASKS "/groupnorm/seeds/forward/two_launches.cu"},
+                                            {"gelu_mlp", SAMPLED "/launch_by_itself.cu"}};
+   static const char *const budgets[] = {"screen.machine.with.budget=60000000", "screen.machine.with.budget=110000000",
+                                         "screen.machine.with.budget=4000000000"};
+   (void)state;
+   rkb_log_t *log = NULL;
+   rkb_error_t err;
+   assert_int_equal(rkb_log_open(RKB_LOG_ERROR, false, NULL, &log, &err), RKB_OK);
+   for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++)
+      for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b += SETTINGS_APART) {
+         char task[512];
+         snprintf(task, sizeof task, "task=%s/%s", TASKS, kernels[n][0]);
+         rkb_pipeline_t *pipeline = open_pipeline(SAMPLED "/pipeline.yaml", budgets[b], task);
+         char *one = judge(pipeline, log, kernels[n][1], 1), *many = judge(pipeline, log, kernels[n][1], 4);
+         assert_string_equal(one, many);
+         free(one);
+         free(many);
+         rkb_pipeline_free(pipeline);
+      }
+   rkb_log_close(log);
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_left_out_is_said)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_left_out_is_said), cmocka_unit_test(bench_cases_have_turns)};
    return RUN_TESTS(tests);
 }

@@ -7,14 +7,10 @@
  * the executed ones wrote is known of such a buffer.  On the machine's thread. */
 #include "machine/block_paths.h"
 #include "machine/execute/execution.h"
+#include "machine/execute/stored_bytes.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
-
-struct machine_stored_bytes {
-   machine_region_t *region;
-   uint64_t offset, bytes;
-};
 
 typedef struct machine_pattern {
    struct machine_stored_bytes *stores;
@@ -156,7 +152,8 @@ static uint64_t bytes_in(const struct machine_stored_bytes *stores, uint32_t cou
 
 /* Whether the last that changed the word was an atomic operation. */
 static bool was_added(const machine_region_t *region, uint64_t word) {
-   return region->defined && (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
+   return region->defined &&
+          (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
 }
 
 /* Whole words of it that blocks before this one stored.  What atomic operations changed is for many blocks. */
@@ -168,16 +165,15 @@ static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
    return count;
 }
 
-static int by_place(const void *left, const void *right) {
-   const struct machine_stored_bytes *x = left, *y = right;
-   return x->region->buffer != y->region->buffer ? (x->region->buffer > y->region->buffer ? 1 : -1)
-                                                 : (x->offset > y->offset) - (x->offset < y->offset);
+static bool is_before(const struct machine_stored_bytes *x, const struct machine_stored_bytes *y) {
+   return x->region->buffer != y->region->buffer ? x->region->buffer < y->region->buffer
+                                                 : x->offset < y->offset;
 }
 
 static bool in_order(const struct machine_stored_bytes *stores, uint32_t count) {
    bool ordered = true;
    for (uint32_t n = 1; n < count && ordered; n++)
-      ordered = by_place(&stores[n - 1], &stores[n]) < 0;
+      ordered = is_before(&stores[n - 1], &stores[n]);
    return ordered;
 }
 
@@ -186,12 +182,11 @@ static bool count_once(const struct machine_stored_bytes *stores, uint32_t count
                        rkb_machine_extent_t *extents) {
    struct machine_stored_bytes *sorted = NULL;
    if (!in_order(stores, count)) {
-      sorted = malloc(count * sizeof *sorted);
+      sorted = malloc(2 * (size_t)count * sizeof *sorted);
       if (!sorted)
          return false;
-      memcpy(sorted, stores, count * sizeof *sorted);
-      qsort(sorted, count, sizeof *sorted, by_place);
-      stores = sorted;
+      stores =
+         machine_sort_stored(stores, count, (struct machine_stored_bytes *const[]){sorted, sorted + count});
    }
    uint64_t end = 0;
    for (uint32_t n = 0; n < count; n++) {
@@ -357,7 +352,8 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
       if (!region->stored || !region->defined ||
           !(region->written || known_to_store(&run->plan->launches[launch->number], known, n)))
          continue;
-      for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; piece++) {
+      for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes;
+           piece++) {
          const uint64_t first = piece << PIECE_SHIFT, end = first + (1u << PIECE_SHIFT);
          settle_piece(run, region, first, end < region->bytes ? end : region->bytes, whole);
       }

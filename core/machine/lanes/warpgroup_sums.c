@@ -5,6 +5,7 @@
 #include "machine/lanes/eight_words.h"
 #include "machine/lanes/half.h"
 #include "machine/lanes/tensor_rounding.h"
+#include "machine/lanes/warpgroup_zeros.h"
 
 #include <string.h>
 #ifdef __AVX2__
@@ -16,12 +17,10 @@
 #define NAME(name) PASTE2(name, MACHINE_ISA)
 
 typedef float floats_t __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int16_t shorts_t __attribute__((vector_size(32), aligned(2), may_alias));
-typedef int16_t half_shorts_t __attribute__((vector_size(16), aligned(2), may_alias));
 typedef uint16_t half_words_t __attribute__((vector_size(16), aligned(2), may_alias));
 typedef float half_floats_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint32_t word_eight_t __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint8_t bytes_t __attribute__((vector_size(8), aligned(1), may_alias));
-typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define FAR 60          /* exponents of factors beyond it, either way */
 #define LEAST_NEAR -100 /* a largest exponent below it: the scale is no float32 */
@@ -97,8 +96,23 @@ void NAME(machine_group_take_bytes)(bool e5m2, bool negated, const uint8_t *byte
       take_eights(false, negated, bytes, eights, value, exponent, far);
 }
 
+/* Eight TF32 words at once. */
+static void take_tf32(bool negated, const uint32_t *elements, float *value, int16_t *exponent, bool *far) {
+   const words_t bits = *(const word_eight_t *)elements & ~0x1fffu, magnitude = bits & 0x7fffffffu;
+   const ints_t field = (ints_t)(magnitude >> FLOAT_FRACTION), none = (ints_t)(magnitude == 0),
+                power = field - (ints_t)(field == 0) - 127;
+   *(floats_t *)value = (floats_t)(bits ^ (negated ? 0x80000000u : 0));
+   *(half_shorts_t *)exponent = __builtin_convertvector((power & ~none) | (none & TERM_ZERO), half_shorts_t);
+   *far |= any_bit(((ints_t)(power > FAR) | (ints_t)(power < -FAR)) &
+                   ~none); /* infinities and NaN have the largest power */
+}
+
 void NAME(machine_group_take)(enum machine_tensor_type type, bool negated, const uint32_t *elements,
                               uint32_t count, float *value, int16_t *exponent, bool *far) {
+   if (type == TENSOR_TF32 && count == 8) {
+      take_tf32(negated, elements, value, exponent, far);
+      return;
+   }
    const format_t format = format_of(type);
    const int32_t top = (1 << format.exponent_bits) - 1, bias = top >> 1;
    for (uint32_t n = 0; n < count; n++) {
@@ -318,23 +332,30 @@ static inline __attribute__((always_inline)) void sum_all(const machine_group_ru
                                                           float *const results[GROUP_REGISTERS],
                                                           double *const wide[GROUP_REGISTERS]) {
    const machine_group_rule_t own = *given, *rule = &own; /* which no store of a result can change */
+   const bool finite = wide && wide_is_finite(terms, b);
+   const bool no_columns = columns_are_zeros(terms, b);
    for (uint32_t row = 0; wide && row < WARP_ROWS / 2; row++)
-      if (rule->exact_factors)
+      if (finite && rows_are_zeros(terms, a, row))
+         add_nothing(rule->adds, row, wide);
+      else if (rule->exact_factors)
          sum_doubles(true, rule->adds, terms, a, row, b, wide);
       else
          sum_doubles(false, rule->adds, terms, a, row, b, wide);
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
       const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
+      const bool empty = no_columns || row_is_zeros(terms, a, row);
       shorts_t most = 2 * TERM_ZERO + (shorts_t){0};
-      for (uint32_t k = 0; k < terms; k++)
+      for (uint32_t k = 0; k < terms && !empty; k++)
          most = most_shorts(most, *(const shorts_t *)b->exponent[k] + a->exponent[row][k]);
       for (uint32_t tile = 0; tile < 2; tile++) {
          const half_shorts_t part = tile ? __builtin_shufflevector(most, most, 8, 9, 10, 11, 12, 13, 14, 15)
                                          : __builtin_shufflevector(most, most, 0, 1, 2, 3, 4, 5, 6, 7);
          float *even = results[4 * tile + half] + at, *odd = results[4 * tile + half + 1] + at;
+         const float(*factors)[GROUP_COLUMNS] = (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile];
+         const ints_t products = __builtin_convertvector(part, ints_t);
          if (b->far || a->far[row] ||
-             !sum_eight(rule, terms, a->value[row], (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile],
-                        __builtin_convertvector(part, ints_t), even, odd))
+             !(empty ? sum_eight(rule, 0, a->value[row], factors, products, even, odd)
+                     : sum_eight(rule, terms, a->value[row], factors, products, even, odd)))
             sum_apart(rule, a, row, b, tile, even, odd);
       }
    }

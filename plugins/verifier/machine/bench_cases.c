@@ -44,8 +44,9 @@ static uint64_t spent_by(const struct part *part) {
    return part->given - part->candidate.budget;
 }
 
-/* Executes a part from what is known so far. */
-static void execute(const struct work *work, struct part *part, const struct outcome *known, uint64_t left) {
+/* Executes a part from what is known so far.  in_turn: on the thread of the candidate. */
+static void execute(const struct work *work, struct part *part, const struct outcome *known, uint64_t left,
+                    bool in_turn) {
    const struct verifier *me = work->verifier;
    part->started = true;
    part->given = left;
@@ -62,7 +63,8 @@ static void execute(const struct work *work, struct part *part, const struct out
                                                 .candidate = &part->candidate,
                                                 .the_case = part->the_case,
                                                 .case_index = part->number,
-                                                .outcome = &part->outcome}};
+                                                .outcome = &part->outcome,
+                                                .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : far_ends_judge(me, &part->candidate, &part->outcome, &part->err);
    links_free(part->candidate.links);
@@ -85,7 +87,7 @@ static void run_part(void *argument, uint32_t number) {
       return;
    const uint64_t spent = schedule_spent(&work->schedule);
    left -= spent < left ? spent : left;
-   execute(work, part, work->outcome, left);
+   execute(work, part, work->outcome, left, false);
    schedule_leave(&work->schedule, number, spent_by(part), part->outcome.rank >= RKB_MACHINE_UNKNOWN);
 }
 
@@ -133,7 +135,7 @@ static int take_turn(struct work *work, struct part *part, struct candidate *can
    const bool decided = outcome->rank >= RKB_MACHINE_UNKNOWN;
    if (!stands(part, outcome, candidate->budget)) {
       close_part(part);
-      execute(work, part, outcome, candidate->budget);
+      execute(work, part, outcome, candidate->budget, true);
    }
    *err = part->err;
    if (part->status != RKB_OK && part->status != RKB_ERR_LIMIT)
@@ -242,7 +244,8 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
       work.parts[n].number = n;
    }
    schedule_open(&work.schedule);
-   execute_parts(&work);
+   if (cases > 1) /* a single one shares its own parts */
+      execute_parts(&work);
    for (uint32_t n = 0; n < cases && status == RKB_OK; n++)
       status = take_case(&work, &work.parts[n], candidate, outcome, &counted, err);
    if (status == RKB_OK)

@@ -28,7 +28,8 @@ static void close_alone(struct alone *alone) {
 }
 
 /* from: a sample of the same plan, whose parts are shared; known: what launches write. */
-static int open_alone(struct alone *alone, const struct sample *from, const uint64_t *known, uint32_t launch, rkb_error_t *err) {
+static int open_alone(struct alone *alone, const struct sample *from, const uint64_t *known, uint32_t launch,
+                      rkb_error_t *err) {
    const struct verifier *me = from->verifier;
    const rkb_plan_t *plan = from->plan;
    struct sample *part = &alone->part;
@@ -96,7 +97,8 @@ static int execute_whole(struct sample *part, bool *holds, rkb_error_t *err) {
 }
 
 /* Whether the launch still computes right results at a check case when its inputs are made-up intermediates. */
-static int try_case(const struct sample *s, const rkb_case_t *the_case, uint32_t launch, bool *holds, rkb_error_t *err) {
+static int try_case(const struct sample *s, const rkb_case_t *the_case, uint32_t launch, bool *holds,
+                    rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    struct candidate *candidate = s->candidate;
    struct sample from = *s;
@@ -104,7 +106,8 @@ static int try_case(const struct sample *s, const rkb_case_t *the_case, uint32_t
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
    *holds = false;
-   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan, &finding, err);
+   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, the_case, &plan,
+                                 &finding, err);
    if (status != RKB_OK || !plan)
       return status;
    from.the_case = the_case;
@@ -140,10 +143,26 @@ static int try_launch(const struct sample *s, uint32_t launch, bool *holds, rkb_
 
 /* At the bench shape -------------------------------------------------------------------------------------------------------- */
 
+/* A launch by itself, judged on whatever thread is free. */
+struct attempt {
+   const struct sample *from;
+   uint32_t launch;
+   struct alone alone;
+   struct sample whole;        /* as from, with a candidate of its own */
+   struct candidate candidate; /* whose budget is what was left before the first launch */
+   uint64_t spent;
+   bool made;
+   const char *why; /* nothing was judged; NULL: something was */
+   int status;
+   rkb_error_t err;
+};
+
 struct chain {
    struct sample *s;
-   struct probe *probe;
-   uint64_t had, judged; /* launches, a bit each: tried, and judged by themselves with all that they are given */
+   struct attempt *attempts;   /* by launch */
+   uint32_t list[MOST_LINKED]; /* launches that are judged side by side */
+   uint64_t had,
+      judged; /* launches, a bit each: taken, and judged by themselves with all that they are given */
 };
 
 static const char *name_of(const struct sample *s, const struct link *link) {
@@ -159,8 +178,9 @@ static void describe_given(const struct alone *alone, char *text, size_t size) {
    snprintf(text, size, "nothing");
    for (uint32_t b = 0; b < MOST_LINKED && used < size; b++)
       if (alone->target.given >> b & 1)
-         used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", used ? ", " : "", alone->part.plan->buffers[b].name,
-                                  name_of(&alone->part, alone->target.link[b]));
+         used +=
+            (size_t)snprintf(text + used, size - used, "%s%s (%s)", used ? ", " : "",
+                             alone->part.plan->buffers[b].name, name_of(&alone->part, alone->target.link[b]));
 }
 
 /* "; partial, sums hold no intermediate of the reference": what the launch goes by and could not be given. */
@@ -173,18 +193,22 @@ static void describe_others(const struct alone *alone, char *text, size_t size) 
       bool written = false;
       for (uint32_t n = 0; n < alone->target.launch; n++)
          written |= part->known_stores[n] >> b & 1;
-      if (written && plan_takes(&part->plan->launches[alone->target.launch], b) && !(alone->target.given >> b & 1) && used < size)
-         used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "; ", part->plan->buffers[b].name);
+      if (written && plan_takes(&part->plan->launches[alone->target.launch], b) &&
+          !(alone->target.given >> b & 1) && used < size)
+         used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "; ",
+                                  part->plan->buffers[b].name);
    }
    if (count && used < size)
-      snprintf(text + used, size - used, " %s no intermediate of the reference", count > 1 ? "hold" : "holds");
+      snprintf(text + used, size - used, " %s no intermediate of the reference",
+               count > 1 ? "hold" : "holds");
 }
 
 static void leave_out(struct sample *s, const struct alone *alone, const char *why) {
    const uint32_t launch = alone->target.launch;
    char others[96], text[320];
    describe_others(alone, others, sizeof others);
-   snprintf(text, sizeof text, "launch %u, %.60s, by itself: %s%s", launch, s->plan->launches[launch].expression, why, others);
+   snprintf(text, sizeof text, "launch %u, %.60s, by itself: %s%s", launch,
+            s->plan->launches[launch].expression, why, others);
    sample_leave_out(s, text);
 }
 
@@ -202,73 +226,114 @@ static void take_outcome(struct sample *s, const struct alone *alone) {
    json_t *evidence = of->evidence ? json_deep_copy(of->evidence) : json_object();
    json_object_set_new(evidence, "launch", json_integer(alone->target.launch));
    json_object_set_new(evidence, "given", json_string(given));
-   outcome_note(to, RKB_MACHINE_SUSPECT, of->reason, evidence, "launch %u by itself, given %s: %s", alone->target.launch, given,
-                of->message);
+   outcome_note(to, RKB_MACHINE_SUSPECT, of->reason, evidence, "launch %u by itself, given %s: %s",
+                alone->target.launch, given, of->message);
 }
 
-static int judge_alone(struct chain *chain, uint32_t launch, struct alone *alone, bool *judged, rkb_error_t *err);
+static int judge_within(struct attempt *a, struct probe *probe, rkb_error_t *err) {
+   struct sample *s = &a->whole;
+   const rkb_machine_options_t options = {.memory_bytes = s->verifier->config->memory, .fetch = sample_fetch};
+   bool holds = false;
+   int status = open_alone(&a->alone, s, s->stores, a->launch, err);
+   if (status == RKB_OK)
+      status = try_launch(s, a->launch, &holds, err);
+   if (status == RKB_OK && !holds) {
+      a->why = "at the check cases it does not give what is right from made-up intermediates, or writes none";
+      return RKB_OK;
+   }
+   if (status == RKB_OK)
+      status = sample_judge_slice(s, &a->alone.part, a->launch, probe, LINK_WORK, &options, &a->why, err);
+   if (status == RKB_OK && !a->why && !a->alone.part.judged)
+      a->why = "none of its elements is final";
+   if (status == RKB_ERR_LIMIT)
+      a->why = err->message;
+   return status == RKB_ERR_LIMIT ? RKB_OK : status;
+}
+
+static void make_attempt(struct attempt *a) {
+   a->made = true;
+   a->candidate = *a->from->candidate;
+   a->whole = *a->from;
+   a->whole.candidate = &a->candidate;
+   struct probe *probe = sample_probe_new(&a->whole);
+   a->status = probe ? judge_within(a, probe, &a->err)
+                     : rkb_fail(&a->err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+   sample_probe_free(&a->whole, probe);
+   a->spent = a->from->candidate->budget - a->candidate.budget;
+}
+
+static void run_attempt(void *argument, uint32_t number) {
+   struct chain *chain = argument;
+   make_attempt(&chain->attempts[chain->list[number]]);
+}
+
+/* Launches that write outputs of which nothing was judged, and those that they may go by. */
+static uint32_t list_attempts(struct chain *chain) {
+   const struct sample *s = chain->s;
+   uint64_t needed = 0;
+   uint32_t count = 0;
+   for (uint32_t n = s->plan->launch_count; n-- > 0;) {
+      struct link_target target;
+      if (!(needed >> n & 1) && !sample_has_unjudged(s, n))
+         continue;
+      chain->list[count++] = n;
+      link_target(s->verifier, s->candidate->links, s->the_case, s->plan, s->stores, n, &target);
+      for (uint32_t b = 0; b < MOST_LINKED; b++)
+         needed |= target.given >> b & 1 ? UINT64_C(1) << target.writer[b] : 0;
+   }
+   return count;
+}
+
+static int take_attempt(struct chain *chain, uint32_t launch, bool *judged, rkb_error_t *err);
 
 /* The launches that write what a target is given. */
-static int judge_writers(struct chain *chain, const struct alone *alone, bool *judged, rkb_error_t *err) {
+static int take_writers(struct chain *chain, const struct alone *alone, bool *judged, rkb_error_t *err) {
    int status = RKB_OK;
    for (uint32_t b = 0; b < MOST_LINKED && status == RKB_OK; b++) {
       if (!(alone->target.given >> b & 1))
          continue;
-      const uint32_t writer = alone->target.writer[b];
-      const uint64_t bit = UINT64_C(1) << writer;
+      const uint64_t bit = UINT64_C(1) << alone->target.writer[b];
       if (!(chain->had & bit)) {
-         struct alone before = {.stores = NULL};
          bool all = false;
          chain->had |= bit;
-         status = judge_alone(chain, writer, &before, &all, err);
+         status = take_attempt(chain, alone->target.writer[b], &all, err);
          chain->judged |= all ? bit : 0;
-         close_alone(&before);
       }
       *judged &= (chain->judged & bit) != 0;
    }
    return status;
 }
 
-/* *judged: elements of all that it writes were, and so for the launches that it goes by. */
-static int judge_alone(struct chain *chain, uint32_t launch, struct alone *alone, bool *judged, rkb_error_t *err) {
+/* *judged: elements of all that the launch writes were, and so for the launches that it goes by. */
+static int take_attempt(struct chain *chain, uint32_t launch, bool *judged, rkb_error_t *err) {
    struct sample *s = chain->s;
-   const rkb_machine_options_t options = {.memory_bytes = s->verifier->config->memory, .fetch = sample_fetch};
-   const char *why = NULL;
-   bool holds = false;
+   struct attempt *a = &chain->attempts[launch];
+   if (!a->made)
+      make_attempt(a);
    *judged = false;
-   int status = open_alone(alone, s, s->stores, launch, err);
-   if (status == RKB_OK)
-      status = try_launch(s, launch, &holds, err);
-   if (status == RKB_OK && holds) {
-      status = sample_judge_slice(s, &alone->part, launch, chain->probe, LINK_WORK, &options, &why, err);
-      if (status == RKB_OK && !why && !alone->part.judged)
-         why = "none of its elements is final";
-      take_outcome(s, alone);
-   } else if (status == RKB_OK) {
-      why = "at the check cases it does not give what is right from made-up intermediates, or writes none";
-   }
-   if (status == RKB_ERR_LIMIT) {
-      why = err->message;
-      status = RKB_OK;
-   }
-   if (why)
-      leave_out(s, alone, why);
-   *judged = status == RKB_OK && !why && s->outcome->rank < RKB_MACHINE_SUSPECT;
-   return status == RKB_OK && *judged ? judge_writers(chain, alone, judged, err) : status;
+   *err = a->err;
+   s->candidate->budget -= a->spent < s->candidate->budget ? a->spent : s->candidate->budget;
+   a->spent = 0;
+   if (a->status != RKB_OK)
+      return a->status;
+   take_outcome(s, &a->alone);
+   if (a->why)
+      leave_out(s, &a->alone, a->why);
+   *judged = !a->why && s->outcome->rank < RKB_MACHINE_SUSPECT;
+   return *judged ? take_writers(chain, &a->alone, judged, err) : RKB_OK;
 }
 
-/* Judges a launch that writes outputs of which nothing was judged yet. */
-static int judge_output_launch(struct chain *chain, uint32_t launch, rkb_error_t *err) {
+/* A launch that writes outputs of which nothing was judged yet. */
+static int take_output_launch(struct chain *chain, uint32_t launch, rkb_error_t *err) {
    struct sample *s = chain->s;
-   struct alone alone = {.stores = NULL};
+   const struct alone *alone = &chain->attempts[launch].alone;
    bool judged = false;
-   int status = judge_alone(chain, launch, &alone, &judged, err);
+   const int status = take_attempt(chain, launch, &judged, err);
    for (uint32_t b = 0; status == RKB_OK && judged && b < s->plan->buffer_count; b++)
-      if (alone.judged_buffers[b] && sample_is_output(&s->plan->buffers[b]) && !s->judged_buffers[b]) {
+      if (alone->judged_buffers[b] && sample_is_output(&s->plan->buffers[b]) && !s->judged_buffers[b]) {
          s->judged_buffers[b] = true;
          s->linked++;
       }
-   close_alone(&alone);
    return status;
 }
 
@@ -279,19 +344,37 @@ static bool any_unjudged(const struct sample *s) {
    return any;
 }
 
+/* Every launch is judged with the budget that is left before the first, so that it does not matter which are judged at once. */
+static int judge_chain(struct chain *chain, rkb_error_t *err) {
+   struct sample *s = chain->s;
+   const struct verifier *me = s->verifier;
+   const uint32_t count = s->plan->launch_count;
+   struct sample whole = *s;
+   struct candidate candidate = *s->candidate;
+   int status = RKB_OK;
+   whole.candidate = &candidate;
+   chain->attempts = calloc(count + 1, sizeof *chain->attempts);
+   if (!chain->attempts)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for launches that are judged by themselves");
+   for (uint32_t n = 0; n < count; n++)
+      chain->attempts[n] = (struct attempt){.from = &whole, .launch = n};
+   if (s->shares && me->workers)
+      me->workers->share(me->host, list_attempts(chain), run_attempt, chain);
+   for (uint32_t n = count; n-- > 0 && status == RKB_OK;)
+      if (s->outcome->rank < RKB_MACHINE_SUSPECT && s->candidate->budget && sample_has_unjudged(s, n))
+         status = take_output_launch(chain, n, err);
+   for (uint32_t n = 0; n < count; n++)
+      if (chain->attempts[n].made)
+         close_alone(&chain->attempts[n].alone);
+   free(chain->attempts);
+   return status;
+}
+
 int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    struct chain chain = {.s = s};
-   if (!options->sample || s->plan->launch_count < 2 || s->plan->buffer_count > MOST_LINKED || !any_unjudged(s))
+   if (!options->sample || s->plan->launch_count < 2 || s->plan->buffer_count > MOST_LINKED ||
+       s->plan->launch_count > MOST_LINKED || !any_unjudged(s))
       return RKB_OK;
-   int status = links_find(s->verifier, s->candidate, s->the_case, s->plan, s->stores, err);
-   if (status != RKB_OK || !s->candidate->links->case_count)
-      return status;
-   chain.probe = sample_probe_new(s);
-   if (!chain.probe)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
-   for (uint32_t n = s->plan->launch_count; n-- > 0 && status == RKB_OK;)
-      if (s->outcome->rank < RKB_MACHINE_SUSPECT && s->candidate->budget && sample_has_unjudged(s, n))
-         status = judge_output_launch(&chain, n, err);
-   sample_probe_free(s, chain.probe);
-   return status;
+   const int status = links_find(s->verifier, s->candidate, s->the_case, s->plan, s->stores, err);
+   return status == RKB_OK && s->candidate->links->case_count ? judge_chain(&chain, err) : status;
 }

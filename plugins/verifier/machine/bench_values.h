@@ -51,6 +51,7 @@ struct sample {
    struct glanced *glanced; /* by launch; NULL: none was looked at */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
+   bool shares;           /* parts of it may be executed on other threads: it is no part itself */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 

@@ -3,8 +3,9 @@
  * `grid: min(rows, 2048)` is right for a kernel whose blocks go on with the next rows and wrong for one whose blocks do not, and the
  * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution: plans of
  * many shapes are made, small and large, and an extent of a grid is bounded when several shapes that have no dim in common share
- * the most blocks that any has.  Then the cheapest of several shapes that come to the bound is executed whole.  A shape that the
- * candidate has no plan for is a finding wherever it lies in the domain.  One thread. */
+ * the most blocks that any has.  Then a cheap one of several shapes that come to the bound is executed whole, one shape for all bounds to which it
+ * comes: where every launch has one, a shape for each would cost more than all other cases.  A shape that the candidate has no plan for is a finding
+ * wherever it lies in the domain.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 #define SEARCHED 768            /* shapes, for those that come to a bound and are small */
 #define LARGER 100              /* times the work of other drawn shapes */
 #define MOST_THREADS (1u << 20) /* of a plan that is executed for this */
-#define ENOUGH 4u               /* shapes that come to a bound, of which the cheapest is executed */
+#define ENOUGH 8u               /* shapes that come to a bound, among which a cheap one is looked for */
+#define MOST_MET 512u           /* ENOUGH for each axis */
 
 /* One axis of one launch's grid, over the shapes surveyed. */
 struct axis {
@@ -31,6 +33,13 @@ struct axis {
    uint32_t met;            /* found in the search */
 };
 
+/* A shape that comes to bounds. */
+struct meeting {
+   rkb_case_t *shape; /* owned */
+   uint64_t met;      /* axes, a bit each */
+   double cost;
+};
+
 struct bounds {
    const struct verifier *verifier;
    const struct candidate *candidate;
@@ -40,6 +49,8 @@ struct bounds {
    uint32_t varying;         /* bit d: some shape has another dim d */
    bool surveyed;
    rkb_case_t *unplanned; /* the first that the candidate has no plan for; owned */
+   struct meeting meetings[MOST_MET];
+   uint32_t meeting_count;
 };
 
 static uint32_t differing(const rkb_case_t *the_case, const int64_t *dims) {
@@ -114,7 +125,7 @@ static int plan_shape(struct bounds *b, rkb_case_t **drawn, rkb_plan_t **plan, r
    const struct verifier *me = b->verifier;
    rkb_finding_t finding = {0};
    int status = me->kernel->plan(me->host, b->candidate->job, b->candidate->item, b->candidate->build, *drawn,
-                             plan, &finding, err);
+                                 plan, &finding, err);
    if (status == RKB_OK && *plan)
       return RKB_OK;
    if (status == RKB_OK && !b->unplanned && shapes_must_have_plan(&finding))
@@ -150,38 +161,71 @@ static int survey(struct bounds *b, rkb_random_t *stream, uint64_t *wanted, rkb_
    return status;
 }
 
-/* Keeps in best the cheapest shape of each bound that is wanted; one shape may serve several. */
-static int search(struct bounds *b, rkb_random_t *stream, uint64_t wanted, rkb_case_t *best[MOST_AXES],
-                  rkb_error_t *err) {
+/* About how much the plan does: every thread goes along the longest dim. */
+static double cost_of(const rkb_plan_t *plan, const rkb_case_t *shape) {
+   int64_t longest = 1;
+   for (uint32_t d = 0; d < shape->dim_count; d++)
+      longest = shape->dims[d].value > longest ? shape->dims[d].value : longest;
+   return (double)shapes_plan_threads(plan) * (double)longest;
+}
+
+/* Notes that the shape comes to bounds; returns those that have enough shapes now. */
+static uint64_t note_meeting(struct bounds *b, rkb_case_t *shape, uint64_t met, double cost) {
+   uint64_t enough = 0;
+   b->meetings[b->meeting_count++] = (struct meeting){.shape = shape, .met = met, .cost = cost};
+   for (uint64_t left = met; left; left &= left - 1) {
+      const uint32_t a = (uint32_t)__builtin_ctzll(left);
+      enough |= ++b->axes[a].met >= ENOUGH ? 1ull << a : 0;
+   }
+   return enough;
+}
+
+/* Draws shapes until there are enough for each bound that is wanted. */
+static int search(struct bounds *b, rkb_random_t *stream, uint64_t wanted, rkb_error_t *err) {
    const struct verifier *me = b->verifier;
    int status = RKB_OK;
-   for (uint32_t n = 0; n < SEARCHED && wanted && status == RKB_OK; n++) {
+   for (uint32_t n = 0; n < SEARCHED && wanted && status == RKB_OK && b->meeting_count < MOST_MET; n++) {
       rkb_case_t *drawn = NULL;
       rkb_plan_t *plan = NULL;
       status = draw(b, stream, LARGER * me->config->drawn_work, &drawn, &plan, err);
       if (!plan)
          continue;
       const uint64_t met = met_by(b, plan, wanted);
+      const double cost = cost_of(plan, drawn);
       me->kernel->plan_free(plan);
-      const uint32_t a = met ? (uint32_t)__builtin_ctzll(met) : 0;
-      if (met && ++b->axes[a].met >= ENOUGH)
-         wanted &= ~(1ull << a);
-      if (met && (!best[a] || drawn->operations < best[a]->operations)) {
-         rkb_case_t *worse = best[a];
-         best[a] = drawn;
-         drawn = worse;
-      }
-      if (drawn)
+      if (met)
+         wanted &= ~note_meeting(b, drawn, met, cost);
+      else
          me->task->case_free(drawn);
    }
    return status;
+}
+
+/* Takes the shape that costs least for each bound that no other one has come to yet; NULL: none is left that does. */
+static rkb_case_t *take_cheapest(struct bounds *b, uint64_t *left) {
+   struct meeting *best = NULL;
+   double least = 0;
+   for (uint32_t n = 0; n < b->meeting_count; n++) {
+      struct meeting *m = &b->meetings[n];
+      const double each = m->met & *left ? m->cost / __builtin_popcountll(m->met & *left) : 0;
+      if (m->shape && (m->met & *left) && (!best || each < least)) {
+         best = m;
+         least = each;
+      }
+   }
+   if (!best)
+      return NULL;
+   rkb_case_t *shape = best->shape;
+   *left &= ~best->met;
+   best->shape = NULL;
+   return shape;
 }
 
 int bounded_grids_draw(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err) {
    rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_BOUNDED);
    struct bounds *b = calloc(1, sizeof *b);
-   rkb_case_t *best[MOST_AXES] = {NULL};
+   rkb_case_t *shape;
    uint64_t wanted = 0;
    *count = 0;
    if (!b)
@@ -190,18 +234,18 @@ int bounded_grids_draw(const struct verifier *me, const struct candidate *candid
    b->candidate = candidate;
    int status = me->config->shapes > 0 ? survey(b, &stream, &wanted, err) : RKB_OK;
    if (status == RKB_OK && wanted)
-      status = search(b, &stream, wanted, best, err);
+      status = search(b, &stream, wanted, err);
    if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
       status = RKB_OK;
    if (b->unplanned && *count < room)
       drawn[(*count)++] = b->unplanned;
    else if (b->unplanned)
       me->task->case_free(b->unplanned);
-   for (uint32_t n = 0; n < MOST_AXES; n++)
-      if (best[n] && *count < room)
-         drawn[(*count)++] = best[n];
-      else if (best[n])
-         me->task->case_free(best[n]);
+   while (*count < room && (shape = take_cheapest(b, &wanted)) != NULL)
+      drawn[(*count)++] = shape;
+   for (uint32_t n = 0; n < b->meeting_count; n++)
+      if (b->meetings[n].shape)
+         me->task->case_free(b->meetings[n].shape);
    free(b);
    return status;
 }
