@@ -1,5 +1,5 @@
-/* Executes what ends a warp's run of instructions: branches, calls, returns, exits and barriers.  Splits lanes into fragments and
- * joins fragments.  On the machine's thread. */
+/* Executes the instructions that end a warp's straight run: branches, calls, returns, exits and barriers.
+ * Splits lanes into fragments and joins fragments.  On the machine's thread. */
 #include "machine/async/cluster_barrier.h"
 #include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"
@@ -11,7 +11,7 @@ static void remove_fragment(machine_warp_t *warp, uint32_t n) {
 }
 
 static void add_fragment(machine_warp_t *warp, const machine_fragment_t *like, uint32_t pc, uint32_t mask) {
-   /* at most one a lane: masks are disjoint */
+   /* there is room: masks are disjoint, so there is at most one fragment for each lane */
    machine_fragment_t *f = &warp->fragments[warp->fragment_count++];
    *f = *like;
    f->pc = pc;
@@ -49,7 +49,7 @@ static void exit_lanes(machine_warp_t *warp, uint32_t fragment, uint32_t mask) {
 
 static void call_function(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
                           uint32_t mask) {
-   if (mask != f->mask) { /* a guarded call: the others go on after it */
+   if (mask != f->mask) { /* a guarded call: the other lanes go on after it */
       add_fragment(warp, f, f->pc + 1, f->mask & ~mask);
       f->mask = mask;
    }
@@ -114,7 +114,8 @@ static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machi
 static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
                               uint32_t mask);
 
-/* Everything that is no plain operation.  True when the loop must choose a fragment anew. */
+/* Executes an instruction that may move lanes to another place.  True when the loop must choose a fragment
+ * anew. */
 bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i,
                       uint32_t mask) {
    machine_fragment_t *f = &warp->fragments[fragment];
@@ -166,7 +167,7 @@ static bool same_for_all(const machine_warp_t *warp, uint32_t at, uint32_t mask)
    return different == 0;
 }
 
-/* Lanes at a barrier wait as a fragment of their own; bar.arrive goes on at once. */
+/* Lanes that wait at a barrier become a fragment of their own; bar.arrive goes on at once. */
 static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
                               uint32_t mask) {
    machine_block_t *block = warp->block;

@@ -1,5 +1,6 @@
-/* Notes what blocks decide (decisions.h): the outcomes of comparisons and of what joins them; whether quotients, shifts, least and largest numbers
- * came out as 0, because `1 - (turn >> 5)` decides too; and the turns of loops.  Lanes in which a value is undefined say nothing. */
+/* Notes what blocks decide (decisions.h): how comparisons, and operations that join their results, come out;
+ * whether quotients, shifts, minima and maxima come out as 0, because `1 - (turn >> 5)` decides too; and how
+ * many turns loops take.  Lanes whose value is undefined are left out.  On the machine's thread. */
 #include "machine/decisions.h"
 
 #include "machine/execute/execution.h"
@@ -12,11 +13,11 @@
 
 struct machine_decisions {
    rkb_machine_decisions_t *launches;
-   rkb_machine_decisions_t *at; /* of the launch that runs */
-   uint32_t *turns;             /* by warp and basic block, of the launch that runs */
+   rkb_machine_decisions_t *at; /* those of the launch that runs */
+   uint32_t *turns;             /* of the launch that runs: turns by warp and basic block */
 };
 
-/* Of integers alone: what a float loses does not tell a step apart. */
+/* Integers only: the rounding of a float does not tell one step of a loop from another. */
 static bool is_telling_number(const machine_program_t *program, const machine_instruction_t *i) {
    static const char *const words[] = {"shr.", "div.", "min.", "max.", "mul.hi."};
    const ptx_statement_t *statement = &program->module->functions[i->function].statements[i->statement];
@@ -89,8 +90,8 @@ void machine_decisions_enter(const machine_warp_t *warp, uint32_t block, uint32_
    const machine_block_info_t *blocks = warp->program->blocks;
    uint32_t *turns = &d->turns[(size_t)warp->number * warp->program->block_count + block],
             *most = &d->at->turns[blocks[block].first];
-   const bool back = block && blocks[from].rank >=
-                                 blocks[block].rank; /* 0: the kernel begins, wherever the warp was before */
+   /* Block 0: the kernel begins, wherever the warp was before. */
+   const bool back = block && blocks[from].rank >= blocks[block].rank;
    *turns = back ? *turns + 1 : 1;
    *most = *turns > *most ? *turns : *most;
 }

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-/* Addresses have 47 bits, so there are 2,048 regions of 2^36 bytes. */
+/* Addresses have 47 bits, so there is room for 2,048 regions of 2^36 bytes. */
 #define PLACES 2048u
-#define MOST_SLOTS 64u /* warps of a multiprocessor */
+#define MOST_SLOTS 64u /* most warps of a multiprocessor */
 
 static uint64_t mixed(uint64_t number) {
    number = (number + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;

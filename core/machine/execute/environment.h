@@ -1,14 +1,16 @@
-/* What differs from device to device and from launch to launch, within what the PTX manual allows: where buffers and windows lie, what
- * special registers hold, the last bits of approximate functions.  A machine takes it from a number (options.environment), so that a
- * candidate sees several.  Pure functions of that number, on the machine's thread. */
+/* What differs from device to device and from launch to launch, within what the PTX manual allows: where
+ * buffers and windows lie, what special registers hold, and the last bits of approximate functions.  A number
+ * (options.environment) gives a machine its environment, so that a candidate can be executed in several.
+ * Pure functions of that number, on the machine's thread. */
 #ifndef RKB_MACHINE_EXECUTE_ENVIRONMENT_H
 #define RKB_MACHINE_EXECUTE_ENVIRONMENT_H
 
 #include "machine/execute/execution.h"
 
-/* Taint bits in addition to those of plan buffers: values from registers that tell where or when a thread runs. */
-#define TAINT_BUFFERS                                                                                        \
-   RKB_MACHINE_BUFFER_BITS /* buffers have a bit each; the last one stands for all further */
+/* Taint bits beside those of the plan's buffers: values from registers that tell where or when a thread
+ * runs. */
+/* Each buffer has a bit; the last of these bits stands for all further buffers. */
+#define TAINT_BUFFERS RKB_MACHINE_BUFFER_BITS
 enum machine_taint_bit {
    TAINT_CLOCK = TAINT_BUFFERS,
    TAINT_SMID,
@@ -24,15 +26,17 @@ static inline uint64_t machine_buffer_taint(uint32_t buffer) {
    return 1ull << (buffer < TAINT_BUFFERS - 1 ? buffer : TAINT_BUFFERS - 1);
 }
 
-/* Chooses the places of regions and windows, for so many regions; number 0: the first places there are. */
+/* Chooses where the regions and the windows lie.  regions: how many regions there are.  Number 0 chooses the
+ * first places. */
 void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions);
-/* Where a region begins: never better aligned than was promised. */
+/* The address of a region: never better aligned than was promised. */
 uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment);
-/* A special register that the block's or the warp's place decides; other registers are the caller's. */
+/* The value of a special register that depends on where the block or the warp runs.  The caller knows the
+ * other registers. */
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp);
-/* The taint bit of such a register; 0 for registers whose value depends on the program only. */
+/* The taint bit of such a register; 0 for registers whose value depends only on the program. */
 uint64_t machine_environment_taint(uint32_t special);
-/* Reports each register whose value reached a result or the path of the run. */
+/* Reports each such register whose value reached a result or the path of the run. */
 void machine_environment_find(machine_run_t *run, uint64_t taint);
 
 #endif

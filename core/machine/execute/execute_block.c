@@ -15,10 +15,11 @@
 
 #include <stdlib.h>
 
-#define IDLE_TURNS 3u         /* in which no warp changed anything */
-#define WAITING_STRONG 10000u /* accesses of a warp that waits, by then */
+#define IDLE_TURNS 3u         /* turns without a change after which a waiting block is stopped */
+#define WAITING_STRONG 10000u /* accesses that a warp which waits has made by then */
 
-/* Memory of the warps of one block, kept from block to block: constants are written into the registers once. */
+/* The memory of the warps of one block stays from block to block, so constants are written into the registers
+ * only once. */
 
 static size_t padded(size_t bytes) {
    return (bytes + 63) & ~(size_t)63;
@@ -53,7 +54,8 @@ void machine_pool_free(machine_run_t *run) {
    run->pool_room = 0;
 }
 
-/* Zeroed, in the place of the last launch's where that is large enough: the system's pages are dearer than the zeros. */
+/* Takes zeroed memory.  Uses the last launch's memory where it is large enough, because new pages from the
+ * system cost more than setting zeros. */
 static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
    const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
                 asked = bytes + warps * sizeof *run->warps;
@@ -95,14 +97,15 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
                           const machine_cluster_t *cluster) {
    const uint32_t warps = cluster->blocks * cluster->warps,
                   shared_bytes = cluster->blocks * cluster->shared_span;
-   const bool follows =
-      program->asynchronous || program->cluster_barriers || cluster->blocks > 1; /* threads one by one */
+   /* Knowledge is kept for each thread. */
+   const bool follows = program->asynchronous || program->cluster_barriers || cluster->blocks > 1;
    forget_block(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
                       (run->shadow ? 2 * registers + padded(numbers * 4) : 0);
    const size_t local = padded((size_t)program->frame_bytes * LANES * warps);
-   /* The records of clocks tell which lanes read: what a finding about volatile code of one warp names. */
+   /* Only the records of clocks tell which lanes read, and a finding about volatile code of one warp names
+    * them. */
    const bool clocks =
       run->races && (program->warp_sync || program->named_barriers || program->volatile_shared || follows);
    const uint32_t shift = clocks && !program->narrow_shared ? 4
@@ -292,7 +295,7 @@ static bool names_block(uint32_t special) {
           (special >= PTX_SPECIAL_CLUSTER_X && special <= PTX_SPECIAL_CLUSTER_Z);
 }
 
-/* All but the block's index stay the same for a whole launch. */
+/* Writes the special registers that stay the same for the whole launch: all but those that name the block. */
 void machine_launch_begin(machine_launch_t *launch) {
    machine_block_t *block = &launch->run->block;
    block->launch = launch;
@@ -393,7 +396,7 @@ bool machine_block_turn(machine_block_t *block) {
          run->changes += warp->state == WARP_DONE;
       }
    }
-   for (uint32_t w = 0; w < block->warp_count; w++) { /* one may have woken another */
+   for (uint32_t w = 0; w < block->warp_count; w++) { /* one warp may have woken another */
       done += block->warps[w].state == WARP_DONE;
       ready += block->warps[w].state == WARP_READY;
    }
@@ -426,8 +429,8 @@ void machine_block_end(machine_block_t *block) {
    }
 }
 
-/* The blocks of a sample are executed one after the other, so a block that polls memory without seeing a change waits for another
- * block. */
+/* The blocks of a sample are executed one after the other.  So a block that polls memory without seeing a
+ * change may wait for another block, and cannot go on. */
 static void stop_waiting(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count && block->launch->program->waits && !block->run->stop; w++) {
       machine_warp_t *warp = &block->warps[w];

@@ -1,5 +1,5 @@
-/* Executes one launch of a plan: sets its parameters, chooses blocks and their order, and collects their counts.  On the machine's
- * thread. */
+/* Executes one launch of a plan: sets its parameters, chooses which blocks run in which order, and collects
+ * their counts.  On the machine's thread. */
 #include "machine/block_paths.h"
 #include "machine/decisions.h"
 #include "machine/async/grid_dependency.h"
@@ -12,7 +12,8 @@
 #define MAX_BLOCK_THREADS 1024
 #define MAX_BLOCKS 0x7fffffffull
 
-/* Warps of a block: in clusters, whole warpgroups of those that have any, so that none lies in two blocks. */
+/* The warps of a block.  In clusters of programs with warpgroups, they are rounded up to whole warpgroups, so
+ * that no warpgroup lies in two blocks. */
 static uint32_t machine_cluster_warps(const rkb_plan_launch_t *plan, const machine_program_t *program) {
    const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
                   warps = (threads + LANES - 1) / LANES,
@@ -22,7 +23,7 @@ static uint32_t machine_cluster_warps(const rkb_plan_launch_t *plan, const machi
              : warps;
 }
 
-#define CLUSTER_ALIGNMENT 1024u /* of a block's shared memory: what swizzles repeat after */
+#define CLUSTER_ALIGNMENT 1024u /* of a block's shared memory: swizzles repeat after so many bytes */
 
 static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const machine_program_t *program,
                                           uint32_t shared_bytes) {
@@ -38,7 +39,8 @@ static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const m
                                                             : 1};
 }
 
-/* Unsupported names are opcodes or features; a code has no spaces, the message has the words. */
+/* Names of unsupported things are opcodes or features.  The reason code has no spaces; the message keeps the
+ * words. */
 static void refuse(machine_run_t *run, const char *what, uint32_t line) {
    char reason[48];
    size_t length = (size_t)snprintf(reason, sizeof reason, "unsupported.%.34s", what);
@@ -82,7 +84,7 @@ static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
    return true;
 }
 
-/* What names of threads have room for: races.h. */
+/* Race records have room for names of so many threads (races.h). */
 #define MOST_CLUSTER_THREADS 2044u
 
 static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
@@ -139,7 +141,8 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    return true;
 }
 
-/* Multiply-adds of a matrix instruction each time that a warp executes it, and of what.  A warp makes a quarter of a warpgroup's. */
+/* How many multiply-adds a matrix instruction makes each time that a warp executes it, and of which type.
+ * One warp makes a quarter of a warpgroup's. */
 static uint64_t products_of(const machine_program_t *program, const machine_instruction_t *i,
                             uint32_t *type) {
    static const uint8_t types[] = {
@@ -196,7 +199,7 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    gather_into(&run->counters[launch->number], run, launch, blocks);
 }
 
-/* Of a launch whose counted blocks were executed, so many of them. */
+/* Takes the counts of the launch when its counted blocks were executed.  blocks: how many they are. */
 static void take_counted(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks,
                          uint64_t work_before) {
    gather_into(&run->counted[launch->number], run, launch, blocks);
@@ -204,7 +207,7 @@ static void take_counted(machine_run_t *run, const machine_launch_t *launch, uin
    run->counted_enough = true;
 }
 
-/* The first block of the n-th cluster of the grid; without clusters, the n-th block. */
+/* The number of the first block of the grid's n-th cluster; without clusters, of the n-th block. */
 static uint64_t first_block(const machine_launch_t *launch, uint64_t n) {
    const uint32_t *grid = launch->plan->grid, *dims = launch->cluster.dims;
    const uint64_t across = grid[0] / dims[0], down = grid[1] / dims[1], x = n % across * dims[0],
@@ -212,7 +215,7 @@ static uint64_t first_block(const machine_launch_t *launch, uint64_t n) {
    return (z * grid[1] + y) * grid[0] + x;
 }
 
-/* The cluster that a block is of. */
+/* The number of the cluster to which a block belongs. */
 static uint64_t cluster_of(const machine_launch_t *launch, uint64_t block) {
    const uint32_t *grid = launch->plan->grid, *dims = launch->cluster.dims;
    const uint64_t across = grid[0] / dims[0], down = grid[1] / dims[1];
@@ -220,7 +223,8 @@ static uint64_t cluster_of(const machine_launch_t *launch, uint64_t block) {
           block % grid[0] / dims[0];
 }
 
-/* Whether a block that a sample names was executed with one before it in the sample, which is of its cluster. */
+/* Whether a block of the sample was executed already, because an earlier block of the sample belongs to the
+ * same cluster. */
 static bool with_another(const machine_launch_t *launch, const rkb_machine_blocks_t *sample, uint64_t n) {
    const uint64_t cluster = cluster_of(launch, sample->numbers[n]);
    for (uint64_t k = 0; launch->cluster.blocks > 1 && k < n; k++)
@@ -283,7 +287,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    gather_counters(run, launch, executed);
 }
 
-/* What an input decided in a launch it decides about everything that the launch may have written. */
+/* An input that decided something in a launch counts as having reached everything that the launch may have
+ * written. */
 static void note_deciding(machine_run_t *run, uint32_t number, uint64_t control, uint64_t address) {
    const uint64_t deciding = run->report.control_taint | run->report.address_taint;
    run->deciding[number] |= deciding;
@@ -342,7 +347,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
          machine_decisions_begin(&launch);
          run_blocks(run, &launch);
          machine_grid_dependency_end(&launch, run->counters[number].executed == total);
-         machine_workspace_renew(run); /* no launch finds what another left there */
+         machine_workspace_renew(run); /* so that no launch finds what another launch left there */
          done = !run->stop;
       }
    }

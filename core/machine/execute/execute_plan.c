@@ -1,4 +1,5 @@
-/* A machine: opens a module and a plan, executes launches in order, gathers the report. */
+/* A machine: opens a module and a plan, executes the launches in order, and gathers the report.  On the
+ * machine's thread. */
 #include "machine/async/map_fences.h"
 #include "machine/decisions.h"
 #include "machine/execute/environment.h"
@@ -129,7 +130,7 @@ void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions
 
 /* One run -------------------------------------------------------------------------------------------------------- */
 
-/* Taint that reached an output, or decided what the program did. */
+/* The taint that reached an output or decided what the program did. */
 static uint64_t used_taint(const machine_run_t *run) {
    uint64_t used = run->report.control_taint | run->report.address_taint;
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
@@ -193,7 +194,8 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    return RKB_OK;
 }
 
-/* Variables alone: what a run leaves in scratch or in an output is undefined to the next one (machine_begin_buffers). */
+/* Only variables can keep state: the next run treats as undefined what a run leaves in scratch or in an
+ * output (machine_begin_buffers). */
 static bool may_keep_state(const machine_run_t *run) {
    bool may = false;
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)

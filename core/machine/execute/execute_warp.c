@@ -1,13 +1,15 @@
-/* Runs one warp: dispatches instructions for 32 lanes, carries definedness, taint and shadows through operations that work
- * lane by lane, and keeps diverged lanes apart as fragments, the one of lowest rank first.  Runs until every fragment
- * waits at a barrier or is done, or the warp has used its quantum without anybody's progress. */
+/* Runs one warp: dispatches instructions for 32 lanes; carries definedness, taint and shadows through
+ * operations that work lane by lane; and keeps diverged lanes apart as fragments, of which the one of lowest
+ * rank runs first.  Runs until each fragment waits at a barrier or is done, or until the warp has used its
+ * quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
 #include "machine/decisions.h"
 #include "machine/execute/recording.h"
 
-#define QUANTUM 400000u /* instructions before other warps get their turn */
-/* What one fragment may execute before another that could run gets its turn: instructions of any kind, or accesses such as
- * a lane makes that waits for another.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
+#define QUANTUM 400000u /* instructions after which the other warps get a turn */
+/* What one fragment may execute before another fragment that could run gets a turn: instructions of any kind,
+ * or accesses such as a lane makes that waits for another lane.  Turns are rare because lanes that go on
+ * alone may miss each other at a shuffle. */
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
 
@@ -62,24 +64,28 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    run->block_warps[i->block]++;
    run->block_threads[i->block] += lanes;
    run->executed += threads;
-   run->burden += (uint64_t)info->count * (LANES - lanes) / 2; /* an instruction of few lanes takes half as long, or longer */
+   /* An instruction of few lanes takes at least half as long as one of all lanes. */
+   run->burden += (uint64_t)info->count * (LANES - lanes) / 2;
    warp->spin += info->count;
    warp->loads_open = false;
 }
 
-/* An operation on registers only: its guard decides the destination's value and nothing else. */
+/* Whether an instruction works on registers only, so that its guard decides the destination's value and
+ * nothing else. */
 static inline bool is_plain(const machine_instruction_t *i) {
    return i->kind <= MACHINE_CUSTOM &&
           (i->class <= RKB_CLASS_CONVERT || (i->class == RKB_CLASS_OTHER && i->space != PTX_CONST));
 }
 
-/* The lanes for which the guard holds.  0 when there is none, or when the guard is undefined and would decide something. */
+/* The lanes for which the guard holds.  Lanes whose guard is undefined are left out, after a finding where
+ * the guard decides more than a destination's value. */
 static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    uint32_t value = *(const uint32_t *)(warp->registers + warp->program->registers[i->guard].offset);
    uint32_t undefined = mask & ~warp->defined[i->guard];
    const bool plain = is_plain(i);
    if (plain && undefined) {
-      /* Whether the destination is written is unknown: it becomes undefined, and that is reported where it is used. */
+      /* Whether the destination is written is unknown.  It becomes undefined, and an instruction that uses it
+       * makes the finding. */
       warp->defined[i->di] &= ~undefined;
       mask &= ~undefined;
    } else if (undefined) {
@@ -92,8 +98,8 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
-/* A warp that waits for another block through memory would continue if that block ran at the same time.  Blocks are executed one
- * after the other here, so this is unknown and no fault. */
+/* A warp that waits for another block through memory would go on if that block ran at the same time.  Here
+ * blocks are executed one after the other, so the verdict is unknown, not a fault. */
 void machine_stop_hang(machine_warp_t *warp) {
    const uint32_t *grid = warp->block->launch->plan->grid;
    if (!warp->run->side_by_side && warp->strong > STRONG_PATIENCE &&
@@ -124,7 +130,7 @@ static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
       i->run(warp, i, mask);
 }
 
-/* Every register that an operation on registers names is defined in these lanes, or a constant. */
+/* Whether each register that an operation on registers names is defined in these lanes. */
 static bool all_defined(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lanes) {
    uint32_t defined =
       warp->defined[i->di] & warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
@@ -133,33 +139,34 @@ static bool all_defined(const machine_warp_t *warp, const machine_instruction_t 
    return (lanes & ~defined) == 0;
 }
 
-/* Which of its extra registers an operation on registers writes: so many from *first on. */
+/* Which of its extra registers an operation on registers writes: returns how many, from *first on. */
 static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *first) {
    const bool moves_parts = i->kind == MACHINE_CUSTOM && i->class == RKB_CLASS_INTEGER;
-   *first =
-      moves_parts && i->operation && i->extra_count ? 1 : 0; /* unpacking; packing writes the first one */
+   /* Unpacking writes the others; packing writes the first one. */
+   *first = moves_parts && i->operation && i->extra_count ? 1 : 0;
    return i->flags & FLAG_SECOND || (moves_parts && !i->operation) ? i->extra_count != 0
           : i->kind == MACHINE_CUSTOM                              ? i->extra_count - *first
                                                                    : 0;
 }
 
-/* What a guard decides depends on what the guard depends on, also where it lets all lanes pass this time, or none. */
+/* What a guard decides depends on the inputs that reach the guard, also when all lanes pass this time, or
+ * none. */
 static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
    uint32_t first, count = extra_destinations(i, &first);
-   if (i->di) /* 0 has no register */
+   if (i->di) /* 0 stands for no register */
       warp->taint[i->di] |= taint;
    for (uint32_t e = first; e < first + count; e++)
       warp->taint[warp->program->extras[i->extra + e].number] |= taint;
-   if (i->kind == MACHINE_CUSTOM) /* it may be an operation that writes the condition code */
+   if (i->kind == MACHINE_CUSTOM) /* the operation may write the condition code */
       warp->carry_taint |= taint;
 }
 
-/* here: the lanes that come to the instruction; mask: those of them that execute it. */
+/* here: the lanes that come to the instruction; mask: the lanes among them that execute it. */
 static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, const machine_instruction_t *i,
                                                       uint32_t here, uint32_t mask) {
-   /* before it is overwritten, it may be */
+   /* read first: the instruction may overwrite its own guard */
    const uint64_t taint = warp->taint && is_plain(i) ? warp->taint[i->guard] : 0;
-   if (taint && !all_defined(warp, i, here)) /* with other inputs other registers would be defined */
+   if (taint && !all_defined(warp, i, here)) /* other inputs would leave other registers defined */
       warp->run->report.control_taint |= taint;
    if (mask)
       execute(warp, i, mask);
@@ -167,8 +174,9 @@ static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, cons
       taint_guarded(warp, i, taint);
 }
 
-/* Executes a fragment's instructions up to the next basic block, which gives false, or up to one that machine_transfer must execute
- * in the lanes of *mask.  Nothing in here adds, ends or moves a fragment.  touches: registers of products in flight are looked after. */
+/* Executes a fragment's instructions up to the next basic block (false), or up to an instruction that
+ * machine_transfer must execute in the lanes of *mask (true).  Nothing in here adds, ends or moves a
+ * fragment.  touches: check registers of warpgroup products in flight.  notes: note decisions. */
 static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp, machine_fragment_t *f,
                                                             uint32_t *mask, bool touches, bool notes) {
    const machine_run_t *run = warp->run;
@@ -210,7 +218,8 @@ static bool run_noted(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mas
    return run_plain(warp, f, mask, true, true);
 }
 
-/* The same, but first records what the instruction does to values that depend on inputs. */
+/* The same, but before each instruction it records what the instruction does to values that depend on
+ * inputs. */
 static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
    const machine_run_t *run = warp->run;
    const uint8_t *kinds = run->record->kinds;
@@ -232,7 +241,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
          if (kinds[pc] == RECORD_VALUE && !by_value &&
              !(warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci] |
                (*mask == warp->alive ? 0 : warp->taint[i->di])))
-            warp->stale[i->di] = 1; /* what most instructions come to */
+            warp->stale[i->di] = 1; /* the most frequent case */
          else if (!by_value)
             record(warp, i, *mask, false);
          if (i->guard)
@@ -248,10 +257,11 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    return false;
 }
 
-#define IDLE_SHARE                                                                                           \
-   8u /* of a turn, for warps that have polled a whole one in vain while no block changed anything */
+/* Divides a turn of warps that polled a whole turn in vain while no block changed anything. */
+#define IDLE_SHARE 8u
 
-/* Accesses such as a lane makes that waits, after which a warp lets other blocks go on: enough for each fragment to have a turn. */
+/* After so many accesses such as a waiting lane makes, a warp lets other blocks go on.  They are enough for a
+ * turn of each fragment. */
 static uint64_t strong_turn(const machine_warp_t *warp) {
    return 2 * STRONG_PATIENCE * (warp->fragment_count + 1) / (warp->run->idle > 1 ? IDLE_SHARE : 1);
 }
@@ -273,7 +283,8 @@ void machine_warp_run(machine_warp_t *warp) {
             machine_fragments_merge(warp);
             uint32_t other = machine_fragment_pick(warp, PTX_NONE);
             if (warp->spin - since > PATIENCE || warp->strong - strong_since > STRONG_PATIENCE)
-               turns = warp->fragment_count; /* spins, it may be, on what another lane has yet to do */
+               /* The fragment may spin on something that another lane has yet to do. */
+               turns = warp->fragment_count;
             if (turns) {
                uint32_t next = machine_fragment_pick(warp, other);
                other = next == PTX_NONE ? other : next;
@@ -284,7 +295,8 @@ void machine_warp_run(machine_warp_t *warp) {
             current = other;
             f = &warp->fragments[current];
             i = &code[f->pc];
-         } else { /* no lane of the warp is waited for; the limit counts from where lanes diverge */
+         } else {
+            /* No lane can wait for another lane of the warp, so the limits count from where lanes diverge. */
             since = warp->spin;
             strong_since = warp->strong;
          }
@@ -294,8 +306,8 @@ void machine_warp_run(machine_warp_t *warp) {
             break;
          }
          if (run->options.no_values && (run->report.control_taint | run->report.address_taint)) {
-            run->stop =
-               true; /* the way that values would take is another one, it may be one without an end */
+            /* With values the path may be another one, and this one may have no end. */
+            run->stop = true;
             break;
          }
          if (warp->spin > run->hang_limit) {

@@ -1,12 +1,12 @@
-/* One launch on every set of buffers: executed with all checks on the first, repeated or executed again on the others.  On the
- * machine's thread. */
+/* Executes one launch on every set of buffers: on the first set with all checks; on the others it repeats the
+ * record or executes the launch again.  On the machine's thread. */
 #include "machine/execute/joint_sets.h"
 
 bool machine_may_follow(const machine_run_t *run, uint32_t launch) {
    return !run->deciding[launch] && !run->apart[launch] && machine_recordable(run->programs[launch]);
 }
 
-/* Executes one of the other sets.  A finding there is not kept and ends joint execution. */
+/* Executes the launch on one of the other sets.  A finding there is not kept and ends the joint run. */
 static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
    struct machine_together *all = run->together;
    const uint64_t executed = run->executed;

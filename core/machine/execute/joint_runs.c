@@ -1,11 +1,14 @@
-/* Several runs of a plan at once.  A launch whose control and addresses depend on no input does the same, at the same places, on
- * every input: it is executed with all checks on the first set of buffers, block by block, and after each block the other sets
- * repeat what it did to the values that inputs reach (recording.c, lanes/replay_steps.c).  Definedness follows the path too, but for what
- * the recorder refuses.  Launches that an input steers, or whose threads may see each other's progress, are executed on every
- * set.  docs/decisions/runs-together.md has the argument.  Runs on the thread of its machine, which owns everything here. */
+/* Several runs of a plan at once.  A launch whose control and addresses depend on no input does the same, at
+ * the same places, on every input.  The machine executes it with all checks on the first set of buffers,
+ * block by block.  After each block it repeats on the other sets what the block did to the values that inputs
+ * reach (recording.c, lanes/replay_steps.c).  The path also decides definedness; the recorder refuses the
+ * exceptions.  Launches that an input steers, or whose threads may see each other's progress, are executed on
+ * every set.  docs/decisions/runs-together.md has the argument.  On the thread of its machine, which owns
+ * everything here. */
 #include "machine/execute/joint_sets.h"
 
-/* Constants filled from buffers are one for all sets; sparse variables are not compared from launch to launch. */
+/* Constants filled from buffers exist once for all sets, and sparse variables are not compared from launch to
+ * launch, so plans with either are not run jointly. */
 static bool is_of_the_kind(const machine_run_t *run) {
    bool any = false;
    for (uint32_t n = 0; n < run->plan->launch_count; n++)

@@ -1,5 +1,5 @@
-/* The sets of buffers of joint runs: their memory, what they have in common, and the block that the other sets repeat after the first
- * executed it (lanes/replay_steps.c).  On the machine's thread. */
+/* The sets of buffers of joint runs: their memory, what they have in common, and repeating on the other sets
+ * a block that was executed on the first set (lanes/replay_steps.c).  On the machine's thread. */
 #include "machine/execute/joint_sets.h"
 
 #include <stdlib.h>
@@ -140,7 +140,8 @@ bool machine_sets_same_definedness(const machine_run_t *run, uint8_t **as) {
    return same;
 }
 
-/* A variable that a kernel changes passes something on, from launch to launch and from run to run. */
+/* A variable that a kernel changes carries a value from launch to launch and from run to run, so the sets may
+ * no longer run jointly. */
 bool machine_sets_same_variables(const machine_run_t *run) {
    bool same = true;
    for (uint32_t n = buffer_count(run); n < run->region_count; n++)
@@ -153,7 +154,7 @@ void machine_sets_restore_variables(machine_run_t *run) {
       memcpy(run->regions[n].data, run->together->variables[n], run->regions[n].bytes);
 }
 
-/* The other sets' buffers, as they were before the launch. */
+/* Keeps the other sets' buffers as they are before the launch, or brings them back. */
 void machine_sets_keep(machine_run_t *run, bool restore) {
    struct machine_together *all = run->together;
    for (uint32_t set = 1; set < all->count; set++)
@@ -182,7 +183,8 @@ void machine_sets_begin(machine_run_t *run) {
 }
 
 static bool steered(const machine_run_t *run) {
-   return (run->report.control_taint | run->report.address_taint) != 0; /* of this launch */
+   /* Report holds the taint of this launch alone. */
+   return (run->report.control_taint | run->report.address_taint) != 0;
 }
 
 void machine_follow(machine_launch_t *launch, uint64_t linear) {
@@ -190,7 +192,8 @@ void machine_follow(machine_launch_t *launch, uint64_t linear) {
    machine_record_t *record = run->record;
    const uint64_t executed = run->executed;
    if (run->stop || run->finding_count || steered(run) || record->refused) {
-      record->refused = true; /* from here on this launch is executed by every set, or by none */
+      /* From here on this launch is executed on every set, or joint execution ends. */
+      record->refused = true;
       return;
    }
    for (uint32_t set = 1; set < run->together->count; set++) {

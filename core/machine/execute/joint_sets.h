@@ -1,5 +1,6 @@
-/* What the three files of joint runs share, from the bottom up: joint_sets.c holds the sets of buffers, joint_launch.c executes a
- * launch on all of them, joint_runs.c a plan.  On the machine's thread, which owns everything here. */
+/* What the three files of joint runs share.  From the bottom up: joint_sets.c holds the sets of buffers,
+ * joint_launch.c executes a launch on all of them, joint_runs.c executes a plan.  On the machine's thread,
+ * which owns everything here. */
 #ifndef RKB_MACHINE_EXECUTE_JOINT_SETS_H
 #define RKB_MACHINE_EXECUTE_JOINT_SETS_H
 
@@ -7,34 +8,38 @@
 
 struct machine_together {
    uint32_t count;
-   bool active;    /* for the run that this was made for */
-   bool following; /* the other sets hold what they should so far */
-   bool careful;   /* no run told yet which launches inputs steer */
+   bool active;    /* during the run for which this was made */
+   bool following; /* so far the other sets hold what runs of their own would leave */
+   bool careful;   /* no run has yet told which launches inputs steer */
    bool begun;
    uint8_t **data;            /* by set, by buffer: the caller's */
-   double **shadow;           /* the same; those of the first set are the regions' own */
+   double **shadow;           /* the same; the first set uses the regions' own shadows */
    uint64_t *executed;        /* by set: thread-instructions */
-   uint8_t **before, **after; /* by buffer: definedness around a launch */
-   uint8_t **kept_data;       /* by set, by buffer: before a launch that may turn out to be steered */
+   uint8_t **before, **after; /* by buffer: definedness before and after a launch */
+   /* By set, by buffer: copies made before a launch that an input may turn out to steer. */
+   uint8_t **kept_data;
    double **kept_shadow;
-   uint8_t **variables; /* by region after the buffers: what they held at the start */
+   uint8_t **variables; /* by region, variables only: what each held at the start */
    machine_record_t *record;
 };
 
-/* Makes run->together for these buffers; false when memory ran out, with what was made left for machine_together_free. */
+/* Makes run->together for these buffers.  False when memory ran out; machine_together_free then frees what
+ * was made. */
 bool machine_sets_make(machine_run_t *run, const rkb_machine_buffer_t *const *sets, uint32_t count);
 void machine_sets_begin(machine_run_t *run);             /* before the first launch */
-void machine_sets_use(machine_run_t *run, uint32_t set); /* its data and shadows become the regions' */
-/* Definedness of every buffer, before or after a launch: one copy holds for all sets. */
+/* Makes the set's data and shadows those of the regions. */
+void machine_sets_use(machine_run_t *run, uint32_t set);
+/* Copies, restores or compares the definedness of every buffer.  One copy holds for all sets. */
 void machine_sets_copy_definedness(machine_run_t *run, uint8_t **to);
 void machine_sets_restore_definedness(machine_run_t *run, uint8_t **from);
 bool machine_sets_same_definedness(const machine_run_t *run, uint8_t **as);
-/* A variable that a kernel changes passes something on, from launch to launch and from run to run. */
+/* Whether the variables hold what they held at the start.  A variable that a kernel changes carries a value
+ * from launch to launch and from run to run. */
 bool machine_sets_same_variables(const machine_run_t *run);
 void machine_sets_restore_variables(machine_run_t *run);
 /* Keeps the other sets' buffers as they are before a launch, or brings them back. */
 void machine_sets_keep(machine_run_t *run, bool restore);
-/* joint_launch.c: whether the other sets may repeat what a launch does instead of executing it. */
+/* joint_launch.c: whether the other sets may repeat a record of a launch instead of executing it. */
 bool machine_may_follow(const machine_run_t *run, uint32_t launch);
 
 #endif

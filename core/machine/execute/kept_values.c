@@ -1,6 +1,7 @@
-/* Values that a run reads of the module's variables before it has written them: an earlier run left them there.  Where a result or the
- * path comes from one, and runs leave other values than they find, later launches may do other things than those that were looked at:
- * a kernel can count its launches.  Runs with taint tell.  On the machine's thread. */
+/* Values that a run reads of the module's variables before it has written them: an earlier run left them
+ * there.  If such a value reaches a result or the path, and a run leaves other values than it found, later
+ * launches may do other things than the launches that were executed: a kernel can count its launches.  Only
+ * runs with taint find this out.  On the machine's thread. */
 #include "machine/execute/environment.h"
 
 #include <sys/mman.h>

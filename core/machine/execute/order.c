@@ -1,6 +1,6 @@
-/* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order steps through the numbers by a stride
- * that has no divisor in common with how many there are, from a place that the number gives, so that it needs no memory.  On the
- * machine's thread. */
+/* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order begins at
+ * a place that the number gives and goes on by a stride that has no common divisor with the total, so that it
+ * needs no memory.  On the machine's thread. */
 #include "machine/execute/execution.h"
 
 static uint64_t mixed(uint64_t number) {

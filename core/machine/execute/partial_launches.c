@@ -1,10 +1,13 @@
-/* What launches leave behind of which not all blocks are executed: which words are as all blocks would leave them, who wrote what, and what
- * a block read that was not final.  Only in machines that fetch their inputs and keep definedness.
+/* What a launch leaves behind when some of its blocks are not executed: which words are as all blocks would
+ * leave them, which block wrote what, and what a block read that was not final.  Only in machines that fetch
+ * their inputs and keep definedness.
  *
- * Blocks run in any order on a device, so what the executed ones do first, one after the other, is what they may do.  A word that one
- * of them stored is final: no other block of the launch may store it without a race.  A word that an atomic operation changed is not,
- * until all blocks have changed it that will; until the launch ends, it is what it may be for a block.  What a launch writes elsewhere, its other blocks may have written; so after it only what
- * the executed ones wrote is known of such a buffer.  On the machine's thread. */
+ * On a device, blocks run in any order.  So what the executed blocks do first, one after the other, is
+ * something that they may do.  A word that one of them stored is final: no other block of the launch may
+ * store it without a race.  A word that an atomic operation changed is not final until all blocks that change
+ * it have done so; until the launch ends, it has a value that a block may see.  Other blocks may have written
+ * the rest of what the launch writes, so after the launch only what the executed blocks wrote is known of
+ * such a buffer.  On the machine's thread. */
 #include "machine/block_paths.h"
 #include "machine/execute/execution.h"
 #include "machine/execute/stored_bytes.h"
@@ -92,7 +95,7 @@ static void want(machine_region_t *region, uint64_t word) {
    set(region->wanted_pieces, word / PIECE_WORDS);
 }
 
-/* For machine_partial_block; without memory the run ends. */
+/* Remembers a store for machine_partial_block; without memory the run ends. */
 static void remember(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
    struct machine_stored_bytes *last =
       run->block_store_count ? &run->block_stores[run->block_store_count - 1] : NULL;
@@ -132,7 +135,7 @@ void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t by
    for (uint64_t n = offset; region->defined && n < offset + bytes; n++)
       if (region->defined[n] != 1) {
          want(region, n / 4);
-         n |= 3; /* the rest of its word */
+         n |= 3; /* skip the rest of its word */
       }
 }
 
@@ -150,13 +153,14 @@ static uint64_t bytes_in(const struct machine_stored_bytes *stores, uint32_t cou
    return bytes;
 }
 
-/* Whether the last that changed the word was an atomic operation. */
+/* Whether an atomic operation was the last to change the word. */
 static bool was_added(const machine_region_t *region, uint64_t word) {
    return region->defined &&
           (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
 }
 
-/* Whole words of it that blocks before this one stored.  What atomic operations changed is for many blocks. */
+/* How many whole words of these bytes earlier blocks stored.  Words that atomic operations changed do not
+ * count, because many blocks may change them. */
 static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
    const machine_region_t *region = bytes->region;
    uint64_t count = 0;
@@ -177,7 +181,7 @@ static bool in_order(const struct machine_stored_bytes *stores, uint32_t count) 
    return ordered;
 }
 
-/* Of bytes that the block stored again and again, one.  false: no memory. */
+/* Counts each byte that the block stored once, however often the block stored it.  False without memory. */
 static bool count_once(const struct machine_stored_bytes *stores, uint32_t count,
                        rkb_machine_extent_t *extents) {
    struct machine_stored_bytes *sorted = NULL;
@@ -202,7 +206,8 @@ static bool count_once(const struct machine_stored_bytes *stores, uint32_t count
    return true;
 }
 
-/* All that the block stored at once, when it has ended: so words of others are told from words that it stored twice itself. */
+/* Takes up all stores of the block when it has ended.  Only then can words that other blocks stored be told
+ * from words that this block stored twice. */
 static void take_stores(machine_run_t *run) {
    const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
    rkb_machine_extent_t *extents = run->extents[launch] && place < run->extent_places[launch]
@@ -223,7 +228,8 @@ static void take_stores(machine_run_t *run) {
    }
 }
 
-/* Of each launch, what the block wrote that wrote most: others mostly write the same elsewhere. */
+/* Keeps, for each launch, the stores of the block that wrote most.  Other blocks mostly write the same
+ * pattern elsewhere. */
 static void keep_pattern(machine_run_t *run) {
    machine_pattern_t *pattern = &run->patterns[run->place >> PLACE_BITS];
    const uint64_t bytes = bytes_in(run->block_stores, run->block_store_count);
@@ -256,7 +262,7 @@ void machine_partial_block(machine_run_t *run) {
 /* A launch ------------------------------------------------------------------------------------------------------------ */
 
 static void forget_stored(machine_region_t *region) {
-   if (region->any_stored) /* a network has hundreds of buffers, and a launch writes a few */
+   if (region->any_stored) /* a network has hundreds of buffers, and a launch writes few of them */
       for (uint32_t n = 0; n < 2; n++)
          madvise(n ? region->added : region->stored, bitmap_bytes(region), MADV_DONTNEED);
    region->any_stored = false;
@@ -268,7 +274,7 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    if (!run->extents)
       return;
    run->unfinished = !whole;
-   run->block_store_count = 0; /* blocks side by side left theirs */
+   run->block_store_count = 0; /* blocks that ran side by side may have left theirs */
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
       if (run->regions[n].stored)
          forget_stored(&run->regions[n]);
@@ -278,18 +284,19 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    if (whole || count > MOST_PLACES)
       return;
    run->extents[number] = calloc(count * (run->plan->buffer_count + 1) + 1,
-                                 sizeof **run->extents); /* of each place, behind all: its path */
+                                 sizeof **run->extents); /* behind all extents: the path of each place */
    run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
 }
 
-/* Where the path of a block is kept: the words of an extent that no buffer has. */
+/* Where the path of a block is kept: in `words` of an extra extent, which belongs to no buffer. */
 static uint64_t *path_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
    if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
       return NULL;
    return &run->extents[launch][(uint64_t)run->extent_places[launch] * run->plan->buffer_count + place].words;
 }
 
-/* FNV-1a over the numbers of the basic blocks that its warps came to, whichever and however often. */
+/* A block's path: FNV-1a over the numbers of the basic blocks that any of its warps came to, however
+ * often. */
 void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
    uint64_t hash = 0xcbf29ce484222325;
    for (uint32_t n = 0; n < basic_blocks; n++) {
@@ -322,14 +329,15 @@ static void settle_piece(const machine_run_t *run, machine_region_t *region, uin
          if (region->defined[n] != ATOMIC_UNFINISHED)
             continue;
          region->defined[n] = final;
-         if (!final && is_output(run, region)) /* of other buffers, what is read is wanted */
+         if (!final && is_output(run, region)) /* in other buffers, words are wanted when they are read */
             want(region, word);
       }
    }
 }
 
-/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share a bit of what is known: of them those that the launch takes;
- * all, where it takes none of them and has its pointers from elsewhere. */
+/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share one bit.  Where
+ * that bit is set, the answer is true for those of them that the launch takes, or for all of them where it
+ * takes none and has its pointers from elsewhere. */
 static bool known_to_store(const rkb_plan_launch_t *launch, uint64_t known, uint32_t buffer) {
    bool others = false;
    if (buffer < 63 || !(known >> 63))
@@ -395,7 +403,8 @@ bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t
    return any;
 }
 
-/* From this word on, how many are sure not to be wanted: looks at the pieces first, since the words of a region of gigabytes are many. */
+/* How many words, from this one on, are sure not to be wanted.  Looks at pieces first, because a region of
+ * gigabytes has many words. */
 static uint64_t skipped_words(const machine_region_t *region, uint64_t word) {
    const uint64_t piece = word / PIECE_WORDS;
    if (word % (64 * PIECE_WORDS) == 0 && !region->wanted_pieces[piece / 64])

@@ -1,9 +1,10 @@
-/* Which programs can be recorded.  Memory of a record. */
+/* Decides which programs can be recorded, and owns the memory of a record.  On the machine's thread. */
 #include "machine/execute/recording.h"
 
 #include <stdlib.h>
 
-/* The condition code passes from instruction to instruction outside of registers, which are what a record gives values to. */
+/* The condition code goes from instruction to instruction outside of registers, and a record gives values
+ * only to registers. */
 static bool carries(const char *opcode) {
    return strstr(opcode, ".cc") || strncmp(opcode, "addc", 4) == 0 || strncmp(opcode, "subc", 4) == 0 ||
           strncmp(opcode, "madc", 4) == 0;
@@ -61,7 +62,7 @@ void machine_record_block(machine_record_t *record, machine_block_t *block) {
    record->full = false;
    memset(record->stale, 1, registers);
    record->stale[0] = 0;
-   for (uint32_t n = 0; n < program->constant_count; n++) /* every run has these */
+   for (uint32_t n = 0; n < program->constant_count; n++) /* every run sets these itself */
       record->stale[program->constants[n]] = 0;
    for (uint32_t w = 0; w < block->warp_count; w++) {
       block->warps[w].stale = record->stale + w * registers;

@@ -1,25 +1,29 @@
-/* Blocks side by side: a launch whose blocks may wait for each other (a barrier across the grid, a message) is executed as a device
- * would, as many blocks at once as it holds, each in turn.  A block's turn ends when its warps wait or poll; one that ended makes
- * room for the next.  The order is the run's (order.c), so two runs in one order are the same.
+/* Blocks side by side.  If blocks of a launch may wait for each other (a barrier across the grid, a message),
+ * the launch is executed as on a device: as many blocks at once as the target holds, each in turn.  A block's
+ * turn ends when its warps wait or poll.  A block that has ended makes room for the next one.  The order is
+ * the run's (order.c), so two runs in one order are the same.
  *
- * decode/polling_loops.c finds which programs wait.  Happens-before goes through what is polled, as everywhere: synchronisation.c.
+ * decode/polling_loops.c finds which programs wait.  Happens-before goes through the memory that is polled,
+ * as everywhere (synchronisation.c).
  *
- * A block that polled in vain gets its next turn when something that it polled has changed: blocks that wait for one another in a row
- * would otherwise cost as many turns as their number squared.  When a round changes nothing, every block gets one.
+ * A block that polled in vain gets its next turn when something that it polled has changed.  Otherwise blocks
+ * that wait for one another in a row would cost as many turns as the square of their number.  When a round
+ * changes nothing, every block gets a turn.
  *
- * A launch does not end when no block changes anything while all of those on the target have had ROUNDS turns: nothing
- * then tells one round from the next but counts in registers.  On the machine's thread. */
+ * If no block changes anything during ROUNDS rounds in which each block on the target has a turn, the launch
+ * does not end: one round then differs from the next only in counts in registers.  On the machine's
+ * thread. */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
 
 #define ROUNDS 16u
-#define TURNS 64u /* of a block in a row, as long as it goes on */
+#define TURNS 64u /* most turns of a block in a row, as long as they change something */
 /* The cost of a turn apart from its instructions, in thread-instructions: for the block and for each of its warps. */
 #define BLOCK_BURDEN 256u
 #define WARP_BURDEN 64u
 
-/* The state of one block: what the run otherwise holds for the block that is executed. */
+/* The state of one block, which the run holds while the block has its turn. */
 typedef struct resident {
    machine_block_t block;
    uint8_t *pool;
@@ -29,7 +33,7 @@ typedef struct resident {
    uint8_t *local, *local_defined;
    double *local_shadow;
    bool live;
-   bool polls; /* its last turn changed nothing: block.polled has all that it asked for */
+   bool polls; /* its last turn changed nothing, and block.polled has all that it read */
 } resident_t;
 
 void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes) {
@@ -41,7 +45,7 @@ void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], ui
       while (n < polled->count && polled->address[n] != at)
          n++;
       if (n < polled->count || at >> WINDOW_SHIFT)
-         continue; /* known, or memory of the block's own */
+         continue; /* known already, or the block's own memory */
       if (n == MOST_POLLED)
          polled->more = true;
       else
@@ -49,7 +53,7 @@ void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], ui
    }
 }
 
-/* The eight bytes around what was polled, as far as there are so many. */
+/* The eight bytes that contain what was polled, or fewer at the end of the region. */
 static uint64_t polled_value(machine_run_t *run, uint64_t address) {
    const machine_region_t *region = machine_region_at(run, address);
    const uint64_t offset = region ? address - region->base : 0;
@@ -99,7 +103,7 @@ static void put_in(machine_run_t *run, const resident_t *r) {
    run->local_shadow = r->local_shadow;
 }
 
-/* The warp that waits, or any of a block that does. */
+/* A warp of the block that waits; its first warp where none is ready to run. */
 static machine_warp_t *one_waiting(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       if (block->warps[w].state == WARP_READY)
@@ -107,7 +111,7 @@ static machine_warp_t *one_waiting(machine_block_t *block) {
    return &block->warps[0];
 }
 
-/* Says it of the first block that waits. */
+/* Makes the finding about the first block that waits. */
 static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64_t at_once, uint64_t total) {
    machine_run_t *run = launch->run;
    resident_t *r = residents;
@@ -127,7 +131,7 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
    take_out(run, r);
 }
 
-/* The block that is in the run: goes on until its warps poll or wait; true when it ended. */
+/* Gives turns to the block that the run holds until its warps poll or wait; true when the block ended. */
 static bool give_turns(machine_run_t *run) {
    for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
       const uint64_t before = run->changes;
@@ -142,7 +146,7 @@ static bool give_turns(machine_run_t *run) {
    return false;
 }
 
-/* The n-th of the launch. */
+/* Begins the n-th block of the launch. */
 static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
    const uint32_t *grid = launch->plan->grid;
    const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
@@ -151,7 +155,7 @@ static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
    r->live = true;
 }
 
-/* Memory for one more block at once; the first has what the launch prepared. */
+/* Makes the memory for one more block at once.  The first block uses the memory that the launch prepared. */
 static bool prepare(machine_launch_t *launch) {
    machine_run_t *run = launch->run;
    put_in(run, &(resident_t){.live = false});
@@ -217,8 +221,8 @@ void machine_residents_run(machine_launch_t *launch) {
    if (count == at_once)
       run_rounds(launch, residents, count, at_once, total);
    else
-      machine_pool_free(run);           /* the block for which there was no room */
-   for (uint64_t n = count; n-- > 0;) { /* the first stays, for the next launch */
+      machine_pool_free(run);           /* of the block for which there was no room */
+   for (uint64_t n = count; n-- > 0;) { /* the first block's memory stays for the next launch */
       put_in(run, &residents[n]);
       if (n)
          machine_pool_free(run);

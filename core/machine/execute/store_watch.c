@@ -1,6 +1,7 @@
-/* Watches a few bytes of a buffer: which instruction of which thread wrote them last.  For the witness of a wrong value, whose
- * rejection is found only when the run is over.  It runs copies of the programs, in which everything that stores has a handler that
- * looks at the addresses first, so that runs that watch nothing pay nothing.  Runs on the thread of its machine. */
+/* Watches a few bytes of a buffer and notes which instruction of which thread wrote them last.  A wrong value
+ * is found only when the run is over; the watch then gives its witness.  A watched run uses copies of the
+ * programs, in which each instruction that stores has a handler that first looks at the addresses.  So runs
+ * that watch nothing cost nothing more.  On the thread of its machine. */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ struct machine_watch {
    uint64_t first, end; /* addresses */
    rkb_machine_finding_t writer;
    bool written;
-   const machine_program_t **programs; /* by launch: what ran there before */
+   const machine_program_t **programs; /* by launch: the program that the copy replaces */
 };
 
 static bool stores_something(const machine_program_t *program, const machine_instruction_t *i) {
@@ -42,7 +43,8 @@ static void free_copy(const machine_program_t *copy) {
    free((void *)(uintptr_t)copy);
 }
 
-/* The same program but for what stores; what else it points to is the program's. */
+/* A copy of the program with watching handlers for the instructions that store.  The copy shares everything
+ * else that the program points to. */
 static const machine_program_t *copy_watched(const machine_program_t *program) {
    machine_program_t *copy = malloc(sizeof *copy);
    if (!copy)
@@ -76,7 +78,7 @@ static bool exchange(machine_run_t *run, uint32_t launch) {
 static void restore(machine_run_t *run) {
    const machine_program_t **programs = run->watch->programs;
    for (uint32_t n = 0; programs && n < run->plan->launch_count && programs[n]; n++) {
-      bool shared = false; /* with a launch after this one */
+      bool shared = false; /* a later launch shares the copy */
       for (uint32_t k = n + 1; k < run->plan->launch_count; k++)
          shared |= programs[k] && run->programs[k] == run->programs[n];
       if (!shared)
@@ -91,7 +93,7 @@ void rkb_machine_unwatch(rkb_machine_t *machine) {
       return;
    restore(run);
    free(run->watch->programs);
-   run->pool_program = NULL; /* this and what follows may be of a copy */
+   run->pool_program = NULL; /* the pool and the bypasses may refer to a copy */
    memset(run->bypasses, 0, sizeof run->bypasses);
    free(run->watch);
    run->watch = NULL;

@@ -1,4 +1,6 @@
-/* Sorts what a block stored.  It may have stored a hundred thousand times: then digit by digit, as comparing cost 6 % of resnet_block's verdict. */
+/* Sorts what a block stored.  A block may have stored a hundred thousand times; so many entries are sorted
+ * digit by digit, because sorting by comparison cost 6 % of the verdict of resnet_block.  On the machine's
+ * thread. */
 #include "machine/execute/stored_bytes.h"
 
 #include <stdlib.h>
@@ -13,7 +15,8 @@ static int by_place(const void *left, const void *right) {
                                                  : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Sorts by one digit of the offset, or by the buffer; entries that are alike stay in their order.  false: all are alike, and nothing was moved. */
+/* Sorts by one digit of the offset, or by the buffer; equal entries keep their order.  False: all entries are
+ * equal, and nothing was moved. */
 static bool sort_digit(const struct machine_stored_bytes *from, struct machine_stored_bytes *to,
                        uint32_t count, uint32_t shift) {
    uint32_t first[DIGITS] = {0};

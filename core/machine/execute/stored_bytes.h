@@ -1,4 +1,5 @@
-/* What a block stored, access by access (partial_launches.c), and its order by place (stored_bytes.c). */
+/* What a block stored, access by access (partial_launches.c), and sorting that by place (stored_bytes.c).  On
+ * the machine's thread. */
 #ifndef RKB_MACHINE_EXECUTE_STORED_BYTES_H
 #define RKB_MACHINE_EXECUTE_STORED_BYTES_H
 
@@ -9,7 +10,8 @@ struct machine_stored_bytes {
    uint64_t offset, bytes;
 };
 
-/* By buffer and offset.  rooms: two for as many entries as stores has, one of which holds what is returned; or stores itself. */
+/* Sorts by buffer and offset.  rooms: two arrays, each for as many entries as stores has.  One of them holds
+ * the result, unless the result is stores itself. */
 const struct machine_stored_bytes *machine_sort_stored(const struct machine_stored_bytes *stores,
                                                        uint32_t count,
                                                        struct machine_stored_bytes *const rooms[2]);

@@ -1,5 +1,5 @@
-/* Fragments: lanes of a warp that are at the same instruction.  Decides which fragments join and which one runs next.  On the
- * machine's thread. */
+/* Fragments: lanes of a warp that are at the same instruction.  Decides which fragments join and which one
+ * runs next.  On the machine's thread. */
 #include "machine/async/mbarriers.h"
 #include "machine/execute/execution.h"
 
@@ -26,12 +26,13 @@ void machine_fragments_merge(machine_warp_t *warp) {
       }
 }
 
-/* Lanes of a warp join again after a branch, so a stalled fragment holds back the fragments past it as long as other warps can run. */
+/* Lanes of a warp join again after a branch.  So a stalled fragment holds back the fragments past it as long
+ * as other warps can run. */
 static bool overtakes(const machine_warp_t *warp) {
    return warp->block->mbarriers && warp->block->mbarriers->overtakes;
 }
 
-/* The next fragment to run: deepest call first, then lowest rank.  PTX_NONE when all wait. */
+/* The next fragment to run: the deepest call first, then the lowest rank.  PTX_NONE when all wait. */
 uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) {
    uint32_t best = PTX_NONE;
    const machine_instruction_t *code = warp->program->code;

@@ -1,4 +1,5 @@
-/* Buffers and module variables as regions of the address space, and the findings of accesses outside of them. */
+/* Buffers and module variables as regions of the address space, and the findings of accesses outside them.
+ * On the machine's thread. */
 #include "machine/execute/execution.h"
 
 #include <stdio.h>
@@ -37,12 +38,12 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes) {
    run->memory -= bytes ? bytes : 1;
 }
 
-/* The memory that a page of a sparse variable takes with its records: its bytes, their shadow (twice as much), and its writers and
- * readers. */
+/* A page of a sparse variable takes eight times its bytes: the bytes, their shadow (twice as much), and the
+ * records of their writers and readers. */
 #define SPARSE_PAGE_SHIFT 12
 #define SPARSE_TIMES 8u
 
-/* Of a sparse variable the first piece of a page: counts the page. */
+/* Counts a page of a sparse variable when its first piece is met. */
 static void count_page(machine_run_t *run, const machine_region_t *region, uint64_t piece) {
    const uint64_t in_page = 1u << (SPARSE_PAGE_SHIFT - PIECE_SHIFT), first = piece & ~(in_page - 1);
    bool counted = false;
@@ -75,7 +76,8 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
-      const bool unasked = run->options.no_values && region->taint; /* whoever reads it is known to */
+      /* Taint tells who reads it, so its values need not be made. */
+      const bool unasked = run->options.no_values && region->taint;
       if (!unasked && run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
                                          region->data + machine_lies_at(region, first)) != RKB_OK)
          run->out_of_memory = run->stop = true;
@@ -98,7 +100,8 @@ machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
    return number < run->region_count ? &run->regions[number] : NULL;
 }
 
-/* The region an address is meant for: just below a base belongs to the region above it. */
+/* The region for which an address is meant.  An address just below a base is meant for the region that begins
+ * there. */
 static machine_region_t *nearest_region(machine_run_t *run, uint64_t address) {
    const uint64_t reach = 1ull << (REGION_SHIFT - 1);
    machine_region_t *above = machine_region_at(run, address + reach);
@@ -127,7 +130,8 @@ static int source_name(const char *symbol, const char **name) {
    return (int)strlen(symbol);
 }
 
-/* Outside every shared variable: they lie apart here (shared_layout.c), and where each is says nothing of where a device puts it. */
+/* An access outside every shared variable.  Variables lie apart here (shared_layout.c), so the message names
+ * the nearest one; the address itself would not say where a device puts it. */
 static rkb_machine_finding_t *shared_fault(machine_warp_t *warp, uint32_t lane, uint64_t offset,
                                            uint32_t bytes, bool store) {
    const machine_program_t *program = warp->program;
@@ -156,7 +160,7 @@ void machine_fault(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32
    uint64_t low = address & ((1ull << WINDOW_SHIFT) - 1);
    if (window == WINDOW_SHARED && warp->block->cluster.blocks > 1 &&
        machine_rank_meant(low, warp->rank) < warp->block->cluster.blocks)
-      low &= (1u << CLUSTER_SHIFT) - 1; /* of another block */
+      low &= (1u << CLUSTER_SHIFT) - 1; /* the address names another block of the cluster */
    const char *verb = store ? "writes" : "reads", *name = space_name(window);
    machine_region_t *region = window == 0 ? nearest_region(run, address) : NULL;
    rkb_machine_finding_t *finding;

@@ -1,19 +1,22 @@
-/* Inputs of a sampled run lie packed: the pieces that its blocks read, one after the other, in the order in which they were met.  A tile of a matrix is a few bytes of each of
- * thousands of rows.  At their own places each of these would take a page, and a page that is touched first costs more than its piece.  Only inputs that
- * kernels may not write are packed, so nothing but loads and copies out of them looks here.  On the machine's thread. */
+/* Inputs of a sampled run lie packed: the pieces that its blocks read lie one after the other, in the order
+ * in which they were met.  A tile of a matrix has a few bytes from each of thousands of rows.  At their own
+ * places each of these would take a page, and touching a new page costs more than the piece.  Only inputs
+ * that kernels may not write are packed, so only loads and copies out of them need this file.  On the
+ * machine's thread. */
 #include "machine/execute/execution.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#define LEAST_BYTES (UINT64_C(1) << 20) /* below which there are few pages to save */
+#define LEAST_BYTES (UINT64_C(1) << 20) /* smaller inputs have few pages to save */
 #define PIECE_BYTES (UINT64_C(1) << PIECE_SHIFT)
 
 static uint64_t pieces_of(const machine_region_t *region) {
    return (region->bytes + PIECE_BYTES - 1) >> PIECE_SHIFT;
 }
 
-/* An access is aligned to its own size, so where a region is aligned to a piece none lies in two. */
+/* An access is aligned to its own size.  So where a region is aligned to a piece, no access lies in two
+ * pieces. */
 bool machine_pack(machine_region_t *region) {
    if (!region->fetched || !region->read_only || region->bytes < LEAST_BYTES || region->base % PIECE_BYTES ||
        pieces_of(region) > UINT32_MAX)
@@ -27,7 +30,8 @@ void machine_pack_free(machine_region_t *region) {
       munmap(region->places, pieces_of(region) * sizeof *region->places);
 }
 
-/* The last piece, which may be short, keeps its place at the end of data; the others are fewer and do not reach it. */
+/* The last piece, which may be short, keeps its place at the end of data.  The packed pieces in front of it
+ * never reach that place. */
 void machine_pack_piece(machine_region_t *region, uint64_t piece) {
    const uint64_t last = pieces_of(region) - 1;
    if (region->places)

@@ -1,5 +1,5 @@
-/* The memory of a machine: a region for each buffer of the plan and each variable of the module, with the records about its bytes
- * and their contents before a run.  On the machine's thread. */
+/* The memory of a machine: a region for each buffer of the plan and for each variable of the module, the
+ * records about its bytes, and its contents before a run.  On the machine's thread. */
 #include "machine/execute/environment.h"
 #include "machine/races/races.h"
 
@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FORGOTTEN_LEAST (1u << 20) /* bytes of records; less is not worth the faults */
-#define SPARSE_LEAST (1u << 20)    /* bytes of a variable without an initialiser, from which on it is sparse */
+#define FORGOTTEN_LEAST (1u << 20) /* fewer bytes of records are not worth the page faults */
+#define SPARSE_LEAST (1u << 20)    /* a variable of so many bytes without an initialiser is sparse */
 
 /* Layout ----------------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,8 @@ static size_t met_by_bytes(const machine_region_t *region) {
    return ((region->bytes >> MET_BY_SHIFT) + 1) * sizeof *region->met_by;
 }
 
-/* Counted as machine_alloc() counts it.  A sample of a tensor of gigabytes needs few pages of it. */
+/* Zeros that take no memory until they are written.  They count as memory of machine_alloc() does, although a
+ * sample touches few pages of a tensor of gigabytes. */
 static void *counted_sparse(machine_run_t *run, size_t bytes) {
    void *memory = machine_account(run, 0, bytes) ? machine_sparse(bytes) : NULL;
    run->out_of_memory |= !memory;
@@ -36,7 +37,8 @@ static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uin
    return bytes < 1ull << (REGION_SHIFT - 1);
 }
 
-/* A module may have many large variables of which its kernels touch little. */
+/* Makes the memory of a variable.  A module may have many large variables of which its kernels touch
+ * little. */
 static bool make_variable(machine_run_t *run, machine_region_t *region, const ptx_variable_t *variable) {
    region->sparse = !variable->initial && variable->bytes >= SPARSE_LEAST;
    if (region->sparse) {
@@ -50,8 +52,9 @@ static bool make_variable(machine_run_t *run, machine_region_t *region, const pt
    return region->data != NULL;
 }
 
-/* What a driver gives a cooperative launch (cooperative_groups/details/driver_abi.h of CUDA 13): how many bytes, and the word that
- * grid.sync() counts blocks in.  Its highest bit turns over with each barrier, so the word need not begin at zero. */
+/* What a driver gives a cooperative launch (cooperative_groups/details/driver_abi.h of CUDA 13): a word with
+ * the number of bytes, and the word in which grid.sync() counts blocks.  The highest bit of that word flips
+ * with each barrier, so the word need not begin at zero. */
 #define WORKSPACE_BYTES 8u
 
 static bool make_workspace(machine_run_t *run) {
@@ -76,7 +79,8 @@ uint64_t machine_workspace_address(const machine_run_t *run) {
    return run->workspace == PTX_NONE ? 0 : run->regions[run->workspace].base;
 }
 
-/* Buffers first, so that a plan's index is a region's; then the module's variables, and the workspace of cooperative launches. */
+/* Lays out the regions: buffers first, so that a buffer's number in the plan is its region's; then the
+ * module's variables; then the workspace of cooperative launches. */
 bool machine_lay_out(machine_run_t *run) {
    const ptx_module_t *module = run->module;
    uint32_t count = run->plan->buffer_count + module->grid_workspace;
@@ -206,7 +210,7 @@ void machine_drop_records(machine_run_t *run) {
    }
 }
 
-/* The whole pages between two addresses; the rest is a few records. */
+/* Gives the whole pages of this memory back to the system.  The few records outside whole pages stay. */
 static void give_back_pages(void *memory, size_t bytes) {
    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
    const uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
@@ -235,7 +239,8 @@ void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next) {
 
 /* Before a run, and after it --------------------------------------------------------------------------------------------- */
 
-/* Of a sparse one the pieces that are met; those that are not will be. */
+/* Marks a variable's words as having no shadow: of a sparse variable, in the pieces that were met; the others
+ * are marked when they are met. */
 static bool shadow_variable(machine_run_t *run, machine_region_t *region) {
    const size_t words = shadow_words(region), bytes = words * sizeof *region->shadow;
    region->shadow = machine_records(run, region, bytes);
@@ -316,7 +321,7 @@ static uint64_t digest_bytes(const machine_region_t *region, uint64_t name, uint
    return digest;
 }
 
-/* Zeros count for nothing, so that what was never met need not be looked at. */
+/* A zero adds nothing to the digest, so pieces that were never met can be skipped. */
 uint64_t machine_variables_digest(const machine_run_t *run) {
    uint64_t digest = 0;
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++) {
@@ -352,7 +357,7 @@ bool machine_global_records(machine_run_t *run, machine_region_t *region) {
       return true;
    const size_t bytes = granules_of(run, region) * sizeof *region->writers;
    uint64_t *writers = machine_records(run, region, bytes), *readers = machine_records(run, region, bytes);
-   if (!writers || !readers) { /* the one without the other would be taken for both */
+   if (!writers || !readers) { /* a region with only one of the two would look as if it had both */
       drop_records(run, region, writers, bytes);
       drop_records(run, region, readers, bytes);
       return false;

@@ -1,4 +1,4 @@
-/* Zeros that cost nothing until they are written.  Any thread. */
+/* Zeros that take no memory until they are written.  Any thread. */
 #include "machine/execute/execution.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,9 @@
-/* Barriers that some threads bypass.  An aligned barrier in conditional code requires the condition to be the same for the whole
- * block (PTX ISA 9.0, 9.7.13.1; CUDA C++ Programming Guide, 'Synchronization Functions').  A barrier does not
- * wait for threads that exit before it, so a bypassed barrier looks complete once they have exited.  Where they exited from tells the two
- * cases apart (docs/decisions/barriers-and-exited-threads.md).  Runs on the machine's thread, when all threads of a barrier have arrived. */
+/* Barriers that some threads bypass.  An aligned barrier in conditional code requires the condition to be the
+ * same for the whole block (PTX ISA 9.0, 9.7.13.1; CUDA C++ Programming Guide, 'Synchronization Functions').
+ * But a barrier does not wait for threads that exit before it, so a bypassed barrier looks complete once they
+ * have exited.  The place from which they exited tells an early return from a bypassed barrier
+ * (docs/decisions/barriers-and-exited-threads.md).  Runs on the machine's thread, when all threads of a
+ * barrier have arrived. */
 #include "machine/execute/execution.h"
 
 #include <stdlib.h>
@@ -13,7 +15,8 @@ static const machine_fragment_t *waiting_fragment(const machine_warp_t *warp, ui
    return NULL;
 }
 
-/* Whether control can get from a block to another, in the same function; a block does not reach itself but by a loop. */
+/* Whether control can get from one basic block to another of the same function.  A basic block reaches itself
+ * only by a loop. */
 static bool reaches(const machine_program_t *program, uint32_t from, uint32_t to, uint32_t *stack,
                     bool *seen) {
    uint32_t top = 0;
@@ -34,7 +37,8 @@ static bool reaches(const machine_program_t *program, uint32_t from, uint32_t to
    return false;
 }
 
-/* Code that comes after the barrier for the threads that wait at it and never before it. */
+/* Whether the threads that wait at the barrier reach this basic block after the barrier and never before
+ * it. */
 static bool only_after(const machine_program_t *program, uint32_t block, uint32_t barrier_block) {
    uint32_t *stack = malloc((size_t)(program->block_count + 1) * (sizeof *stack + sizeof(bool)));
    if (!stack)
@@ -59,7 +63,8 @@ static bool leads_to_exit(const machine_program_t *program, uint32_t block) {
    return false;
 }
 
-/* if (condition) barrier; as a kernel's last statement: the condition guards the barrier and nothing else. */
+/* Whether the kernel's last statement is `if (condition) barrier;`: the condition guards the barrier and
+ * nothing else. */
 static bool guards_only(const machine_program_t *program, uint32_t block, uint32_t barrier_block) {
    const machine_block_info_t *info = &program->blocks[barrier_block];
    for (uint32_t n = info->first; n + 1 < info->first + info->count; n++)
@@ -98,7 +103,8 @@ static void report(machine_warp_t *waiting, const machine_fragment_t *f, const m
    machine_find_other(finding, gone->block, gone->first_thread + lane);
 }
 
-/* The lanes of a warp that left, against the place where threads of the block wait. */
+/* Checks where the lanes of a warp exited against the place where threads of the block wait.  False after a
+ * finding. */
 static bool check_warp(machine_warp_t *waiting, const machine_fragment_t *f, const machine_warp_t *warp) {
    const machine_program_t *program = waiting->program;
    const uint32_t barrier_block = program->code[f->depth ? f->returns[0] - 1 : f->pc].block,
@@ -122,7 +128,8 @@ void machine_barrier_bypassed(machine_block_t *block, uint32_t rank, uint32_t ba
       const machine_fragment_t *own = waiting_fragment(warp, barrier);
       if (own && !(warp->program->code[own->pc].flags & FLAG_ALIGNED))
          return;
-      /* With a count, the barrier is for the warps that come, wherever they come to it. */
+      /* A barrier with a count is for the warps that come to it, from whatever place.  So only their own
+       * lanes are checked. */
       if (own && own->barrier_threads && !check_warp(warp, own, warp))
          return;
       if (own && !own->barrier_threads) {

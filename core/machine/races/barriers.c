@@ -1,7 +1,8 @@
-/* Barriers of a block (PTX ISA 9.0, 9.7.13.1).  A warp at a barrier waits as a fragment; the barriers whose threads have all come are
- * released, which completes a phase of theirs and begins the next.  A phase has exactly as many threads as the barrier's count, in whole
- * warps, or all threads of the block that have not exited.  What remains when nothing is released is a barrier that not all threads reach.
- * docs/decisions/named-barriers.md says what a phase orders.  On the machine's thread. */
+/* Barriers of a block (PTX ISA 9.0, 9.7.13.1).  A warp at a barrier waits as a fragment.  A barrier is
+ * released when all its threads have come: one phase of the barrier is then complete and the next begins.  A
+ * phase has exactly as many threads as the barrier's count, in whole warps, or all threads of the block that
+ * have not exited.  If no barrier can be released and no warp can run, some threads of a barrier never reach
+ * it.  docs/decisions/named-barriers.md says what a phase orders.  On the machine's thread. */
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
@@ -11,10 +12,10 @@
 
 /* The warps of the phase that is about to complete. */
 struct phase {
-   uint32_t here; /* those that wait, a bit each, by their place in the block */
-   uint32_t any;  /* one of them */
+   uint32_t here; /* the warps that wait: a bit for each, by place in the block */
+   uint32_t any;  /* one of the warps that wait */
    uint32_t expected;
-   bool counted, reduces, waits; /* with a count; by bar.red; by bar.sync */
+   bool counted, reduces, waits; /* some warp came with a count; by bar.red; by bar.sync */
    bool differs;                 /* warps came with different counts */
 };
 
@@ -30,12 +31,13 @@ static uint32_t all_threads(const machine_block_t *block) {
    return block->cluster.warps * LANES;
 }
 
-/* A barrier's number among those of all blocks of the cluster: the clocks'. */
+/* A barrier's number among the barriers of all blocks of the cluster, by which the clocks name it. */
 static uint32_t among_all(uint32_t rank, uint32_t barrier) {
    return rank * BARRIERS_EACH + barrier;
 }
 
-/* A warp that may come before the last phase of a barrier is complete would be one of that phase's in another order of the warps. */
+/* Reports a warp that nothing keeps from coming before the barrier's last phase was complete.  In another
+ * order of the warps it would belong to that phase. */
 static void check_turn(machine_warp_t *warp, uint32_t barrier) {
    const machine_block_t *block = warp->block;
    const uint32_t early =
@@ -63,15 +65,15 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t thr
    barrier->arrivals++;
    if (block->clocks)
       machine_clocks_arrive(block, warp->number, among_all(warp->rank, number));
-   if (barrier->arrivals * LANES == threads) { /* arrivals alone complete it; no warp waits */
+   if (barrier->arrivals * LANES == threads) { /* arrivals alone complete the phase; no warp waits */
       *barrier = (machine_barrier_t){0};
       if (block->clocks)
          machine_clocks_complete(block, among_all(warp->rank, number));
    }
 }
 
-/* The fragment of a warp at a barrier; NULL when it is not there.  An aligned barrier wants all lanes that are still
- * alive, in one place. */
+/* The fragment of a warp at a barrier; NULL when the warp is not there. *parted: the barrier is aligned, and
+ * not all living lanes of the warp are in this fragment. */
 static machine_fragment_t *whole_warp_at(machine_warp_t *warp, uint32_t barrier, bool *parted) {
    machine_fragment_t *found = NULL;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
@@ -99,8 +101,8 @@ static void report_parted(machine_warp_t *warp, uint32_t barrier) {
       }
 }
 
-/* All threads: each warp in one place, and all warps at the same instruction, as __syncthreads() demands.  Barriers written
- * in inline assembly may stand in different places for different warps. */
+/* Checks that each warp waits in one place, and all warps at the same instruction, as __syncthreads()
+ * demands.  Barriers written in inline assembly may stand in different places for different warps. */
 static void check_places(machine_block_t *block, uint32_t rank, uint32_t barrier) {
    uint32_t first = PTX_NONE;
    for (uint32_t w = 0; w < block->cluster.warps; w++) {
@@ -128,7 +130,7 @@ static void check_places(machine_block_t *block, uint32_t rank, uint32_t barrier
    }
 }
 
-/* bar.red: over the threads that take part. */
+/* bar.red: reduces a predicate over the threads that take part, and gives each of them the result. */
 static void reduce(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here) {
    uint32_t count = 0, threads = 0;
    uint64_t taint = 0;
@@ -184,7 +186,8 @@ static void let_go(machine_warp_t *warp, uint32_t barrier) {
    }
 }
 
-/* Orders those that took part: what they did before their arrival, before what those that wait do from now on. */
+/* Orders the threads of a phase: what they did before they arrived comes before what those that waited do
+ * from now on. */
 static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here, bool whole_block) {
    const uint32_t number = among_all(rank, barrier), first = rank * block->cluster.warps;
    if (whole_block && block->cluster.blocks == 1) {
@@ -233,8 +236,8 @@ static void gather_warp(machine_warp_t *warp, uint32_t barrier, struct phase *ph
    }
 }
 
-/* The warps that have arrived whole: a warp has arrived once all its lanes have that have not exited.  *missing: a live lane has
- * not arrived. */
+/* Finds the warps that have arrived.  A warp has arrived once all its lanes that have not exited are at the
+ * barrier. *missing: some living lane has not arrived. */
 static struct phase gather(machine_block_t *block, uint32_t rank, uint32_t barrier, bool *missing) {
    struct phase phase = {0};
    *missing = false;
@@ -250,7 +253,8 @@ static struct phase gather(machine_block_t *block, uint32_t rank, uint32_t barri
    return phase;
 }
 
-/* What makes a phase mean different things in different orders of the warps, or nothing at all. */
+/* Reports a phase that means different things in different orders of the warps, or that the manual leaves
+ * undefined. */
 static void check_phase(machine_block_t *block, uint32_t rank, uint32_t barrier, const struct phase *phase,
                         uint32_t come) {
    const machine_barrier_t *arrived = &block->barriers[rank][barrier];
@@ -270,7 +274,7 @@ static void check_phase(machine_block_t *block, uint32_t rank, uint32_t barrier,
       check_turn(&warps[__builtin_ctz(left)], barrier);
 }
 
-/* Completes a barrier whose threads have come; false when they have not, or after a finding. */
+/* Completes a phase whose threads have come; false when they have not, or after a finding. */
 static bool complete(machine_block_t *block, uint32_t rank, uint32_t barrier) {
    bool missing;
    const struct phase phase = gather(block, rank, barrier, &missing);
@@ -291,7 +295,7 @@ static bool complete(machine_block_t *block, uint32_t rank, uint32_t barrier) {
 
 bool machine_barriers_release(machine_block_t *block) {
    bool any = false;
-   uint32_t waited[MOST_CLUSTER] = {0}; /* a bit a barrier: most kernels use one */
+   uint32_t waited[MOST_CLUSTER] = {0}; /* a bit for each barrier; most kernels use one barrier */
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];
       for (uint32_t n = 0; n < warp->fragment_count; n++)
@@ -307,7 +311,8 @@ static bool is_parted(const machine_warp_t *warp, const machine_fragment_t *f) {
    return f->waiting && (warp->program->code[f->pc].flags & FLAG_ALIGNED) && f->mask != warp->alive;
 }
 
-/* Lanes of a warp that are at different places say more than the warps that wait for them. */
+/* Reports lanes of a warp that are at different places.  That explains more than a finding about the warps
+ * that wait for them. */
 static bool report_any_parted(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)

@@ -1,7 +1,8 @@
-/* The time of a block, which the clocks of its threads and the records of its accesses are of.  On the machine's thread. */
+/* The time of a block.  The clocks of its threads and the records of its accesses hold such times.  On the
+ * machine's thread. */
 #include "machine/races/races.h"
 
-#define MOST_TIME 0xfffffu /* that a record's name holds: races.h */
+#define MOST_TIME 0xfffffu /* the largest time that a record has room for (races.h) */
 
 uint32_t machine_tick(machine_block_t *block) {
    if (block->time == MOST_TIME && block->run->races && !block->run->stop) {

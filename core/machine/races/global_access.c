@@ -1,5 +1,6 @@
-/* One lane's access to global memory against all that may be in no order with it: copies on their way from it, launches that may still run, the
- * read-only path, and other threads (races.c).  On the machine's thread. */
+/* Checks one lane's access to global memory against everything that may be in no order with it: copies in
+ * flight that read there, launches that may still run, the read-only path, and other threads (races.c).  On
+ * the machine's thread. */
 #include "machine/async/copies.h"
 #include "machine/async/copy_sources.h"
 #include "machine/async/grid_dependency.h"

@@ -84,14 +84,16 @@ __attribute__((target("avx2"))) static uint32_t join_eights(uint32_t *restrict t
    return n;
 }
 
-/* Rows of threads that wait at mbarriers are joined at each wait: the larger part of what following them costs. */
+/* Takes the larger of each two words.  This is the larger part of what following threads one by one costs,
+ * because rows are joined at each wait at an mbarrier. */
 static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
    join_from(__builtin_cpu_supports("avx2") ? join_eights(to, from, words) : 0, to, from, words);
 }
 
 /* Rows that threads share ---------------------------------------------------------------------------------------------- */
 
-/* An actor number that is not in use.  Its words may be left from an earlier block, so the caller clears them. */
+/* The number of a row that no thread has.  The row may hold words from before, so the caller sets all of
+ * them. */
 static uint32_t free_row(const machine_knowledge_t *knowledge) {
    uint32_t number = 0;
    while (knowledge->sharers[number])
@@ -99,7 +101,7 @@ static uint32_t free_row(const machine_knowledge_t *knowledge) {
    return number;
 }
 
-/* Takes the lanes that share the first one's row out of lanes. */
+/* Finds the lanes that share the first lane's row (*same) and returns the other lanes. */
 static uint32_t take_sharers(const machine_warp_t *warp, uint32_t lanes, uint32_t *number, uint32_t *same) {
    const uint32_t *of = warp->block->clocks->knowledge->of + warp->first_thread;
    *number = of[__builtin_ctz(lanes)];
@@ -121,7 +123,7 @@ static void give_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
    }
 }
 
-/* The row of lanes that share it, for them alone. */
+/* Gives lanes that share a row a row of their own, which they may then change. */
 static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
    machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    if (knowledge->sharers[number] == (uint32_t)__builtin_popcount(lanes))
@@ -133,7 +135,7 @@ static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) 
    return row_at(knowledge, made);
 }
 
-/* What the lanes themselves did up to a time, and fenced, into a row. */
+/* Joins into a row what the lanes themselves did up to a time, and up to where they fenced it. */
 static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t threads = knowledge->threads;
@@ -146,7 +148,8 @@ static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, 
    }
 }
 
-/* What the lanes know, and what they themselves did up to a time and fenced, into a row. */
+/* Joins into a row what the lanes know, what they themselves did up to a time, and up to where they fenced
+ * it. */
 static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    uint32_t number, same;
@@ -178,7 +181,8 @@ void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t 
    give_row(warp, lanes, made);
 }
 
-/* The warp came whole, and its lanes have told each other all: any of them speaks for it. */
+/* The warp arrived whole and its lanes have exchanged what they know, so one lane's row stands for all of
+ * them. */
 void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_knowledge_t *knowledge = block->clocks->knowledge;
    machine_warp_t *who = &block->warps[warp];
@@ -187,10 +191,10 @@ void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t ba
    if (who->alive)
       join_lanes(who, who->alive & (~who->alive + 1), block->time - 1, phase);
    for (uint32_t l = 0; l < LANES && who->first_thread + l < knowledge->threads; l++)
-      phase[who->first_thread + l] = block->time - 1; /* its clock is past this */
+      phase[who->first_thread + l] = block->time - 1; /* the thread's own clock is later */
 }
 
-/* What those know who have just arrived is in the barrier's row, which they share from now on. */
+/* The barrier's row has what all who arrived know.  The warps that waited share a copy of it from now on. */
 void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t made = free_row(knowledge);
@@ -206,13 +210,13 @@ void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
    forget_arrivals(block->clocks->knowledge, barrier);
 }
 
-/* Everybody knows what anybody knew, and all that was done before. */
+/* After this, every thread knows what any thread knew, and everything that was done before. */
 void machine_knowledge_barrier(machine_block_t *block) {
    machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t threads = knowledge->threads, used = machine_knowledge_used(knowledge),
                   made = free_row(knowledge), now = block->time;
    uint32_t *joined = row_at(knowledge, made);
-   /* Of clocks all know the newest; only what follows them is to be joined. */
+   /* All threads get the newest clock, so only the words behind the clocks are joined. */
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
    if (knowledge->most_actors)
       join(joined + threads, knowledge->own_fenced, threads);

@@ -1,18 +1,21 @@
-/* Races: the slow paths, which look at one lane's access after the vector paths met a conflict, and all of global memory.
- * Different values, or a read against a write, reject; a store of the value that is there already is suspect.  That lanes of a warp go
- * together orders nothing, volatile or not: since Volta they need not (CUDA C++ Programming Guide, 'Independent Thread Scheduling'). */
+/* Races: the slow paths, which look at one lane's access after the vector paths met a conflict; and all
+ * accesses to global memory.  Stores of different values, and a read against a write, reject.  A store of the
+ * value that is already there is suspect.  That lanes of a warp execute together orders nothing, volatile or
+ * not: since Volta they need not execute together (CUDA C++ Programming Guide, 'Independent Thread
+ * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/async/copies.h"
 
 #include <stdio.h>
 
 void machine_shared_clear(machine_block_t *block) {
-   /* Nobody, in the last epoch: a record of any other epoch is as good as none. */
+   /* Every record says: nobody, in the last epoch.  A record of another epoch than the current one counts as
+    * none. */
    for (uint32_t n = 0; n < (block->shared_bytes >> block->shared_shift) + 16; n++)
       block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
 }
 
-/* No access may touch the bytes between two variables of shared memory. */
+/* Marks the bytes between two variables of shared memory, which no access may touch. */
 static void guard_gaps(machine_block_t *block) {
    const machine_program_t *program = block->launch->program;
    const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
@@ -75,7 +78,7 @@ static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset
       snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
 }
 
-/* A volatile load may wait for what atomic operations write. */
+/* Whether the access is a volatile load, which may wait for what atomic operations write. */
 static bool waits_for_atomics(const machine_warp_t *warp, bool store) {
    return !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
 }
@@ -87,7 +90,7 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
    if (*record >> EPOCH_SHIFT != block->epoch)
       *record = block->epoch << EPOCH_SHIFT;
    uint32_t writer = *record >> 11 & SEVERAL, reader = *record & SEVERAL;
-   if (writer == ATOMICS) { /* reader then names who did them */
+   if (writer == ATOMICS) { /* the reader field then names who made them */
       if (reader != me && !waits_for_atomics(warp, store))
          shared_conflict(warp, lane, offset, bytes, NULL, store, true,
                          reader == SEVERAL ? PTX_NONE : reader - 1);
@@ -135,7 +138,8 @@ machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule
                                : NULL;
 }
 
-/* Whether all of them are ordered before this lane's access; if not, other is one that is not, or PTX_NONE. */
+/* Whether all of those threads are ordered before this lane's access.  If not, *other is one that is not, or
+ * PTX_NONE. */
 static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
                           const machine_spread_t *spread, uint32_t *other) {
    *other = PTX_NONE;
@@ -148,7 +152,7 @@ static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machi
    return spread != NULL;
 }
 
-/* A lane joins those of its warp; those who come before it are covered by it. */
+/* Adds a lane to the lanes of its warp.  If they all come before it, it replaces them. */
 static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, machine_spread_t those) {
    uint32_t other;
    if (those.lanes && spread_ordered(warp, lane, warp->number, &those, &other))
@@ -192,7 +196,7 @@ void machine_spread_free(machine_block_t *block) {
    block->shared_spread = NULL;
 }
 
-/* Whether those who did something are all ordered before the lane. */
+/* Whether all readers, or all atomic operations, of a granule are ordered before the lane. */
 static bool group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
                           const machine_lanes_t *those, uint32_t *other) {
    return !those->warp ||
@@ -269,7 +273,8 @@ void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t byt
       block->shared_records[g] = (machine_shared_record_t){.epoch = block->shared_epoch};
 }
 
-/* Atomic operations do not race with each other, nor with the volatile loads that wait for them; with plain accesses they do. */
+/* Atomic operations do not race with each other, nor with the volatile loads that wait for them.  They race
+ * with plain accesses. */
 static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
                           uint32_t bytes) {
    machine_block_t *block = warp->block;
@@ -287,11 +292,14 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
       shared_conflict(warp, lane, offset, bytes, NULL, true, false,
                       reader == SEVERAL ? PTX_NONE : reader - 1);
    else if (writer == me)
-      return; /* its plain store is what other threads' operations, atomic ones too, race with */
+      /* The record keeps the thread's own plain store, with which other threads' operations race, atomic ones
+       * too. */
+      return;
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
 
-/* What looking at one lane's access takes, in thread-instructions: those that all lanes make at once take a few for all of them. */
+/* The cost of checking one lane's access, in thread-instructions.  The vector paths check all lanes at once
+ * and cost a few. */
 #define LANE_BURDEN 8u
 
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
@@ -323,7 +331,8 @@ static uint32_t time_of(uint64_t name) {
    return (uint32_t)(name >> 12) & 0xfffff;
 }
 
-/* By barriers of the whole block, or of the warps that both took part in. */
+/* Whether barriers order an access of the same block before what the lane does now: barriers of the whole
+ * block, or of warps of both threads. */
 static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const uint32_t thread = (uint32_t)(name & MANY_THREADS);
    return thread == warp->first_thread + lane + 1 || time_of(name) < warp->block->barrier_time ||
@@ -358,8 +367,8 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
    }
 }
 
-/* Several readers are kept as "several of one block" or "of several blocks"; the newest one ordered after the old ones
- * replaces them. */
+/* Joins a reader to the readers of a record.  Several readers are kept as "several of one block" or "of
+ * several blocks".  A new reader that is ordered after all old ones replaces them. */
 static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
    if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
       return me;

@@ -1,7 +1,7 @@
-/* Loads through the read-only path (ld.global.nc, __ldg, const __restrict__): they are right for memory that nobody writes while the
- * kernel runs (CUDA C++ Programming Guide, 'Read-Only Data Cache Load Function'; PTX ISA 9.0, 9.7.9.9), and no barrier or fence makes
- * the cache they go through look again.  So a write of the same launch, by any thread and at any time, is a race.  On the machine's
- * thread. */
+/* Loads through the read-only path (ld.global.nc, __ldg, const __restrict__).  They are valid for memory that
+ * no thread writes while the kernel runs (CUDA C++ Programming Guide, 'Read-Only Data Cache Load Function';
+ * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same
+ * launch, by any thread at any time, is a race.  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/async/grid_dependency.h"
 
@@ -14,7 +14,7 @@ bool machine_read_only_records(machine_run_t *run, machine_region_t *region) {
    return region->read_only_path != NULL;
 }
 
-/* name: of the other thread in records, 0 where it is not known. */
+/* name: the other thread's name in records; 0 where it is not known. */
 static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *region, uint64_t offset,
                    uint32_t bytes, bool store, uint64_t name) {
    const uint64_t thread = name & MANY_THREADS;

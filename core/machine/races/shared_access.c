@@ -1,5 +1,5 @@
-/* Checks an access to shared memory: first against asynchronous operations in flight, then against accesses of other threads.  On
- * the machine's thread. */
+/* Checks an access to shared memory: first against asynchronous operations in flight, then against accesses
+ * of other threads.  On the machine's thread. */
 #include "machine/async/copies.h"
 #include "machine/async/mbarriers.h"
 #include "machine/async/operations.h"

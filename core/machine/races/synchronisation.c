@@ -1,14 +1,18 @@
-/* What comes before what.  Within a block: clocks of lanes and of warps, for kernels that synchronise less than the whole
- * block at a time.  Between blocks: releases and acquisitions through a location, kept only from the first fence on, so
- * that kernels without any pay nothing.
+/* Which access comes before which.  Within a block, clocks of lanes and of warps tell, for kernels that
+ * synchronise less than the whole block at a time.  Between blocks, releases and acquisitions through a
+ * location in memory tell.  They are kept only from the first fence on, so that kernels without fences cost
+ * nothing more.
  *
- * A release by thread t of block b at time T covers what t itself did before its fence, what b's other threads did
- * before the last barrier before it, and what each of them did before a fence of its own that came before the last
- * barrier before the release: __threadfence() is fence.sc, and the Fence-SC order puts it before the reader's once
- * the reader has seen the release (PTX ISA, 'Fence-SC').  An atomic's read, or a volatile or acquiring load, of the location acquires every
- * release made there before; it is taken as acquiring even where no fence follows, as in the programming guide's own
- * last-block reduction, and the report says so.  What a block had acquired before it released is passed on with the release, so
- * that a message may go from block to block. */
+ * A release by thread t of block b at time T covers three things: what t did before its fence; what the other
+ * threads of b did before the last barrier before that fence; and what each of them did before a fence of its
+ * own that came before the last barrier before the release.  The last holds because __threadfence() is
+ * fence.sc, and the Fence-SC order puts it before the reader's fence once the reader has seen the release
+ * (PTX ISA, 'Fence-SC').  A read of the location by an atomic operation, or by a volatile or acquiring load,
+ * acquires every release made there before.  It counts as acquiring also where no fence follows, as in the
+ * programming guide's own last-block reduction, and the report says so.  A release also passes on what its
+ * block had acquired before, so that a message may go from block to block.
+ *
+ * On the machine's thread. */
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
@@ -16,7 +20,7 @@
 
 /* Clocks within a block -------------------------------------------------------------------------------------- */
 
-#define BARRIERS 16u /* of a block */
+#define BARRIERS 16u /* of each block */
 
 machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
                                      bool asynchronous) {
@@ -51,7 +55,7 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
    machine_release(run, clocks, clocks->bytes);
 }
 
-/* After a barrier of the whole block, older accesses cannot race. */
+/* After a barrier of the whole block, earlier accesses race with nothing. */
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
    if (!clocks->knowledge)
       memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
@@ -88,8 +92,9 @@ void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
       }
 }
 
-/* A whole warp arrives at a barrier, so its lanes are ordered among each other too.  The warp's clock is the block's time, with
- * which global accesses are recorded, so the clock also decides which of those came before. */
+/* A whole warp arrives at a barrier, so its lanes are also ordered among each other.  The warp's clock is the
+ * block's time, which records of global accesses hold, so the clock also decides which of those accesses came
+ * before. */
 void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
    machine_clocks_t *clocks = block->clocks;
    uint32_t *joined = clocks->barrier + (size_t)barrier * clocks->warps,
@@ -129,7 +134,7 @@ void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
       machine_knowledge_complete(block, barrier);
 }
 
-/* Whether a warp knows, by mbarriers too, of another one's arrival at that time. */
+/* Whether a warp knows, through mbarriers too, of another warp's arrival at that time. */
 static bool knows_arrival(const machine_block_t *block, uint32_t warp, uint32_t other, uint32_t time) {
    const machine_warp_t *who = &block->warps[warp];
    const uint32_t lane = who->alive ? (uint32_t)__builtin_ctz(who->alive) : 0;
@@ -147,7 +152,7 @@ uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uin
    return PTX_NONE;
 }
 
-/* Of all threads but one: whether a thread knows what they did up to a time. */
+/* Whether a thread knows what all other threads did up to a time. */
 static bool knows_all(const machine_knowledge_t *knowledge, uint32_t me, uint32_t time) {
    for (uint32_t t = 0; t < knowledge->threads; t++)
       if (!machine_knows(knowledge, me, t, time))
@@ -185,23 +190,24 @@ bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t 
 /* Between blocks ------------------------------------------------------------------------------------------------ */
 
 typedef struct release {
-   uint64_t serial;       /* block */
-   uint32_t thread, time; /* of the fence: earlier accesses of the thread are covered */
-   uint32_t barrier_time; /* and accesses of any thread of the block before this */
-   uint32_t next;         /* older release of the same block on any location; PTX_NONE */
+   uint64_t serial;       /* of the block */
+   uint32_t thread, time; /* of its fence: the release covers earlier accesses of this thread */
+   uint32_t barrier_time; /* and accesses of any thread of the block before this time */
+   uint32_t next;         /* the next older release in the same slot of by_block; PTX_NONE */
    uint32_t location, position;
-   uint32_t fences, threads; /* first of the block's fence times in machine_sync.fences, PTX_NONE; how many */
+   /* The block's fence times in machine_sync.fences: the first, or PTX_NONE; how many. */
+   uint32_t fences, threads;
 } release_t;
 
-/* What a location's releases pass on in addition to their own block's accesses: from the release at a position on, a thread that
- * acquires this location has also acquired `count` releases of another location. */
+/* What a location's releases pass on beside their own block's accesses: a thread that acquires this location
+ * from the release at `position` on has also acquired `count` releases of another location. */
 typedef struct passed_on {
    uint32_t position, location, count;
 } passed_on_t;
 
 typedef struct location {
    uint64_t address;
-   uint32_t count; /* releases made here */
+   uint32_t count; /* releases made through it */
    passed_on_t *passed;
    uint32_t passed_count, passed_room;
 } location_t;
@@ -213,13 +219,14 @@ struct machine_sync {
    uint32_t release_count, release_room;
    uint32_t *fences; /* copies of machine_block_t.fenced */
    uint32_t fence_count, fence_room;
-   uint32_t *by_block; /* hash of serial -> newest release */
+   uint32_t *by_block; /* by serial modulo block_slots: the newest release */
    uint32_t block_slots;
 };
 
 struct machine_acquired {
    uint32_t location, count; /* the releases 0 .. count - 1 of the location */
-   uint32_t thread, time;    /* who, when: others of the block after the next barrier */
+   /* Who acquired them and when; other threads of the block have them after the next barrier. */
+   uint32_t thread, time;
 };
 
 #define BLOCK_SLOTS 4096
@@ -268,7 +275,7 @@ static bool grow(void **array, uint32_t count, uint32_t *room, size_t size) {
    return true;
 }
 
-/* Few locations synchronise; they are searched in order. */
+/* Finds or makes a location.  Few locations synchronise, so they are searched in order. */
 static uint32_t location_of(struct machine_sync *sync, uint64_t address, bool make) {
    for (uint32_t n = 0; n < sync->location_count; n++)
       if (sync->locations[n].address == address)
@@ -284,13 +291,14 @@ void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
    machine_block_t *block = warp->block;
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1) {
-         warp->fence_time[l] = block->time + 1; /* accesses at times below this are covered */
+         warp->fence_time[l] = block->time + 1; /* the fence covers accesses at earlier times */
          warp->fence_barrier[l] = block->barrier_time;
       }
    machine_tick(block);
 }
 
-/* A barrier of the whole block: from now on any of its threads announces what the others have fenced. */
+/* A barrier of the whole block: from now on a release by any of its threads covers what the others have
+ * fenced. */
 void machine_sync_barrier(machine_block_t *block) {
    if (!block->launch->program->fences || !block->run->races)
       return;
@@ -311,7 +319,7 @@ void machine_sync_barrier(machine_block_t *block) {
    }
 }
 
-/* Keeps the block's fence times for its releases, once for all that follow one barrier. */
+/* Keeps a copy of the block's fence times, one for all releases that follow a barrier. */
 static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    if (!block->fenced_any || block->fenced_copy != PTX_NONE)
       return true;
@@ -324,7 +332,7 @@ static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    return true;
 }
 
-/* Whether the release covers what a thread of its block (thread + 1, as names have it) did at that time. */
+/* Whether the release covers what a thread of its block (thread + 1, as in records) did at that time. */
 static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
                    uint32_t time) {
    return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
@@ -332,14 +340,15 @@ static bool covers(const struct machine_sync *sync, const release_t *release, ui
            time < sync->fences[release->fences + thread - 1]);
 }
 
-/* Lists are searched in order, and a kernel that synchronises all the time makes them long: so many steps count as a thread-instruction. */
+/* Lists are searched in order, and a kernel that synchronises all the time makes them long.  So many steps
+ * count as one thread-instruction. */
 #define STEPS_OF_WORK 8u
 
 static void count_steps(machine_run_t *run, uint64_t steps) {
    run->burden += 1 + steps / STEPS_OF_WORK;
 }
 
-/* What the releasing block had acquired where the release covers it. */
+/* Passes on what the releasing block had acquired, where the release covers the acquisition. */
 static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
    location_t *to = &sync->locations[release->location];
    uint64_t steps = sync->location_count + block->acquired_count;
@@ -361,7 +370,7 @@ static bool pass_on(struct machine_sync *sync, const machine_block_t *block, con
 
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced) {
    machine_block_t *block = warp->block;
-   if (fenced) { /* a release of its own: everything up to here */
+   if (fenced) { /* the operation is itself a release, of everything up to here */
       warp->fence_time[lane] = machine_tick(block);
       warp->fence_barrier[lane] = block->barrier_time;
    }
@@ -394,7 +403,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
 static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
-   count_steps(block->run, block->acquired_count); /* most often it looks at all */
+   count_steps(block->run, block->acquired_count); /* it mostly looks at all of them */
    for (uint32_t n = block->acquired_count; n-- > 0;) {
       struct machine_acquired *known = &block->acquired[n];
       if (known->location != location || known->thread != thread || known->time < block->barrier_time)
@@ -402,7 +411,8 @@ static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t co
       if (known->count >= count)
          return true;
       if (known->time != block->time)
-         break; /* knowledge from before a fence is kept apart from knowledge after it */
+         /* What was acquired before a fence stays apart from what was acquired after it. */
+         break;
       known->count = count;
       return true;
    }

@@ -1,13 +1,15 @@
-/* A warp's plain accesses to shared memory at once, where clocks keep the order (races.h).  The lanes know the same, as they do after each
- * barrier, so that what one of them may do the others may do too.  Who did what is then recorded as by one lane after the other.  Where the
- * lanes know different things, or something is not ordered, it is left to the lane by lane way, which reports it: to record an access twice
- * is to record it once.  On the machine's thread. */
+/* Records a warp's plain accesses to shared memory at once, where clocks keep the order (races.h).  After
+ * each barrier the lanes of a warp know the same, so what one of them may do the others may do too.  The
+ * record is then as if one lane after the other had made the access.  Where the lanes know different things,
+ * or an access is not ordered, this file leaves it to the slow path, which looks lane by lane and reports.
+ * It may have recorded a part already; recording an access twice changes nothing.  On the machine's
+ * thread. */
 #include "machine/races/knowledge.h"
 #include "machine/races/races.h"
 
 typedef struct row {
    machine_warp_t *warp;
-   const uint32_t *knows; /* up to which of its clocks, by thread */
+   const uint32_t *knows; /* by thread: up to which of its clocks the lanes know what it did */
 } row_t;
 
 bool machine_shared_rows(const machine_block_t *block) {
@@ -15,7 +17,7 @@ bool machine_shared_rows(const machine_block_t *block) {
           !block->launch->program->asynchronous;
 }
 
-/* False when the lanes know different things. */
+/* Finds the row that the lanes share; false when they know different things. */
 static bool find_row(machine_warp_t *warp, uint32_t mask, row_t *row) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t *of = knowledge->of + warp->first_thread, number = of[__builtin_ctz(mask)];
@@ -26,7 +28,7 @@ static bool find_row(machine_warp_t *warp, uint32_t mask, row_t *row) {
    return !different;
 }
 
-/* Whether what lanes of a warp did up to a clock is known; but for one's own. */
+/* Whether the row has what the lanes of a warp did up to a clock.  own: a thread that is left out. */
 static bool are_known(const row_t *row, uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t own) {
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t thread = warp * LANES + (uint32_t)__builtin_ctz(left);
@@ -36,7 +38,7 @@ static bool are_known(const row_t *row, uint32_t warp, uint32_t lanes, uint32_t 
    return true;
 }
 
-/* Whether all who read the granule come before this thread. */
+/* Whether all readers of the granule come before this thread. */
 static bool readers_known(const row_t *row, const machine_shared_record_t *record, uint32_t granule,
                           uint32_t own) {
    const machine_lanes_t *readers = &record->readers;
@@ -52,7 +54,8 @@ static bool readers_known(const row_t *row, const machine_shared_record_t *recor
    return spread != NULL;
 }
 
-/* The lanes join those of their warp that read before them, which the first lane may cover. */
+/* Adds the lanes to those of their warp that read before.  If all of these come before the first lane, the
+ * new lanes replace them. */
 static machine_spread_t join_readers(const row_t *row, machine_spread_t those,
                                      const machine_spread_t *lanes) {
    const machine_warp_t *warp = row->warp;
@@ -90,7 +93,8 @@ static bool note_readers(const row_t *row, machine_shared_record_t *record, uint
    return true;
 }
 
-/* One granule, by one lane or by several that read it. */
+/* Records an access to one granule, by one lane or by several lanes that read it.  False when it is not
+ * ordered. */
 static bool note_granule(const row_t *row, uint32_t granule, const machine_spread_t *lanes, bool store) {
    machine_block_t *block = row->warp->block;
    machine_shared_record_t *record = &block->shared_records[granule];
@@ -144,6 +148,6 @@ bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uin
       covered |= (uint32_t)(knows[l] >= own[l]) & one_of_them;
       all.clock = clock > all.clock ? clock : all.clock;
    }
-   return !covered && /* one of them would cover another */
+   return !covered && /* else one of the lanes would replace another */
           note_bytes(&row, offset[__builtin_ctz(mask)], bytes, &all, false);
 }
