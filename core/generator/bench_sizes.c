@@ -1,4 +1,4 @@
-/* Sizes and elements in the bench cases, for choices between schedules.  Pure functions. */
+/* Sizes, and numbers of elements, in the bench cases, by which schedules are chosen.  Pure functions. */
 #include "generator/starts.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* Kernels that compute a convolution by warpgroups.  A block owns a rectangle of pixels of one image, and some channels.  One thread of the
- * last warpgroup brings the part of the image that the rectangle sees, some channels at a time, and for each tap of the window the weight's high
- * and low parts.  Each warp of the others loads its pixels from that part, as a tap moves them, splits them in registers, and multiplies.  One
- * thread writes the text. */
+/* Kernels that compute a convolution by warpgroups.  A block owns a rectangle of pixels of one image and some
+ * channels of the output.  One thread of the last warpgroup copies the part of the image under the
+ * rectangle's windows, some channels at a time, and for each tap of the window the high and low parts of the
+ * weight.  Each warp of the other warpgroups loads its pixels from that part, shifted by the tap, splits them
+ * in registers, and multiplies.  One thread writes the text. */
 #include "generator/convolution_tile.h"
 
 #include "generator/convolution_image.h"
@@ -28,7 +29,8 @@ static const rkb_index_t *count_of(rkb_writer_t *writer, const rkb_convolution_t
    return rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, count, tile->images);
 }
 
-/* Opens the tiles of a block: one, or each in turn that no other block of the grid takes. */
+/* Opens the loop over a block's tiles: its only tile, or in turn each tile that no other block of the grid
+ * takes. */
 static void open_tiles(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const char *blocks[3];
    for (uint32_t i = 0; i < 3; i++)
@@ -67,7 +69,8 @@ static void close_taps(rkb_writer_t *writer, const rkb_convolution_t *tile) {
       rkb_write_close(writer);
 }
 
-/* Opens the phases of a tile, and says through how many taps each is seen, and which the first one is. */
+/* Opens the loop over the phases of a tile.  The text says how many taps reach each phase, and which tap is
+ * the first. */
 static void open_phases(rkb_writer_t *writer, rkb_convolution_t *tile) {
    static const char *const words[] = {"down", "along"};
    const rkb_convolution_extent_t *e = &tile->extent;
@@ -92,13 +95,13 @@ static void close_phases(rkb_writer_t *writer, const rkb_convolution_t *tile) {
       rkb_write_close(writer);
 }
 
-/* Whether places of some phases are seen through no tap: the window is smaller than the stride. */
+/* Whether no tap reaches the places of some phases, because the window is smaller than the stride. */
 static bool leaves_unseen(const rkb_convolution_extent_t *e) {
    return e->in_phases &&
           (e->window[RKB_CONVOLUTION_DOWN] < e->stride || e->window[RKB_CONVOLUTION_ALONG] < e->stride);
 }
 
-/* Opens the parts of the channels that are summed. */
+/* Opens the loop over parts of the channels that are summed. */
 static void open_channels(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    rkb_write_open(writer, false, "for (index k_first = 0; k_first < %s%s; k_first += %d)",
                   rkb_writer_uniform(writer, tile->channels),
@@ -116,7 +119,7 @@ static void write_next_part(rkb_writer_t *writer) {
    rkb_write(writer, "part_turn ^= part_stage == 0;");
 }
 
-/* The thread that copies. */
+/* Writes the code of the thread that copies. */
 static void write_producer(rkb_writer_t *writer, rkb_convolution_t *tile) {
    const int64_t *d = tile->d;
    const rkb_convolution_extent_t *e = &tile->extent;
@@ -163,7 +166,8 @@ static void write_producer(rkb_writer_t *writer, rkb_convolution_t *tile) {
    rkb_write_close(writer);
 }
 
-/* Where the pixels of a tap lie from those of the tap nearest to the part's first pixel: "tap / 3 * 40 + tap % 3". */
+/* The distance of a tap's pixels from the pixels of the tap nearest to the part's first pixel: "tap / 3 * 40
+ * + tap % 3". */
 static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const char *sum = "";
@@ -190,7 +194,7 @@ static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile
    return sum;
 }
 
-/* Where the i-th 16 pixels of a warp lie from its first ones, as so many pixels of a row are apart. */
+/* The distance of a warp's i-th 16 pixels from its first pixels, where a row's pixels are so far apart. */
 static const char *square_of(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
    const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS),
                    apart = (long long)rkb_convolution_apart(e), width = (long long)e->width * apart,
@@ -224,7 +228,7 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write(writer, "products_begin();");
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int i = 0; i < %lld; i++) {", squares);
-   for (int part = 0; part < 3; part++) /* the small ones first */
+   for (int part = 0; part < 3; part++) /* the small terms first */
       rkb_write(writer, "   add_held_tf32x3_n%lld(sums[i], %s[i], matrix(%s + step * %d, 16));", columns,
                 part == 0 ? "low" : "high",
                 part == 1 ? rkb_arena_format(writer->arena, "taken + %lld",
@@ -238,7 +242,7 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
 }
 
-/* Gives the stage before the one at hand back. */
+/* Gives back the stage before the current one. */
 static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
    rkb_write(writer, "__syncwarp();");
    rkb_write(writer, "if (%slane == 0)", condition);
@@ -246,7 +250,8 @@ static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, cons
              (long long)tile->d[RKB_STAGES] - 1);
 }
 
-/* The sums of a tile.  The products of a tap's last step are on their way while the next tap's weights are waited for. */
+/* Writes the sums of a tile.  The products of a tap's last step are in flight while the next tap's weights
+ * are waited for. */
 static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    rkb_indices_t *indices = &writer->indices;
@@ -288,7 +293,8 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    write_free(writer, tile, leaves_unseen(e) ? "taps_down * taps_along > 0 && " : "");
 }
 
-/* A lane has two neighbouring channels of eight, and a warp stores eight neighbouring pixels of each of four: whole sectors. */
+/* Stores the sums.  Of eight channels a lane has two neighbouring ones, and a warp stores eight neighbouring
+ * pixels of each of four channels: whole sectors. */
 static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_product_dims_t *rows = &tile->product.row;
@@ -315,7 +321,7 @@ static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    rkb_write(writer,
              "const index %s = p_first + warp_down%s, %s = q_first + warp_along%s + half * 8 + lane / 4;", p,
              down, q, along);
-   /* What needs the channel alone is loaded before this: the pixel is known inside. */
+   /* Values that depend on the channel only are loaded before this block; inside it the pixel is known. */
    rkb_write_open(writer, false, "if (%s < %s && %s < %s)", p, rkb_writer_uniform(writer, rows->extent[1]), q,
                   rkb_writer_uniform(writer, rows->extent[2]));
    row[1] = rkb_writer_variable(writer, p, rows->extent[1]);
@@ -346,7 +352,7 @@ static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
    rkb_write(writer, "__syncthreads();");
 }
 
-/* Where a warp's pixels begin in the tile. */
+/* Writes where a warp's pixels begin in the tile. */
 static void write_warp(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
    const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS),
                    squares = (long long)e->squares;

@@ -1,5 +1,6 @@
-/* Launches that compute a convolution of floats by warpgroups (Hopper), where pixels come last in memory: a part of the image lies in shared
- * memory as it lies in memory, all taps of the window read it there, and the pixels are the rows that warpgroups split in registers.  One
+/* Launches that compute a convolution of floats by warpgroups (Hopper), where pixels are the last dim in
+ * memory.  A part of the image lies in shared memory in the same order as in memory.  All taps of the window
+ * read it there, and warpgroups split the pixels, which are the rows of the product, in registers.  One
  * thread. */
 #ifndef RKB_GENERATOR_CONVOLUTION_TILE_H
 #define RKB_GENERATOR_CONVOLUTION_TILE_H

@@ -30,7 +30,8 @@ static void close_graph(written_t *written) {
    rkb_graph_close(written->graph);
 }
 
-/* Reads the schedule of a kernel.  False: it has none of this task, or its text is not what the schedule gives: it was edited. */
+/* Reads the schedule of a kernel.  False: the kernel has no schedule of this task, or its text was edited and
+ * is not what the schedule gives. */
 static bool read_schedule(written_t *written, const char *source, rkb_schedule_t *schedule) {
    rkb_error_t ignored;
    char *again = NULL;
@@ -60,7 +61,8 @@ int rkb_generator_start(const rkb_generator_t *generator, const char *name, char
       return status;
    if (rkb_schedule_start(written.graph, &written.target, which, written.schedule))
       status = write_text(&written, source, err);
-   if (status == RKB_ERR_INVALID) /* not the caller's mistake: another start may be written */
+   /* Not the caller's mistake: a kernel from another start may be possible. */
+   if (status == RKB_ERR_INVALID)
       status = err->status = RKB_ERR_LIMIT;
    close_graph(&written);
    return status;

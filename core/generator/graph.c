@@ -1,4 +1,5 @@
-/* Reads the reference's programs of all probes into one graph with symbolic sizes.  One thread while it is read. */
+/* Reads the reference's programs of all probes into one graph with symbolic sizes.  One thread while the
+ * graph is read. */
 #include "generator/graph.h"
 
 #include <ctype.h>
@@ -10,9 +11,9 @@
 typedef struct reader {
    rkb_graph_t *graph;
    const rkb_program_t *programs[RKB_PROBES];
-   uint32_t *made; /* by the program's value: the graph's node */
+   uint32_t *made; /* by the program's value: its node in the graph */
    uint32_t room;
-   char why[400]; /* not empty: it failed */
+   char why[400]; /* why reading failed; empty: it has not failed */
 } reader_t;
 
 static uint32_t fail(reader_t *reader, const char *fmt, ...) RKB_PRINTF(2, 3);
@@ -26,7 +27,7 @@ static uint32_t fail(reader_t *reader, const char *fmt, ...) {
    return 0;
 }
 
-/* Words of C++ and of the generated text, which no value may be called. */
+/* Whether a name is a word of C++ or of the generated text, which no value may have as its name. */
 static bool is_taken(const rkb_graph_t *graph, const char *name) {
    static const char *const words[] = {
       "auto",    "bool",     "break",    "case",   "char",    "class",  "const",    "continue", "default",
@@ -85,7 +86,7 @@ static bool same_real(const rkb_real_t *a, const rkb_real_t *b) {
           (a->text == b->text || (a->text && b->text && strcmp(a->text, b->text) == 0));
 }
 
-/* Whether both compute the same: a gradient names parts of the forward pass again. */
+/* Whether both nodes compute the same value.  A gradient names parts of the forward pass again. */
 static bool same_node(const rkb_node_t *a, const rkb_node_t *b) {
    bool same = a->kind == b->kind && a->kind != RKB_NODE_INPUT && strcmp(a->operation, b->operation) == 0 &&
                strcmp(a->operation, "copy") != 0 && a->rank == b->rank && a->dtype == b->dtype &&
@@ -132,14 +133,14 @@ static uint32_t integer_of(reader_t *reader, uint32_t node, uint32_t which) {
                                     reader->programs[0]->nodes[node].operation->name, (long long)at[0]);
 }
 
-/* A step inside one operation: narrow types are for what the task's graph names. */
+/* The node is a step inside one operation.  Only values that the task's graph names have narrow types. */
 static void take_shape(rkb_node_t *node, const rkb_node_t *like) {
    node->rank = like->rank;
    memcpy(node->shape, like->shape, sizeof node->shape);
    node->dtype = rkb_dtype_narrow(like->dtype) ? RKB_F32 : like->dtype;
 }
 
-/* Smaller graphs of a composite operation's nodes. */
+/* Composite operations as nodes. */
 
 static bool is_one(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
@@ -179,7 +180,7 @@ static uint32_t reduce_of(reader_t *reader, const char *operation, const char *n
    return add(reader, &node);
 }
 
-/* Whether a value of so many dims is the same for all terms of a sum over these. */
+/* Whether a value is the same for all terms of a sum over the dims of mask. */
 static bool is_factor_of_sum(const rkb_graph_t *graph, uint32_t value, uint32_t rank, uint64_t mask) {
    const rkb_node_t *node = &graph->nodes[value];
    bool same = node->rank == rank && mask;
@@ -188,8 +189,9 @@ static bool is_factor_of_sum(const rkb_graph_t *graph, uint32_t value, uint32_t 
    return same;
 }
 
-/* A sum of products with a factor that all its terms have is that factor times the sum of the rest, which need not wait for it.  This rounds otherwise:
- * only where results are rounded to 11 bits or fewer, and not where the task's graph names the products. */
+/* A factor that all terms of a sum share can be taken out of the sum, which then need not wait for it.  The
+ * result is rounded differently.  So this is done only where results are rounded to 11 bits or fewer, and not
+ * where the task's graph names the products. */
 static uint32_t sum_of(reader_t *reader, const char *name, uint32_t x, uint64_t mask) {
    const rkb_graph_t *graph = reader->graph;
    const rkb_node_t *term = &graph->nodes[x];
@@ -308,7 +310,7 @@ static uint32_t reshaped(reader_t *reader, const char *name, uint32_t from, uint
    return add(reader, &node);
 }
 
-/* The dims of a mask.  A dim of size 1 may be in it or not: it says the same. */
+/* The dims of a mask.  A dim of size 1 may be in the mask or not; both mean the same. */
 static uint64_t mask_of(reader_t *reader, uint32_t number) {
    const rkb_program_node_t *first = &reader->programs[0]->nodes[number];
    uint64_t in = 0, out = 0;
@@ -332,7 +334,8 @@ static uint64_t dim_mask(reader_t *reader, uint32_t number) {
    return UINT64_C(1) << dim;
 }
 
-/* What a sum over the places adds to which one element comes: that element, or RKB_NO_NODE if a value is no such places. */
+/* Where a sum runs over places to which one element goes: that element.  RKB_NO_NODE if the value has no such
+ * places. */
 static uint32_t only_term(const rkb_graph_t *graph, uint32_t x, uint64_t mask) {
    const rkb_node_t *put = &graph->nodes[x];
    if (put->kind != RKB_NODE_PUT || put->input_count != 2 || mask != UINT64_C(1) << graph->sizes.list[put->integers[0]].at[0])
@@ -344,7 +347,7 @@ static uint32_t only_term(const rkb_graph_t *graph, uint32_t x, uint64_t mask) {
    return same ? put->inputs[0] : RKB_NO_NODE;
 }
 
-/* A reduction, or a node computed from several; its result has the program's shape. */
+/* Reads a reduction, which may become several nodes.  The result has the program's shape. */
 static uint32_t read_reduction(reader_t *reader, uint32_t number, const char *name) {
    const rkb_program_node_t *from = &reader->programs[0]->nodes[number];
    const char *operation = from->operation->name;
@@ -375,7 +378,8 @@ static bool is_reduction(const char *operation) {
    return false;
 }
 
-/* Whether an operation's number decides what is computed (which dim, which order), so that a kernel's text is for one value of it. */
+/* Whether an operation's number decides what is computed (which dim, which order), so that the text of a
+ * kernel is right for one value only. */
 static bool is_fixed(const rkb_node_t *node, uint32_t which) {
    switch (node->kind) {
    case RKB_NODE_PERMUTE: return node->rank != 2; /* the two orders of two dims are one expression */
@@ -403,7 +407,8 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
    const rkb_program_node_t *from = &program->nodes[number];
    const rkb_program_value_t *value = &program->values[from->output];
    const char *operation = from->operation->name, *name = *value->name ? value->name : operation;
-   if (strcmp(operation, "allowance") == 0 || strcmp(operation, "detach") == 0) /* wider bounds, or no gradient: the same value */
+   /* These change bounds or gradients and not the value. */
+   if (strcmp(operation, "allowance") == 0 || strcmp(operation, "detach") == 0)
       return reader->made[from->inputs[0]];
    if (is_reduction(operation))
       return read_reduction(reader, number, name);
@@ -441,18 +446,18 @@ static uint32_t read_node(reader_t *reader, uint32_t number) {
          if (r == 0)
             return fail(reader, "no expression was found for a number of %s (%.9g in one case)", operation,
                         at[0]);
-         continue; /* the second is how far a kernel's number may lie from the first */
+         continue; /* the second number is how far a kernel's may differ from the first */
       }
       node.real_count = r + 1;
    }
-   /* One element along the dim: each place knows by itself whether it comes there. */
+   /* One element along the dim: each place can tell by itself whether the element goes there. */
    if (node.kind == RKB_NODE_SCATTER &&
        is_one(reader->graph, reader->graph->nodes[node.inputs[1]].shape[reader->graph->sizes.list[node.integers[0]].at[0]]))
       node.kind = RKB_NODE_PUT;
    if (!rkb_node_is_product(&node) || from->input_count < 3)
       return add(reader, &node);
-   /* The third operand is added to the sums, stretched to the shape of the frame: written as an addition of its own, which the launch of
-    * the product takes in. */
+   /* The third operand is added to the sums, stretched to their shape.  It becomes an addition of its own,
+    * which the launch of the product takes in. */
    node.input_count = 2;
    const uint32_t addend = reader->made[from->inputs[2]], product = add(reader, &node);
    const uint32_t framed = reshaped(reader, rkb_arena_format(reader->graph->arena, "%s_framed", name), product, from->addend_frame);
@@ -481,7 +486,7 @@ static void read_inputs(reader_t *reader) {
    }
 }
 
-/* An output that is an input, or that another output is too, gets a node of its own, which copies. */
+/* An output that is also an input, or also another output, gets a node of its own, which copies. */
 static void read_outputs(reader_t *reader) {
    const rkb_program_t *program = reader->programs[0];
    rkb_graph_t *graph = reader->graph;
@@ -505,7 +510,7 @@ static void read_outputs(reader_t *reader) {
    graph->output_count = count;
 }
 
-/* Refuses what there is no text for, where an output needs it. */
+/* Refuses operations without a text, where an output needs them. */
 static void check_texts(reader_t *reader) {
    const rkb_graph_t *graph = reader->graph;
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
@@ -547,7 +552,7 @@ int rkb_graph_open(const rkb_task_t *task, rkb_graph_t **made, rkb_error_t *err)
    graph->precision = rkb_task_info(task)->precision;
    graph->nodes = rkb_arena_array(arena, RKB_MAX_GRAPH_NODES, sizeof *graph->nodes);
    reader.made = rkb_arena_array(arena, program->value_count + 1, sizeof *reader.made);
-   /* An output's tensor keeps its name: no value may take it. */
+   /* An output's tensor keeps its name, so no value may take that name. */
    graph->outputs = rkb_arena_array(arena, program->tensor_count + 1, sizeof *graph->outputs);
    for (uint32_t t = 0; t < program->tensor_count; t++)
       if (program->outputs[t] != RKB_NO_VALUE && graph->sizes.probes[0]->view.tensors[t].role == RKB_OUT)

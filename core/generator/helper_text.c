@@ -1,4 +1,4 @@
-/* Device functions that the code of kernels calls, beside those of fragments.c: constant texts. */
+/* Device functions that the code of kernels calls, except those of fragments.c: constant texts. */
 #include "generator/helper_text.h"
 
 #include <stdio.h>
@@ -179,7 +179,7 @@ static void add_before(const char *code, const char *word, char sign, const char
       rkb_text_format(out, before_helper, word, word, sign, nothing, nothing, sign, sign);
 }
 
-/* The helper for sums, or the same for the largest or smallest. */
+/* Appends the helper for sums, or a copy of it for the largest or the smallest element. */
 static void add_reduction(rkb_text_t *out, const char *helper, const char *word, const char *function) {
    for (const char *c = helper; *c;) {
       if (function && strncmp(c, "_sum(", 5) == 0) {
@@ -197,7 +197,8 @@ static void add_reduction(rkb_text_t *out, const char *helper, const char *word,
    }
 }
 
-/* PyTorch's maximum of NaN and anything is NaN, and fmaxf's is the other number. */
+/* Appends a maximum or minimum as PyTorch defines it: of NaN and a number it is NaN.  fmaxf gives the
+ * number. */
 static void add_extremum(const char *code, const char *name, const char *word, const char *opcode, rkb_text_t *out) {
    char call[24], nested[24], reduction[24];
    snprintf(call, sizeof call, " %s(", name);

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* Appends those that the code calls, each after what it calls itself. */
+/* Appends the functions that the code calls, each after the functions that it calls itself. */
 void rkb_helpers_add(const char *code, rkb_text_t *out);
 
 #endif

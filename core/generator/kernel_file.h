@@ -1,4 +1,5 @@
-/* A kernel file while it is written: what kernel_text.c and kernel_variants.c share.  One thread a graph. */
+/* A kernel file while it is written: the state that kernel_text.c and kernel_variants.c share.  One thread
+ * for each graph. */
 #ifndef RKB_GENERATOR_KERNEL_FILE_H
 #define RKB_GENERATOR_KERNEL_FILE_H
 
@@ -15,19 +16,28 @@ typedef struct rkb_kernel_file {
    rkb_arena_t *arena;
    rkb_storage_t *storage, *targets;
    rkb_text_t code, launches, scratch, maps;
-   rkb_parameter_text_t map_list[RKB_MOST_MAPS]; /* each once: name and argument, its entry in the manifest */
+   /* Each map once: its name, and as argument its entry in the manifest. */
+   rkb_parameter_text_t map_list[RKB_MOST_MAPS];
    uint32_t map_count;
    int64_t shared_bytes;
-   bool one_width; /* so many launches that each has but one width of indices, the wider where the domain needs it */
-   int64_t parts;   /* of a split reduction, of the launch at hand */
-   const char *stretches; /* as the writer's, of the launch at hand */
+   /* There are so many launches that each gets one width of indices only: the wider, where the domain needs
+    * it. */
+   bool one_width;
+   int64_t parts;         /* parts of the current launch's split reduction */
+   const char *stretches; /* the current launch's, as in the writer */
    bool wide_bench; /* a bench case may need the wider indices */
-   bool depends;    /* kernels of the launch at hand may begin before those in front of them have ended */
-   bool goes_on;    /* the next entry of the manifest is for cases that the one before leaves */
-   const char *taken; /* the entries' own conditions since it was NULL, or'ed, of one without its `also`; NULL: one has neither */
-   const char *also; /* what must hold besides for every entry; NULL: nothing */
-   const char *scratch_bytes; /* of the buffers so far, in the manifest's language; NULL: none */
-   const char *functions[RKB_MOST_FUNCTIONS]; /* of launches that share a kernel: those that are written */
+   /* Kernels of the current launch may begin before the kernels in front of them have ended. */
+   bool depends;
+   /* The next entry of the manifest is for the cases that the entry before it leaves. */
+   bool goes_on;
+   /* The conditions of the entries since this was set to NULL, joined by `or`, without their `also`.  NULL:
+    * one of them has no condition. */
+   const char *taken;
+   const char *also; /* a further condition of every entry; NULL: none */
+   /* Bytes of the scratch buffers so far, in the manifest's language; NULL: none. */
+   const char *scratch_bytes;
+   /* Of launches that share a kernel: the functions that are written already. */
+   const char *functions[RKB_MOST_FUNCTIONS];
    uint32_t function_count;
    char why[256];
 } rkb_kernel_file_t;
@@ -47,11 +57,11 @@ typedef struct rkb_kernel_part {
    const rkb_launch_t *launch;
    rkb_write_kernel_t write;
    const char *name;
-   int64_t parts; /* as the file's */
+   int64_t parts; /* as in the file */
 } rkb_kernel_part_t;
 
-/* Products of few multiply-adds (kernel_small.c): how many a case has, in the manifest's language, and the kernel and its entry; when:
- * the condition of so few. */
+/* Products of few multiply-adds (kernel_small.c): how many a case has, in the manifest's language; and the
+ * kernel with its entry.  when: the condition for so few. */
 const char *rkb_kernel_work(rkb_kernel_file_t *file, const rkb_launch_t *launch);
 bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, const char *when);
 
@@ -62,28 +72,34 @@ const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node);
 /* Appends a buffer of scratch. */
 void rkb_kernel_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtype, const char *elements);
 
-/* Append the kernels of a launch, called after base, and its entries in the manifest.  False: not legal, and the file's why says so. */
+/* Append the kernels of a launch, whose names begin with base, and their entries in the manifest.  False: the
+ * launch is not legal, and the file's why says so. */
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base);
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
-/* Those of a launch's second tile alone, where tensor maps describe both factors.  Returns the condition under which one of them is taken,
- * of those under which the second tile is faster; NULL: not legal. */
+/* Appends the kernels of a launch's second tile only, where tensor maps describe both factors.  faster: the
+ * condition under which the second tile is faster.  Returns the condition under which a case takes one of
+ * these kernels; NULL: the launch is not legal. */
 const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base, const char *faster);
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
-/* Appends the kernel that launches share, its blocks divided among them (kernel_beside.c), and its entries in the manifest.  small: the
- * condition under which products are computed as small ones, or NULL. */
+/* Appends a kernel that several launches share, each with a range of its blocks (kernel_beside.c), and its
+ * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL. */
 bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small);
 
-/* What both kinds are made of.  The way of most elements an access, or kept rows; false: it is the one that is right everywhere. */
+/* Parts of both kinds.  Finds the variant with the most elements in an access, or with kept rows.  False:
+ * that is the variant which is right everywhere. */
 bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest);
-/* The text of a kernel's body; the caller closes the writer.  NULL: not legal, and the file's why says so. */
+/* The text of a kernel's body; the caller closes the writer.  NULL: the launch is not legal, and the file's
+ * why says so. */
 const char *rkb_kernel_body(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, rkb_write_kernel_t write,
                             const char *name, rkb_writer_t *writer, rkb_kernel_shape_t *shape);
-/* Conditions, in the manifest's language; NULL: none.  When a variant is right, and when 32 bits hold its element numbers. */
+/* Conditions in the manifest's language, NULL for none: when a variant is right, and when 32 bits hold its
+ * element numbers. */
 const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *variant, const rkb_kernel_shape_t *shape);
 const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer);
 const char *rkb_kernel_both(rkb_kernel_file_t *file, const char *a, const char *b);
-/* Append "const float *x, index N) {", that after a kernel's head, and an entry of the manifest. */
+/* Append a list of parameters ("const float *x, index N) {"), the same after a kernel's head, and an entry of
+ * the manifest. */
 void rkb_kernel_parameters(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count);
 void rkb_kernel_signature(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameters, uint32_t count, const rkb_kernel_shape_t *shape,
                           const char *name);

@@ -1,4 +1,4 @@
-/* A schedule as a kernel file.  One thread a graph. */
+/* Writes a schedule as a kernel file.  One thread for each graph. */
 #include "generator/kernel_text.h"
 #include "generator/moments.h"
 #include "generator/other_tile.h"
@@ -15,10 +15,10 @@
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
-#define MOST_BYTES 0x1p38 /* of a buffer: 256 GiB, more than devices of today have */
-#define MANY_LAUNCHES 20u /* a manifest has 64 entries at most, and a launch up to three */
+#define MOST_BYTES 0x1p38 /* most bytes of a buffer: 256 GiB, more than any device has today */
+#define MANY_LAUNCHES 20u /* a manifest has at most 64 entries, and a launch up to three of them */
 
-/* A value that a launch hands on to others. */
+/* Adds the buffer of a value that a launch hands on to other launches. */
 static void hand_on(rkb_kernel_file_t *file, const rkb_node_t *node, uint32_t dtype, const char *elements) {
    const double bytes = rkb_sizes_bench_most(&file->graph->sizes, elements) * (double)rkb_dtype_bytes(dtype);
    rkb_kernel_scratch(file, node->name, dtype, elements);
@@ -44,7 +44,8 @@ static void set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
    }
 }
 
-/* The buffers of a scatter's links: for each place, and for each element that goes somewhere. */
+/* Adds the buffers of a scatter's links: one number for each place, and one for each element that goes to a
+ * place. */
 static void add_links(rkb_kernel_file_t *file, uint32_t scatter) {
    const rkb_node_t *node = &file->graph->nodes[scatter];
    for (uint32_t next = 0; next < 2; next++) {
@@ -57,7 +58,7 @@ static void add_links(rkb_kernel_file_t *file, uint32_t scatter) {
    }
 }
 
-/* The buffers of lists of rows (lists.h), and the launch that fills them. */
+/* Adds the buffers of lists of rows (lists.h) and the launch that fills them. */
 static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name) {
    const uint32_t product = launch->anchors[0];
    rkb_launch_t plain = *launch;
@@ -83,7 +84,7 @@ static bool hands_on(const rkb_launch_t *launch) {
    return stretches_of(launch) > 0 || (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_SEGMENTS]);
 }
 
-/* How many elements a buffer of parts has. */
+/* How many elements a buffer of partial sums has. */
 static const char *parts_text(rkb_kernel_file_t *file, const rkb_launch_t *launch, uint32_t anchor) {
    if (launch->mapping != RKB_MAP_ROW || !launch->decisions[RKB_SEGMENTS])
       return rkb_arena_format(file->arena, "%lld * %s", (long long)file->parts, rkb_kernel_elements_text(file, anchor));
@@ -115,7 +116,8 @@ static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
    return launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel : kernels[launch->mapping];
 }
 
-/* The parts of a launch with a second tile, as many as the case's tile has.  False: not legal. */
+/* Finds the parts of a launch with a second tile: as many as the tile that the case takes has.  False: not
+ * legal. */
 static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const char *refused = rkb_other_refused(file->graph, launch, file->shared_bytes);
    if (refused) {
@@ -126,7 +128,8 @@ static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const int64_t first = launch->decisions[RKB_SPLIT], second = other.decisions[RKB_SPLIT];
    const char *faster = rkb_other_when(file, launch, &other), *name = file->graph->nodes[launch->anchors[0]].name;
    file->parts = first > second ? first : second;
-   if (faster && file->parts > 1) /* where no tensor maps describe the factors of the second, such a case has the first */
+   /* A case where no tensor maps describe the factors of the second tile takes the first tile. */
+   if (faster && file->parts > 1)
       rkb_kernel_scratch(file, rkb_arena_format(file->arena, "%s_parts", name), RKB_F32,
                          first < second ? rkb_arena_format(file->arena, "if(%s, %lld, %lld) * %s", faster, (long long)second, (long long)first,
                                                     rkb_kernel_elements_text(file, launch->anchors[0]))
@@ -134,7 +137,8 @@ static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return faster != NULL;
 }
 
-/* How many stretches a case has: rows that fewer threads keep leave room for as many times more blocks. */
+/* How many stretches a case has.  Where fewer threads keep a row, there is room for as many times more
+ * blocks. */
 static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    rkb_rows_t rows = {.launch = launch};
    rkb_writer_t writer;
@@ -151,7 +155,7 @@ static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *l
    return text;
 }
 
-/* What a launch's kernels are called, once its scratch is there.  NULL: not legal. */
+/* Adds a launch's scratch and returns what its kernels' names begin with.  NULL: not legal. */
 static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    static const char *const words[] = {[RKB_MAP_ELEMENT] = "elements",
                                        [RKB_MAP_ROW] = "rows",
@@ -190,7 +194,8 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    return name;
 }
 
-/* The launch that adds a launch's parts, to be written beside others or alone; plain is its launch.  False: it needs none. */
+/* Makes the launch that adds another launch's parts, to be written beside others or alone.  plain: where it
+ * is made.  False: no such launch is needed. */
 static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name, rkb_launch_t *plain, rkb_kernel_part_t *part) {
    const bool stretches = hands_on(launch);
    *plain = *launch;
@@ -203,7 +208,8 @@ static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const
    return stretches || is_split(file, launch);
 }
 
-/* Conditions on a case's multiply-adds; NULL: no product has a way of its own for few. */
+/* Conditions on a case's number of multiply-adds; NULL: no product has a kernel of its own for few of
+ * them. */
 typedef struct small {
    const char *few, *many;
 } small_t;
@@ -227,7 +233,8 @@ static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
                : (small_t){NULL, NULL};
 }
 
-/* The kernels of a launch's second tile; returns the condition under which a case takes one.  NULL: not legal. */
+/* Writes the kernels of a launch's second tile.  Returns the condition under which a case takes one of them;
+ * NULL: not legal. */
 static const char *write_other(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name, rkb_launch_t *other) {
    *other = rkb_other_launch(file->graph, launch, file->shared_bytes);
    const char *faster = rkb_other_when(file, launch, other), *taken = faster ? rkb_kernel_other_variants(file, other, name, faster) : NULL;
@@ -235,7 +242,8 @@ static const char *write_other(rkb_kernel_file_t *file, const rkb_launch_t *laun
    return taken;
 }
 
-/* Parts of longer rows, what adds them, their elements, and the rows of clusters; each for its own cases. */
+/* Writes the kernels of a launch whose long rows are split: the parts of longer rows, the launch that adds
+ * them, their elements, and the rows of clusters.  Each is for cases of its own. */
 static bool write_longer(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const bool none[RKB_MAX_TENSORS] = {0};
    const rkb_launch_t parts = rkb_longer_parts(launch), elements = rkb_longer_elements(launch), clusters = rkb_longer_clusters(launch);
@@ -310,7 +318,7 @@ static bool write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return good;
 }
 
-/* Launches that share a kernel, and then those that add their parts. */
+/* Writes launches that share a kernel, then the launches that add their parts. */
 static bool write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
    file->depends = false;
    rkb_kernel_part_t *parts = rkb_arena_array(file->arena, count, sizeof *parts), *finishes = rkb_arena_array(file->arena, count, sizeof *finishes);
@@ -357,7 +365,8 @@ static bool reads(const rkb_graph_t *graph, const rkb_storage_t *storage, uint32
    return false;
 }
 
-/* Whether an output that replaces an input must wait: something later reads the input, or its own launch reads it elsewhere. */
+/* Finds outputs that replace an input and must wait, because a later launch reads the input, or because their
+ * own launch reads it at other places. */
 static void find_waits(const rkb_graph_t *graph, const rkb_schedule_t *schedule, bool *through_scratch) {
    for (uint32_t o = 0; o < graph->output_count; o++) {
       uint32_t input = RKB_NO_NODE;
@@ -384,7 +393,7 @@ static void find_waits(const rkb_graph_t *graph, const rkb_schedule_t *schedule,
    }
 }
 
-/* Whether launches may run at once.  False: the file's why says why not. */
+/* Whether launches may run at the same time.  False: the file's why says why not. */
 static bool are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
    const rkb_graph_t *graph = file->graph;
    for (uint32_t i = 0; i < count; i++)
@@ -408,7 +417,7 @@ static bool are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uin
    return true;
 }
 
-/* How many launches from this one on share a kernel. */
+/* How many launches, from this one on, share a kernel. */
 static uint32_t group_at(const rkb_schedule_t *schedule, uint32_t first) {
    uint32_t end = first + 1;
    while (end < schedule->count && schedule->launches[end].decisions[RKB_BESIDE])
@@ -416,7 +425,7 @@ static uint32_t group_at(const rkb_schedule_t *schedule, uint32_t first) {
    return end - first;
 }
 
-/* The last launches bring what waited to its place. */
+/* Writes the last launches, which copy the outputs that waited to their places. */
 static void write_waiting(rkb_kernel_file_t *file, const bool *through_scratch) {
    for (uint32_t o = 0; o < file->graph->output_count; o++) {
       const rkb_output_t *output = &file->graph->outputs[o];

@@ -1,4 +1,5 @@
-/* The ways in which one launch runs: a kernel and its entries in the manifest for each.  One thread a graph. */
+/* The variants of one launch: a kernel and its entries in the manifest for each.  One thread for each
+ * graph. */
 #include "generator/kernel_file.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@
 #include "generator/weight_gradient_tile.h"
 
 #define NARROW_VALUES 4u
-#define MOST_UNROLLED 11 /* places of a window's side */
-#define MOST_BLOCKS 2147483647.0 /* of a launch: what CUDA allows of grid.x */
+#define MOST_UNROLLED 11         /* most places of a window's side that are unrolled */
+#define MOST_BLOCKS 2147483647.0 /* most blocks of a launch: CUDA's limit of grid.x */
 #define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
@@ -44,7 +45,8 @@ static const char *also_below(rkb_kernel_file_t *file, const char *fits, const c
    return fits ? rkb_arena_format(file->arena, "%s and %s", fits, below) : below;
 }
 
-/* The largest element numbers that a kernel computes, of its buffers and of reshaped values, where the domain lets them pass 32 bits: "B * T * D < ...". */
+/* The condition that 32 bits hold all element numbers that a kernel computes, of its buffers and of reshaped
+ * values: "B * T * D < ...".  Only where the domain lets them pass 32 bits. */
 const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer) {
    const char *fits = NULL;
    for (uint32_t p = 0; p < writer->parameter_count; p++) {
@@ -63,7 +65,8 @@ const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer)
          fits = also_below(file, fits, elements);
       }
    }
-   for (uint32_t j = 0; j < writer->joined_count; j++) { /* coordinates that are joined may pass every buffer */
+   for (uint32_t j = 0; j < writer->joined_count; j++) {
+      /* Joined coordinates may be larger than any buffer. */
       const char *elements = rkb_index_manifest(&writer->indices, writer->joined[j]);
       if (rkb_sizes_most(&file->graph->sizes, elements) >= INT_MOST)
          fits = also_below(file, fits, elements);
@@ -108,7 +111,7 @@ void rkb_kernel_scratch(rkb_kernel_file_t *file, const char *name, uint32_t dtyp
    rkb_text_format(&file->scratch, "  %s: {dtype: %s, shape: \"%s\"}\n", name, rkb_dtype_name(dtype), elements);
 }
 
-/* What the manifest calls a tensor map: kernels that describe a buffer alike share one. */
+/* The manifest's name of a tensor map.  Kernels that describe a buffer in the same way share one. */
 static const char *map_name(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
    const char *name = parameter->name;
    uint32_t same_name = 0;
@@ -128,7 +131,7 @@ static const char *map_name(rkb_kernel_file_t *file, const rkb_parameter_text_t 
    return name;
 }
 
-/* What the manifest calls a parameter. */
+/* The manifest's argument for a parameter. */
 static const char *argument_of(rkb_kernel_file_t *file, const rkb_parameter_text_t *parameter) {
    if (parameter->type == RKB_PARAMETER_MAP)
       return map_name(file, parameter);
@@ -207,7 +210,7 @@ const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *varian
    return rkb_kernel_both(file, when, shape->when);
 }
 
-/* Writes one variant of a kernel and its launches.  False: not legal. */
+/* Writes one variant of a kernel and its entries.  False: not legal. */
 static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant,
                           rkb_write_kernel_t write, const char *base, bool other, bool last) {
    rkb_kernel_shape_t shape = {0};
@@ -236,10 +239,10 @@ static bool write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch, c
    return body != NULL;
 }
 
-/* Few numbers that a side of a product's output is, and less than half of its tile: the launch has a kernel for each of them whose tile is no
- * wider.  Its warps are as many as before. */
+/* A side of a product's output that takes only a few values, all less than half of its tile.  The launch then
+ * has a kernel for each value, whose tile is no wider, with as many warps as before. */
 typedef struct narrow {
-   uint32_t tile, warp, other_warp; /* decisions: of the side, and of the other one */
+   uint32_t tile, warp, other_warp; /* decisions of this side, and of the other side */
    uint32_t size;
    int64_t values[NARROW_VALUES];
    uint32_t count;
@@ -256,7 +259,8 @@ static narrow_t narrow_of(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    return narrow;
 }
 
-/* Narrows a launch's tile, and the conditions of a variant to the number.  False: the tile is not twice as wide, or not legal then. */
+/* Narrows a launch's tile to the value, and adds the condition to a variant.  False: the tile is not twice as
+ * wide, or the launch is then not legal. */
 static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, int64_t value, rkb_launch_t *launch, rkb_variant_t *variant) {
    int64_t *d = launch->decisions, width = RKB_FRAGMENT_M;
    uint32_t c = 0;
@@ -280,7 +284,8 @@ static bool make_narrow(const rkb_kernel_file_t *file, const narrow_t *narrow, i
           rkb_indices_possible(file->graph, variant->conditions, variant->condition_count);
 }
 
-/* The kernels of narrower tiles that a variant has beside its own.  other: whether some kernel of the launch comes before. */
+/* Writes the kernels of narrower tiles beside a variant's own.  other: whether some kernel of the launch
+ * comes before. */
 static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other) {
    bool good = true;
    for (uint32_t side = 0; side < 2; side++) {
@@ -297,7 +302,8 @@ static bool write_narrow(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return good;
 }
 
-/* The kernel of warpgroups for a convolution's cases in which tensor maps of pixels describe it.  always: these are all cases. */
+/* Writes the kernel of warpgroups for the cases of a convolution that tensor maps of pixels describe.
+ * always: these are all cases. */
 static bool write_pixels_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, int64_t stride, const char *base,
                             bool *other, bool *mapped, bool *always) {
    rkb_variant_t own = *variant;
@@ -313,7 +319,7 @@ static bool write_pixels_of(rkb_kernel_file_t *file, const rkb_launch_t *launch,
    return true;
 }
 
-/* The same, and one for each stride whose phases are products of their own. */
+/* Writes that kernel, and one for each stride whose phases are products of their own. */
 static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, const char *base, bool *other, bool *mapped,
                          bool *always) {
    int64_t strides[RKB_MOST_STRIDES];
@@ -324,8 +330,8 @@ static bool write_pixels(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return good;
 }
 
-/* The kernel of warpgroups for the cases of a convolution, or of one of its gradients, in which tensor maps describe its images; and the launch
- * before it that splits the weight, where there is one. */
+/* Writes the kernel of warpgroups for the cases of a convolution, or of one of its gradients, in which tensor
+ * maps describe its images; and before it, where there is one, the launch that splits the weight. */
 static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, bool *other, bool *mapped) {
    rkb_variant_t own = {.vector = 1, .suffix = "_images"}, weights;
    rkb_writer_t writer;
@@ -350,7 +356,8 @@ static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launc
           write_variant(file, launch, &own, rkb_write_convolution_kernel, base, false, false);
 }
 
-/* Variants with wide accesses, one for each order of the factors' dims, and one that is right for all cases. */
+/* Writes variants with wide accesses, one for each order of the factors' dims, and a variant that is right
+ * for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
    const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR;
@@ -386,7 +393,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
       return false;
    }
-   /* One that is right everywhere.  Beside others it is for few cases, and need not be there for both widths of indices. */
+   /* The variant that is right everywhere.  Where there are others it is for few cases and needs only one
+    * width of indices. */
    const rkb_variant_t plain = {.vector = 1, .suffix = ""};
    const bool one_width = file->one_width;
    file->one_width |= other;
@@ -418,7 +426,7 @@ const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_
    return good && beside ? rkb_arena_format(file->arena, "%s and (%s)", faster, file->taken) : NULL;
 }
 
-/* The way of most elements an access.  False: the launch has no vectors. */
+/* The variant with the most elements in an access.  False: the launch has no vectors. */
 static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *vector) {
    uint32_t sizes[RKB_VECTOR_SIZES];
    const uint32_t count = rkb_vector_sizes(file->graph, launch, sizes);
@@ -433,7 +441,8 @@ static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *la
    return count > 0 && rkb_indices_possible(file->graph, vector->conditions, vector->condition_count);
 }
 
-/* A kernel for each size of the window, whose loops are unrolled, of vectors or of single channels.  other: whether there is one. */
+/* Writes a kernel with unrolled loops for each size of the window, for vectors or for single channels.
+ * other: whether there is one. */
 static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *vector, const char *base, bool *other) {
    uint32_t size;
    int64_t windows[RKB_CHANNELWISE_WINDOWS];
@@ -452,7 +461,8 @@ static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, co
    return true;
 }
 
-/* Strips, and a thread for each element where the window is none of their numbers. */
+/* Writes strips, and a kernel with a thread for each element where the window has none of the strips'
+ * sizes. */
 static bool write_channelwise(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_write_kernel_t write, const char *base) {
    rkb_variant_t vector;
    const rkb_variant_t plain = {.vector = 1, .suffix = ""};
@@ -481,7 +491,8 @@ bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_
    return possible;
 }
 
-/* A launch whose blocks have other warps than its threads: each keeps so much less of the row. */
+/* A copy of the launch whose blocks have RKB_WARPS warps instead of RKB_THREADS threads; each thread keeps a
+ * different share of the row. */
 static rkb_launch_t of_warps(const rkb_launch_t *launch) {
    rkb_launch_t own = *launch;
    int64_t *d = own.decisions;
@@ -502,7 +513,8 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
-   if (count && keep && launch->decisions[RKB_SHORTER] > 1) { /* rows that need fewer threads, or less memory of a cluster's */
+   if (count && keep && launch->decisions[RKB_SHORTER] > 1) {
+      /* Rows that need fewer threads, or less of a cluster's memory. */
       rkb_launch_t shorter = *launch;
       rkb_variant_t fewer = vector;
       if (launch->decisions[RKB_CLUSTER] > 1)
@@ -528,7 +540,8 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
    return always || write_variant(file, launch, &plain, write, base, count || keep, true);
 }
 
-/* Ranks of which threads keep the first: short rows may have a warp each, and long ones have a block. */
+/* Writes ranks where threads keep their first elements: short rows may have a warp each, long rows have a
+ * block each. */
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    rkb_launch_t blocks = *launch;
    rkb_variant_t vector;
@@ -548,7 +561,7 @@ bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launc
    return always || write_variant(file, &blocks, &plain, rkb_write_rank_kept_kernel, base, wide, true);
 }
 
-/* A kernel for each length of the rows that are multiplied. */
+/* Writes a kernel for each length of the rows that are multiplied. */
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    uint32_t size;
    int64_t heads[RKB_ONLINE_HEADS];

@@ -1,9 +1,10 @@
-/* Kernels of scattered sums: which elements go to a place is known from their indices alone, so a first kernel links the elements of
- * one place in their order, and a second adds them along the links.  Every sum has one owner and one order: its bits repeat, and no
- * element is looked at by places that are not its own.  One thread writes them.
+/* Kernels of scattered sums.  The indices alone say which elements go to a place.  So a first kernel links
+ * the elements of each place in their order, and a second kernel adds them along the links.  Each sum has one
+ * owner and one order, so its bits repeat, and no place looks at elements of other places.  One thread writes
+ * them.
  *
- * The links are two buffers: `first` says for each place which element is its first (the number plus 1; 0: none), `next` for each
- * element which one follows it. */
+ * The links are two buffers.  `first` has for each place the number of its first element plus 1, or 0 for
+ * none; `next` has for each element the element that follows it. */
 #include <string.h>
 #include "generator/launch_text.h"
 
@@ -11,7 +12,8 @@ typedef struct links {
    const rkb_node_t *node, *picks;
    uint32_t number, dim;
    bool varies[RKB_MAX_RANK];       /* whether the picks differ along a dim */
-   uint32_t first[RKB_MAX_RANK], next[RKB_MAX_RANK], others[RKB_MAX_RANK]; /* shapes: of places, of elements, of neither; 1 where nothing varies */
+   /* Shapes: of places, of elements, and of the dims that are neither; 1 where nothing varies. */
+   uint32_t first[RKB_MAX_RANK], next[RKB_MAX_RANK], others[RKB_MAX_RANK];
    const char *first_name, *next_name;
 } links_t;
 
@@ -36,7 +38,7 @@ static const rkb_index_t *product_of(rkb_writer_t *writer, const links_t *links,
    return rkb_index_elements(&writer->indices, links->node->rank, shape);
 }
 
-/* Where a pick's coordinates lie in the linked buffers, with a number in place of dim's. */
+/* The place of a pick in the linked buffers, with `along` as the coordinate of the linked dim. */
 static const char *linked(rkb_writer_t *writer, const links_t *links, const char *buffer, const uint32_t *shape,
                           const rkb_index_t *const *at, const rkb_index_t *along) {
    const rkb_index_t *inner[RKB_MAX_RANK];
@@ -48,7 +50,7 @@ static const char *linked(rkb_writer_t *writer, const links_t *links, const char
                            rkb_writer_index(writer, rkb_index_join(&writer->indices, links->node->rank, shape, inner)));
 }
 
-/* The search of a warp among elements before or after its own, 32 at a time. */
+/* Writes a warp's search among the elements before or after its own, 32 at a time. */
 static void write_search(rkb_writer_t *writer, const links_t *links, const rkb_index_t *const *at, const char *pick, bool before) {
    const rkb_index_t *length = rkb_index_size(&writer->indices, links->picks->shape[links->dim]), *inner[RKB_MAX_RANK];
    const char *here = rkb_writer_index(writer, at[links->dim]), *end = before ? here : rkb_writer_uniform(writer, length);

@@ -1,5 +1,6 @@
-/* Kernels that find the largest (or smallest) elements of rows, in order: a block owns a row, and in each turn looks for the next one
- * after the one before.  Equal elements come in the order of their places.  One thread writes them. */
+/* Kernels that find the largest (or smallest) elements of rows, in order.  A block owns a row, and in each
+ * turn looks for the element that follows the last one.  Equal elements come in the order of their places.
+ * One thread writes them. */
 #include "generator/ranks.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ void rkb_write_rank_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb
    const char *const nan_first = descending ? "true" : "false";
    rkb_write(writer, "const index line = blockIdx.x;");
    ranks.line = rkb_writer_variable(writer, "line", count);
-   /* NaN is larger than every number (torch.sort); turned round, it is a NaN still. */
+   /* NaN is larger than every number (torch.sort).  With its sign changed it is still a NaN. */
    rkb_write(writer, "float last = %s;", descending ? NO_NUMBER : "INFINITY");
    rkb_write(writer, "index last_place = -1;");
    rkb_write_open(writer, false, "for (index turn = 0; turn < %s; turn++)", rkb_writer_uniform(writer, turns));

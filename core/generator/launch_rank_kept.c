@@ -1,17 +1,18 @@
-/* Kernels that find the largest (or smallest) elements of rows in one pass: each thread keeps the first few of its part of a row in order,
- * and in each turn the first of all threads' firsts is taken.  A thread that has given all that it kept is rare: its warp looks through its
- * part again.  Elements are compared as unsigned numbers of the same order.  One thread writes them. */
+/* Kernels that find the largest (or smallest) elements of rows in one pass.  Each thread keeps the first few
+ * elements of its part of a row, in order.  In each turn the block takes the first among all threads' first
+ * elements.  Rarely a thread has given all that it kept; its warp then looks through that part again.
+ * Elements are compared as unsigned numbers of the same order.  One thread writes them. */
 #include <string.h>
 #include "generator/ranks.h"
 
-/* The loop over some packs of a row, with the key and the place of each element. */
+/* Opens the loop over some packs of a row, with the key and the place of each element. */
 static void open_part(rkb_writer_t *writer, rkb_ranks_t *ranks, const char *first, const char *step) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t width = ranks->launch->decisions[RKB_VECTOR];
    const rkb_index_t *vector = rkb_index_constant(indices, width), *at[RKB_MAX_RANK];
    const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, ranks->length, vector);
    const char *name = rkb_writer_name(writer, width > 1 ? "pack" : "place");
-   rkb_write(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
+   rkb_write(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
    rkb_write_open(writer, true, "for (index %s = %s; %s < %s; %s += %s)", name, first, name,
                   rkb_writer_uniform(writer, packs), name, step);
    const rkb_index_t *number = rkb_writer_variable(writer, name, packs),
@@ -31,7 +32,8 @@ static void close_part(rkb_writer_t *writer) {
    rkb_write_close(writer);
 }
 
-/* The first of a thread's part after what was just found, for a thread that has none left: all lanes of its warp look for it. */
+/* Writes the search for the next element of a thread that has none left: all lanes of its warp look through
+ * its part. */
 static void write_refill(rkb_writer_t *writer, rkb_ranks_t *ranks, int64_t sharing) {
    rkb_write(writer,
              "const unsigned empty_lanes = __ballot_sync(0xffffffffu, is_found && kept_keys[0] == 0);");

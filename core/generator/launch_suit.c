@@ -1,4 +1,5 @@
-/* The decisions that suit a launch in the bench cases, and about how long it takes.  Pure functions; one thread a graph. */
+/* Finds the decisions that suit a launch in the bench cases, and estimates how long it takes.  Pure
+ * functions; one thread for each graph. */
 #include "generator/starts.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static double tile_estimate_in(const rkb_target_t *target, const rkb_extent_t *e
                                double split) {
    const double blocks = ceil(e->m / m) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
-   /* Few threads hide little of what each step waits for memory. */
+   /* Few threads hide little of each step's wait for memory. */
    double time = LAUNCH_NANOSECONDS + waves * m * n * ceil(e->depth / split) / (FUSED_A_NANOSECOND * share) +
                  STEP_NANOSECONDS * ceil(e->depth / split / step);
    if (split > 1)
@@ -102,7 +103,7 @@ static double tile_estimate_in(const rkb_target_t *target, const rkb_extent_t *e
    return time;
 }
 
-/* The geometric mean over the bench cases. */
+/* The geometric mean of the estimate over the bench cases. */
 static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, double m, double n, double step,
                             double share, double split) {
    double sum = 0;
@@ -111,7 +112,7 @@ static double tile_estimate(const rkb_target_t *target, const rkb_extents_t *e, 
    return exp(sum / e->count);
 }
 
-/* Decisions of a tile of ordinary arithmetic.  Returns their estimate. */
+/* Sets the decisions of a tile of ordinary arithmetic.  Returns their estimate. */
 static double suit_tile(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    const rkb_extents_t e = rkb_launch_extents(graph, launch);
    double least = HUGE_VAL;
@@ -146,10 +147,11 @@ bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target
    return rkb_tensor_suit(graph, target, &e, launch) < HUGE_VAL;
 }
 
-/* Multiply-adds below which a warp for each element is faster than tiles that leave most of the device idle: by the profiler's model it takes
- * about a nanosecond for each thousand. */
+/* Below so many multiply-adds, a warp for each element is faster than tiles that leave most of the device
+ * idle.  By the profiler's model it takes about a nanosecond for each thousand of them. */
 #define SMALL_PRODUCT 1024
-/* The same where other bench cases have tiles: fewer, so that the cases which the checking machine executes whole have tiles too. */
+/* The same where other bench cases have tiles.  It is smaller, so that the cases which the checking machine
+ * executes whole have tiles too. */
 #define SMALL_IN_SOME 256
 
 static double work_of(const rkb_extent_t *e) {
@@ -170,7 +172,8 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    const rkb_extents_t e = rkb_launch_extents(graph, launch);
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
    rkb_launch_t tensor = *launch;
-   /* Channels that are convolved by themselves leave a tile nearly empty, and its place is found for each: a thread an element. */
+   /* Channels that are convolved by themselves leave a tile nearly empty, and each needs its own place.  So a
+    * thread computes one element. */
    if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && fmin(e.mean.m, e.mean.n) < 4) {
       launch->mapping = RKB_MAP_ELEMENT;
       return;
@@ -180,7 +183,8 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    suit_small(&e, launch);
 }
 
-/* The bytes of the widest element that a value is read from, of large values alone: theirs are the bytes that take time. */
+/* The bytes of the widest element from which a value is read.  Only large values count, because their bytes
+ * take the time. */
 static uint32_t widest(const rkb_graph_t *graph, uint32_t number, double elements, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
    uint32_t most = 0;
@@ -199,7 +203,8 @@ static uint32_t widest(const rkb_graph_t *graph, uint32_t number, double element
    return most;
 }
 
-/* Gives a launch vectors of 16 bytes of the widest large tensor: wider ones would leave parts of a warp's sectors to later accesses. */
+/* Gives a launch vectors of 16 bytes of the widest large tensor.  Wider vectors would leave parts of a warp's
+ * sectors to later accesses. */
 void rkb_launch_suit_width(const rkb_graph_t *graph, rkb_launch_t *launch) {
    bool seen[RKB_MAX_GRAPH_NODES] = {0};
    double elements = launch->anchor_count ? 0 : rkb_bench_elements(graph, launch->roots[0]);
@@ -235,13 +240,15 @@ static double bench_least(const rkb_graph_t *graph, const char *text) {
    return least;
 }
 
-/* Packs of 16 bytes that a thread of a cluster keeps: 64 KiB a block of 128, three of which a multiprocessor has room for. */
+/* Packs of 16 bytes that a thread of a cluster keeps: 64 KiB for a block of 128 threads, of which a
+ * multiprocessor has room for three. */
 #define MOST_CLUSTER_PACKS 32
-/* Packs of a thread's share beyond which a row is not given to a cluster: the checking machine executes a cluster's blocks together, and is
- * slow then. */
+/* A row whose share for each thread is more packs than this is not given to a cluster: the checking machine
+ * executes a cluster's blocks together, and is slow then. */
 #define MOST_CLUSTER_SHARE 256
 
-/* Blocks of a cluster share a row that is too long for one block's registers, or rows that are too few to occupy the device. */
+/* Lets the blocks of a cluster share a row that is too long for one block's registers, or rows that are too
+ * few to occupy the device. */
 static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch, double rows, double longest,
                          double shortest) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
@@ -262,7 +269,8 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
          d[RKB_KEEP] = *keep;
    while (d[RKB_SHORTER] < 4 && 2 * d[RKB_SHORTER] <= d[RKB_KEEP] && shortest / a_pack <= (double)(d[RKB_KEEP] / (2 * d[RKB_SHORTER])))
       d[RKB_SHORTER] *= 2;
-   /* Three blocks that keep so much fill a multiprocessor: with twelve warps it waits. */
+   /* Three blocks that keep so much fill a multiprocessor, which with twelve warps in all would wait for
+    * memory. */
    d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 6 : 0;
 }
 
@@ -340,21 +348,22 @@ static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {
          d[RKB_THREADS] *= 2;
 }
 
-/* Two elements of each thread: few threads of a long row have more of the largest, and what a thread keeps costs each element a comparison. */
+/* Each thread keeps two elements.  In a long row few threads have more of the largest elements, and each kept
+ * element costs one comparison for each element of the row. */
 #define RANKED 2
 
 static void suit_rank(const rkb_graph_t *graph, rkb_launch_t *launch) {
    const rkb_node_t *rank = &graph->nodes[launch->anchors[0]];
    const double length = rkb_bench_size(graph, graph->nodes[rank->inputs[0]].shape[graph->sizes.list[rank->integers[0]].at[0]]);
    int64_t *d = launch->decisions;
-   d[RKB_THREADS] = length > 4096 ? 512 : 128; /* a turn costs each warp of a block */
+   d[RKB_THREADS] = length > 4096 ? 512 : 128; /* a turn costs time for each warp of a block */
    d[RKB_KEEP] = RANKED;
    d[RKB_ROWS] = 8;
    rkb_launch_suit_width(graph, launch);
 }
 
-/* Whether neighbours in a row may be of different parts of it: loads stay behind guards, so that a vector's would be single ones that
- * neighbouring threads do not make side by side. */
+/* Whether neighbours in a row may belong to different parts of it.  Loads then stay behind guards, so a
+ * vector's load would become single loads, which neighbouring threads do not make side by side. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
    const rkb_size_t *sizes = graph->sizes.list;
@@ -373,7 +382,7 @@ static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
 
 void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    if (launch->mapping == RKB_MAP_ONLINE)
-      return; /* has decisions that were tried */
+      return; /* its decisions were tried already */
    if (launch->anchor_count && rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
       suit_product(graph, target, launch);
    else if (launch->mapping == RKB_MAP_SCAN || launch->mapping == RKB_MAP_LINK)

@@ -49,8 +49,8 @@ static bool same_shape(const rkb_node_t *a, const rkb_node_t *b) {
    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-/* The coordinates of a root's element that belongs to an element of `from`: along single-element operations, reshapes,
- * permutations and flips. */
+/* The coordinates of the root's element that belongs to an element of `from`, through single-element
+ * operations, reshapes, permutations and flips. */
 static bool forward(rkb_writer_t *writer, uint32_t from, const rkb_index_t *const *at, uint32_t root,
                     uint32_t steps, const rkb_index_t **out) {
    const rkb_graph_t *graph = writer->graph;
@@ -101,7 +101,7 @@ static bool place_root(rkb_writer_t *writer, uint32_t from, const rkb_index_t *c
    return true;
 }
 
-/* In a loop over lanes the values are gathered, and stored side by side after it. */
+/* Writes a root's element.  A loop over lanes gathers the values; they are stored together after the loop. */
 static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *const *at, const char **pack,
                        const rkb_index_t **base) {
    const rkb_node_t *node = &writer->graph->nodes[root];
@@ -131,7 +131,7 @@ static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *c
 
 #define MOST_PLACES 4u
 
-/* The roots at several places: all values are computed before any vector is stored. */
+/* Writes the roots at several places.  All values are computed before any vector is stored. */
 static void write_places(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from, const rkb_index_t *const (*at)[RKB_MAX_RANK],
                          uint32_t places) {
    const char *packs[RKB_MAX_LAUNCH_NODES * MOST_PLACES] = {0};
@@ -170,7 +170,8 @@ static void add_size(uint32_t *sizes, uint32_t *count, uint32_t size) {
       sizes[(*count)++] = size;
 }
 
-/* Sizes that end a joined or embedded part in the middle of a row: as multiples of the width, no vector has elements of two parts. */
+/* Adds the sizes at which a joined or embedded part ends in the middle of a row.  If they are multiples of
+ * the width, no vector has elements of two parts. */
 static void add_parts(const rkb_graph_t *graph, uint32_t number, int64_t width, bool *seen, uint32_t *sizes, uint32_t *count) {
    const rkb_node_t *node = &graph->nodes[number];
    const rkb_size_t *list = graph->sizes.list;
@@ -260,8 +261,8 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
    return count;
 }
 
-/* The coordinates of a thread's place in each of so many equal parts of the last dim.  number: of the place, or of the vector, among those
- * of all first parts. */
+/* The coordinates of a thread's place in each of so many equal parts of the last dim.  number: of the place,
+ * or of the vector, among all first parts. */
 static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *number, int64_t width, uint32_t places,
                          const rkb_index_t *(*at)[RKB_MAX_RANK]) {
    rkb_indices_t *indices = &writer->indices;
@@ -272,7 +273,7 @@ static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb
    const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_REMAINDER, number, across);
    if (width > 1)
       place = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, place, vector), writer->lane);
-   for (uint32_t p = 0; p < places; p++) { /* the split of the element's number finds row and place again */
+   for (uint32_t p = 0; p < places; p++) { /* dividing the element's number finds row and place again */
       const rkb_index_t *own = rkb_index_make(
          indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_constant(indices, p), part), place);
       rkb_index_split(indices, node->rank, node->shape,
@@ -300,7 +301,7 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    rkb_write(writer, "   return;");
    const rkb_index_t *number = rkb_writer_variable(writer, name, packs);
    rkb_open_lanes(writer, (uint32_t)width);
-   if (places == 1 && width > 1) { /* these are what a split of the element's number finds again */
+   if (places == 1 && width > 1) { /* dividing the element's number finds these again */
       const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
                         *vector = rkb_index_constant(indices, width);
       const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
@@ -326,7 +327,7 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
                          : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns, writer->targets[launch->roots[0]].name)};
 }
 
-/* Whether elements have many parts and are themselves fewer than so many. */
+/* Whether elements have many parts, and the elements themselves are fewer than `few`. */
 static bool few_have_many(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts, double few) {
    double logarithm = 0;
    for (uint32_t d = 0; d < node->rank; d++)
@@ -334,15 +335,17 @@ static bool few_have_many(const rkb_writer_t *writer, const rkb_node_t *node, in
    return parts >= 32 && logarithm < log(few);
 }
 
-/* Where few elements have many parts, the lanes of a warp share one element's: a thread would wait for each in turn. */
+/* Where few elements have many parts, the lanes of a warp share the parts of one element.  A single thread
+ * would wait for each part in turn. */
 static bool warps_finish(const rkb_writer_t *writer, const rkb_node_t *node, int64_t parts) {
    return few_have_many(writer, node, parts, 4096);
 }
 
-#define FINISHING_WARPS 8 /* of a block whose warps share the parts of 32 elements */
+#define FINISHING_WARPS 8 /* warps of a block, which share the parts of 32 elements */
 #define SHARED_ELEMENTS (1 << 17)
 
-/* The second launch of a split product of few elements with many parts: with a thread an element too few loads would be on their way. */
+/* Writes the second launch of a split product that has few elements with many parts each.  With one thread
+ * for each element, too few loads would be in flight. */
 static void write_shared_finish(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const uint32_t product = launch->anchors[0];
    const rkb_node_t *node = &writer->graph->nodes[product];
@@ -352,7 +355,7 @@ static void write_shared_finish(rkb_writer_t *writer, const rkb_launch_t *launch
               *buffer = rkb_writer_buffer(writer, rkb_parts_name(writer, product), RKB_F32, false);
    rkb_write(writer, "const index i = (index)blockIdx.x * 32 + threadIdx.x %% 32, own = i < %s ? i : %s - 1;", size, size);
    rkb_write(writer, "float %s = 0.0f;", name);
-   rkb_write(writer, "#pragma unroll 16"); /* so many parts are on their way at once */
+   rkb_write(writer, "#pragma unroll 16"); /* so many parts are in flight at once */
    rkb_write(writer, "for (int part = 0; part < %lld; part += %d)", (long long)launch->decisions[RKB_SPLIT], FINISHING_WARPS);
    rkb_write(writer, "   %s += %s[(part + (int)threadIdx.x / 32) * %s + own];", name, buffer, size);
    rkb_write(writer, "%s = column_sum<%d>(%s);", name, FINISHING_WARPS, name);
@@ -368,7 +371,8 @@ static void write_shared_finish(rkb_writer_t *writer, const rkb_launch_t *launch
                                (long long)launch->decisions[RKB_SPLIT])};
 }
 
-/* Joins the parts of a mean and of the squares around it.  first, more: texts of the element numbers of a thread's first part, and of part `part`. */
+/* Joins the parts of a mean and of the squares around it.  first, more: the texts of the element numbers of a
+ * thread's first part, and of part `part`. */
 static void finish_moments(rkb_writer_t *writer, const rkb_index_t *number, uint32_t sum, uint32_t squares, const char *first, const char *more,
                            const char *loop, bool warps) {
    const rkb_node_t *node = &writer->graph->nodes[sum];
@@ -438,7 +442,7 @@ void rkb_write_finish_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
          rkb_index_split(indices, anchor->rank, anchor->shape, number, at);
       rkb_writer_know(writer, launch->anchors[a], at, name);
       if (!warps)
-         rkb_write(writer, "#pragma unroll 8"); /* so many parts are on their way at once */
+         rkb_write(writer, "#pragma unroll 8"); /* so many parts are in flight at once */
       rkb_write(writer, "%s", loop);
       if (sum)
          rkb_write(writer, "   %s += %s;", name, next);

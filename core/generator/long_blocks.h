@@ -4,8 +4,9 @@
 
 #include "generator/schedule.h"
 
-/* Whether a block of a product's tile would take milliseconds in a bench case, for which other multiprocessors wait.  No schedule is drawn or changed to
- * that: the checking machine has no time for any such block. */
+/* Whether a block of a product's tile would take milliseconds in a bench case, while other multiprocessors
+ * wait for it.  No schedule with such blocks is drawn, and none is changed to have them: the checking machine
+ * has no time for any such block. */
 bool rkb_launch_has_long_blocks(const rkb_graph_t *graph, const rkb_launch_t *launch);
 
 #endif

@@ -73,7 +73,7 @@ static const struct {
    {"pow", "powf($a, $0)"},
 };
 
-/* Where results are rounded to 11 bits or fewer: cheaper, and as good after the rounding. */
+/* Cheaper texts, for results that are rounded to 11 bits or fewer: after that rounding they are as good. */
 static const struct {
    const char *name, *text;
 } narrow_maps[] = {
@@ -142,7 +142,8 @@ const char *rkb_conversion_text(uint32_t dtype) {
    case RKB_I32:
    case RKB_I64:
       return "$a";
-   default: /* the 8-bit floats: past the range CUDA gives the largest number, the reference NaN or infinity */
+   /* The 8-bit floats: outside the range, CUDA gives the largest number and the reference NaN or infinity. */
+   default:
       return NULL;
    }
 }

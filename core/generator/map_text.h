@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An operation as an expression: $a $b $c are its operands, $0 $1 its numbers, $n a count.  Where it has #0 or #1, its numbers as
- * integers, the operands are integers too.  narrow: of a task whose precision class is bf16 or fp16.  NULL: there is none. */
+/* An operation as an expression. $a $b $c are its operands, $0 $1 its numbers, $n a count.  Where it has #0
+ * or #1, which are its numbers as integers, the operands are integers too.  narrow: for a task whose
+ * precision class is bf16 or fp16.  NULL: there is no text. */
 const char *rkb_map_text(const char *operation, bool narrow);
-/* The rounding that a graph asks for in its middle: one, to nearest even, or towards zero in an integer type.  NULL: there is none. */
+/* The conversion to another type that a graph asks for: to nearest even, or towards zero for an integer type.
+ * NULL: there is no text. */
 const char *rkb_conversion_text(uint32_t dtype);
 
-/* Device functions that such expressions call; each is written once into a kernel file that mentions it. */
+/* Device functions that such expressions call.  A kernel file that calls one has its text once. */
 typedef struct rkb_helper {
    const char *name, *text;
 } rkb_helper_t;

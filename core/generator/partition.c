@@ -23,7 +23,7 @@ uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {
    return RKB_NO_NODE;
 }
 
-/* Nodes that some output needs. */
+/* Marks the nodes that some output needs. */
 static void mark_needed(const rkb_graph_t *graph, bool *needed) {
    for (uint32_t o = 0; o < graph->output_count; o++)
       needed[graph->outputs[o].node] = true;
@@ -32,14 +32,15 @@ static void mark_needed(const rkb_graph_t *graph, bool *needed) {
          needed[graph->nodes[n].inputs[i]] = true;
 }
 
-/* Whether looking at every pick for each place costs more than links do. */
+/* Whether it costs more to look at every pick for each place than to make links. */
 static bool many_picks(const rkb_graph_t *graph, const rkb_node_t *scatter) {
    const rkb_size_t *dim = &graph->sizes.list[scatter->integers[0]];
    const uint32_t along = graph->nodes[scatter->inputs[1]].shape[dim->at[0]];
    return rkb_bench_size(graph, along) > 16;
 }
 
-/* How a heavy node is computed when nothing else is known: sums of many elements by a block, the rest by a thread an element. */
+/* How a heavy node is computed when nothing else is known: a sum of many elements by a block, anything else
+ * by one thread for each element. */
 static enum rkb_mapping mapping_of(const rkb_graph_t *graph, uint32_t number, bool plain) {
    const rkb_node_t *node = &graph->nodes[number];
    if (node->kind == RKB_NODE_CONVOLUTION_WEIGHT)
@@ -80,7 +81,7 @@ void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule) {
    }
 }
 
-/* The heavy nodes that a value needs through light nodes; returns the last, RKB_NO_NODE where there are none. */
+/* The last of the heavy nodes that a value needs through light nodes; RKB_NO_NODE where there are none. */
 static uint32_t last_heavy(const rkb_graph_t *graph, uint32_t node, bool *seen) {
    if (!rkb_node_is_light(&graph->nodes[node]))
       return node;
@@ -95,7 +96,7 @@ static uint32_t last_heavy(const rkb_graph_t *graph, uint32_t node, bool *seen) 
    return last;
 }
 
-/* Whether a node is a narrow float as a wider one: the same number, in more bytes. */
+/* Whether a node converts a narrow float to a wider one: the same number, in more bytes. */
 static bool widens(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *node = &graph->nodes[number];
    const uint32_t from = node->input_count ? graph->nodes[node->inputs[0]].dtype : node->dtype;
@@ -104,7 +105,7 @@ static bool widens(const rkb_graph_t *graph, uint32_t number) {
           rkb_dtype_holds(node->dtype, from);
 }
 
-/* The value to store for those who read a node: what it shows, and in its own narrow type. */
+/* The value to store for the readers of a node: the value behind views, and in its own narrow type. */
 static uint32_t behind_views(const rkb_graph_t *graph, uint32_t node) {
    while (rkb_node_is_view(&graph->nodes[node]) || graph->nodes[node].kind == RKB_NODE_FLIP ||
           widens(graph, node))
@@ -119,7 +120,7 @@ typedef struct plan {
    bool wanted[RKB_MAX_GRAPH_NODES]; /* values that some launch, or the task, reads from memory */
 } plan_t;
 
-/* Whether all launches so far can be written: outputs that no launch writes yet are not asked for. */
+/* Whether all launches so far can be written.  Outputs that no launch writes yet do not count. */
 static bool is_possible(plan_t *plan) {
    const uint32_t outputs = plan->graph->output_count;
    plan->graph->output_count = 0;
@@ -128,7 +129,7 @@ static bool is_possible(plan_t *plan) {
    return possible;
 }
 
-/* The same, and the last launch by tiles too, which a product gets later. */
+/* The same, and whether the last launch can also be written by tiles, which a product gets later. */
 static bool is_possible_by_tiles(plan_t *plan) {
    const uint32_t outputs = plan->graph->output_count;
    if (!is_possible(plan))
@@ -160,7 +161,7 @@ static bool has_root(const rkb_launch_t *launch, uint32_t node) {
    return false;
 }
 
-/* Sees to it that a value that a launch reads is in memory, if it cannot be computed where it is read. */
+/* Stores a value that a launch reads, if it cannot be computed where it is read. */
 static void want(plan_t *plan, uint32_t value) {
    rkb_graph_t *graph = plan->graph;
    const uint32_t node = behind_views(graph, value);
@@ -169,7 +170,7 @@ static void want(plan_t *plan, uint32_t value) {
       return;
    const uint32_t heavy = last_heavy(graph, node, seen);
    if (heavy == RKB_NO_NODE)
-      return; /* of inputs alone: computed where it is read */
+      return; /* the value needs inputs only: it is computed where it is read */
    const uint32_t launch = rkb_schedule_launch_of(plan->schedule, heavy);
    if (launch != RKB_NO_NODE && (has_root(&plan->schedule->launches[launch], node) ||
                                  try_root(plan, &plan->schedule->launches[launch], node))) {
@@ -183,7 +184,7 @@ static void want(plan_t *plan, uint32_t value) {
       want(plan, graph->nodes[node].inputs[i]);
 }
 
-/* Places of the largest elements are found with the elements. */
+/* Joins a rank to the launch that finds the largest elements, because their places are found with them. */
 static bool join_rank(plan_t *plan, uint32_t rank) {
    for (uint32_t l = plan->schedule->count; l-- > 0;) {
       rkb_launch_t *launch = &plan->schedule->launches[l];
@@ -208,12 +209,12 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
           (launch->mapping != RKB_MAP_ROW && launch->mapping != RKB_MAP_COLUMN) ||
           launch->anchor_count == RKB_MAX_LAUNCH_NODES || strncmp(node->operation, "arg", 3) == 0)
          continue;
-      /* What the reduction needs must be there when the launch runs. */
+      /* What the reduction needs must be in memory when the launch runs. */
       if (heavy != RKB_NO_NODE && rkb_schedule_launch_of(plan->schedule, heavy) > l)
          return false;
       launch->anchors[launch->anchor_count++] = reduce;
       const uint32_t roots = launch->root_count;
-      launch->roots[launch->root_count++] = reduce; /* for the trial: it must have a place */
+      launch->roots[launch->root_count++] = reduce; /* for the trial only: the result needs a place */
       const uint32_t count = plan->schedule->count;
       plan->schedule->count = l + 1;
       const bool possible = launch->root_count < RKB_MAX_LAUNCH_NODES && is_possible(plan);
@@ -226,7 +227,8 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
    return false;
 }
 
-/* The pass of each reduction of a row: after those that it needs.  Squares around a mean are found with it.  Returns the last. */
+/* The pass of each reduction of a row: it comes after the passes that it needs.  Squares around a mean are
+ * found in the mean's pass.  Returns the last pass. */
 static uint32_t passes_of(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *passes, bool *moments) {
    uint32_t last = 0;
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
@@ -243,7 +245,7 @@ static uint32_t passes_of(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    return last;
 }
 
-/* The launch, of these, that writes elements of the same shape. */
+/* The launch, among these, that writes elements of the same shape. */
 static rkb_launch_t *part_like(const rkb_graph_t *graph, rkb_launch_t *parts, uint32_t count, uint32_t root) {
    for (uint32_t p = 0; p < count; p++) {
       const rkb_node_t *other = &graph->nodes[parts[p].roots[0]], *mine = &graph->nodes[root];
@@ -297,7 +299,7 @@ bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, 
    return true;
 }
 
-/* A launch with no root yet could write nothing: its first anchor. */
+/* Gives each launch that has no root yet its first anchor as a root.  Else it would write nothing. */
 static void give_roots(plan_t *plan) {
    rkb_schedule_t *schedule = plan->schedule;
    uint32_t kept = 0;
@@ -307,7 +309,7 @@ static void give_roots(plan_t *plan) {
    schedule->count = kept;
 }
 
-/* A launch that goes over scores: what its products read must be in memory before. */
+/* Adds a launch that goes over scores.  What its products read must be in memory before it. */
 static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
    const rkb_graph_t *graph = plan->graph;
    for (uint32_t a = 0; a < fusion->anchor_count; a++)
@@ -324,14 +326,15 @@ static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
    if (!launch)
       return;
    *launch = *fusion;
-   /* Statistics that another launch needs, and products, are written. */
+   /* The launch writes products, and statistics that another launch needs. */
    const bool only_statistics = graph->nodes[fusion->anchors[fusion->anchor_count - 1]].kind == RKB_NODE_REDUCE;
    for (uint32_t a = 0; a < fusion->anchor_count && only_statistics; a++)
       if (graph->nodes[fusion->anchors[a]].kind == RKB_NODE_REDUCE)
          launch->roots[launch->root_count++] = fusion->anchors[a];
 }
 
-/* A launch of rows that computes a value for each of its elements anyway, to write another of the same shape; RKB_NO_NODE. */
+/* A launch of rows that computes this value at each of its elements anyway, in order to write another value
+ * of the same shape; RKB_NO_NODE if there is none. */
 static uint32_t reader_of(const plan_t *plan, uint32_t node) {
    const rkb_node_t *mine = &plan->graph->nodes[node];
    for (uint32_t l = 0; l < plan->schedule->count; l++) {
@@ -346,7 +349,7 @@ static uint32_t reader_of(const plan_t *plan, uint32_t node) {
    return RKB_NO_NODE;
 }
 
-/* Moves a root to the launch that computes it anyway, unless another launch must read it before. */
+/* Moves a root to a launch that computes it anyway, unless another launch must read it earlier. */
 static void move_root(plan_t *plan, uint32_t from, uint32_t root, uint32_t to) {
    rkb_schedule_t *schedule = plan->schedule, *before = rkb_allocate(1, sizeof *before);
    rkb_launch_t *launch = &schedule->launches[from], *into = &schedule->launches[to];
@@ -362,7 +365,7 @@ static void move_root(plan_t *plan, uint32_t from, uint32_t root, uint32_t to) {
    free(before);
 }
 
-/* Outputs of launches without heavy nodes go to the launches that compute them anyway. */
+/* Moves outputs of launches without heavy nodes to launches that compute them anyway. */
 static void join_readers(plan_t *plan) {
    for (uint32_t l = plan->schedule->count; l-- > 0;)
       for (uint32_t r = plan->schedule->launches[l].root_count; r-- > 0 && !plan->schedule->launches[l].anchor_count;) {
@@ -374,8 +377,8 @@ static void join_readers(plan_t *plan) {
       }
 }
 
-/* Sees to it that memory has what a value reads beside a product of matrices that it is computed from: another product's results, that this one's are
- * added to.  False: nothing but the product is read. */
+/* Stores what a value reads beside the product of matrices from which it is computed: another product's
+ * results, to which this product's are added.  False: the value reads nothing but the product. */
 static bool want_others(plan_t *plan, uint32_t value, uint32_t product) {
    const rkb_node_t *node = &plan->graph->nodes[value];
    bool others = false;
@@ -390,7 +393,8 @@ static bool want_others(plan_t *plan, uint32_t value, uint32_t product) {
    return others;
 }
 
-/* Nodes whose place in the graph each node waits for: its own, or the last one of a fused launch that computes something of it. */
+/* Finds each node's turn: its own place in the graph, or the place of the last node of a fused launch that
+ * computes something it needs. */
 static void find_turns(const rkb_graph_t *graph, const rkb_fusions_t *fusions, uint32_t *turns) {
    for (uint32_t n = 0; n < graph->node_count; n++) {
       const uint32_t end = rkb_fusion_end_of(fusions, n);
@@ -406,7 +410,8 @@ static void divide_node(plan_t *plan, uint32_t number) {
       return;
    for (uint32_t i = 0; i < node->input_count; i++)
       want(plan, node->inputs[i]);
-   if (node->kind == RKB_NODE_REDUCE && try_join(plan, number)) /* its operand may have come to a launch now */
+   /* Its operand may belong to a launch by now. */
+   if (node->kind == RKB_NODE_REDUCE && try_join(plan, number))
       return;
    add_launch(plan->graph, plan->schedule, number, false);
 }
@@ -440,7 +445,7 @@ static void divide(rkb_graph_t *graph, int64_t shared_bytes, const rkb_fusions_t
          continue;
       for (uint32_t i = 0; i < graph->nodes[node].input_count; i++)
          want(plan, graph->nodes[node].inputs[i]);
-      /* Outputs of one shape that no heavy node makes share a launch. */
+      /* Outputs of one shape that need no heavy node share a launch. */
       bool shared = false;
       for (uint32_t l = 0; l < schedule->count && !shared; l++) {
          rkb_launch_t *other = &schedule->launches[l];
@@ -468,7 +473,8 @@ static bool divide_with(rkb_graph_t *graph, int64_t shared_bytes, bool again, rk
    if (recomputes && !again)
       rkb_fusions_once(fusions);
    divide(graph, shared_bytes, fusions, schedule);
-   if (fusions->count && !rkb_schedule_is_legal(graph, schedule, shared_bytes)) { /* another node needs a value that is not stored */
+   if (fusions->count && !rkb_schedule_is_legal(graph, schedule, shared_bytes)) {
+      /* Some other node needs a value that is not stored. */
       recomputes = false;
       fusions->count = 0;
       divide(graph, shared_bytes, fusions, schedule);

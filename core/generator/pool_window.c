@@ -1,4 +1,5 @@
-/* Windows of pools: integers are spatial dims, ceil mode, count padding, then kernel, stride, padding, dilation of each dim. */
+/* Windows of pools.  A node's integers are: spatial dims, ceil mode, count padding, then kernel, stride,
+ * padding, dilation of each dim. */
 #include "generator/pool_window.h"
 
 #define POOL_HEAD 3

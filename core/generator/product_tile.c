@@ -1,10 +1,11 @@
-/* Tiles of products: sides, places and results.  One thread. */
+/* Writes the parts that tiles of products share: sides, places and results.  One thread. */
 #include "generator/product_tile.h"
 
 #include <string.h>
 #include "generator/lists.h"
 
-/* Whether an element's number grows by one with the variable, in most samples, wherever the value's largest operand lies. */
+/* Whether, in most samples, the number of the element in memory of the value's largest operand grows by one
+ * with the variable. */
 static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at,
                     const rkb_index_t *variable) {
    const rkb_graph_t *graph = writer->graph;
@@ -41,7 +42,7 @@ static bool is_fast(rkb_writer_t *writer, uint32_t node, const rkb_index_t *cons
    return close > RKB_SAMPLES / 2;
 }
 
-/* Divides a number among dims whose last one is the product's first. */
+/* Divides a number among dims, where the product's first dim is the last one. */
 static void split_turned(rkb_writer_t *writer, const rkb_product_dims_t *dims, const rkb_index_t *number, const rkb_index_t **at) {
    rkb_product_split(writer, dims, number, at);
    const rkb_index_t *last = at[dims->count - 1];
@@ -49,7 +50,7 @@ static void split_turned(rkb_writer_t *writer, const rkb_product_dims_t *dims, c
    at[0] = last;
 }
 
-/* Coordinates of a row or column of a side. */
+/* The coordinates of a row or column of a side. */
 static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_index_t *number, const rkb_index_t **at) {
    (side->channels_last ? split_turned : rkb_product_split)(writer, side->dims, number, at);
 }
@@ -107,19 +108,22 @@ void rkb_tile_number_by_taps(rkb_writer_t *writer, rkb_product_tile_t *tile) {
 void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product_tile_t *tile) {
    const int64_t *d = launch->decisions;
    const uint32_t anchor = launch->anchors[0];
-   uint32_t picked = 0; /* which factor is picked by rows that are listed */
-   const bool listed = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED] && rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
-              turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]); /* the reference's rows are the fast ones */
+   uint32_t picked = 0; /* the factor that listed rows pick from */
+   const bool listed = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED] &&
+                       rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
+              /* The reference's rows are neighbours in memory. */
+      turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]);
    *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x", .listed = listed};
    rkb_product_of(writer, anchor, &tile->product);
    if (launch->mapping == RKB_MAP_TENSOR && d[RKB_PHASES])
       rkb_product_in_phases(writer, &tile->product);
-   if (listed) { /* what were products side by side are rows or columns of one */
+   if (listed) { /* products side by side become rows or columns of one product */
       *(turned ? &tile->product.column : &tile->product.row) = tile->product.group;
       tile->product.group = (rkb_product_dims_t){.total = rkb_index_constant(&writer->indices, 1)};
       tile->leader = rkb_index_variable(&writer->indices, "leader", (turned ? &tile->product.column : &tile->product.row)->total);
    }
-   /* Of a weight's gradient the rows are channels and taps.  Where channels come last in memory, they do so in a tile. */
+   /* The rows of a weight's gradient are channels and taps.  Where channels are last in memory, they are last
+    * in a tile too. */
    const bool channels_last = turned && writer->graph->nodes[anchor].kind == RKB_NODE_CONVOLUTION_WEIGHT &&
                               rkb_product_fast_dim(writer->graph, anchor, launch->roots[0]) == 1;
    if (channels_last)
@@ -168,7 +172,7 @@ void rkb_tile_begin_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) 
    const char *rest = rkb_arena_format(writer->arena, "begin / %lld", depth);
    if (!tile->taps.count)
       return;
-   /* Taps of the same channels follow each other: they read almost the same elements. */
+   /* Taps of the same channels follow each other, because they read almost the same elements. */
    for (uint32_t t = tile->taps.count; t-- > 0;) {
       const char *name = tile->tap[t]->name, *extent = rkb_writer_uniform(writer, tile->taps.extent[t]);
       if (!is_counted(tile, t))
@@ -222,7 +226,7 @@ static const rkb_index_t *rounded_up(rkb_writer_t *writer, const rkb_index_t *to
                          whole);
 }
 
-/* Where all samples have so few tiles that their number is one constant, it is not one of every case. */
+/* In all samples the number of tiles may be the same constant and differ in other cases. */
 const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *total, int64_t extent) {
    const rkb_index_t *tiles = rounded_up(writer, total, extent);
    if (tiles->kind == RKB_INDEX_CONSTANT && total->kind != RKB_INDEX_CONSTANT &&
@@ -231,7 +235,8 @@ const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *tota
    return tiles;
 }
 
-/* Tiles along m follow each other, all of them or so many rows, so that blocks that run together share what they read. */
+/* Writes the order of tiles: along m first, over all rows or over `rows` of them, so that blocks that run
+ * together share what they read. */
 static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, int64_t rows) {
    const char *along_m = rkb_writer_uniform(writer, tile->blocks_m),
               *along_n = rkb_writer_uniform(writer, tile->blocks_n);
@@ -250,7 +255,7 @@ static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, in
              m, times, n);
 }
 
-/* The places of the tile's rows in the list.  Without rows the block has nothing to do. */
+/* Writes the places of the tile's rows in the list.  A block whose tile has no rows has nothing to do. */
 static void write_list(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const char *lists = rkb_writer_buffer(writer, rkb_lists_name(writer, tile->product.node), RKB_I32, false);
    const char *rows = rkb_writer_buffer(writer, rkb_lists_rows_name(writer, tile->product.node), RKB_I32, false);
@@ -266,7 +271,7 @@ void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
    tile->blocks_n = rkb_tiles_along(writer, tile->n.total, tile->n.extent);
 }
 
-/* The terms of the phase at hand, numbered tap by tap. */
+/* The number of terms of the current phase, which are numbered tap by tap. */
 static const char *phase_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const rkb_index_t *terms = tile->product.depth.extent[0];
    for (uint32_t d = 0; d + 1 < tile->product.depth.count; d++)
@@ -293,7 +298,7 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
    }
    tile->number = number;
    rkb_product_split(writer, &tile->product.group, number, tile->group);
-   /* Of taps each has whole steps of its own. */
+   /* Each tap has whole steps of its own. */
    const rkb_index_t *whole = tile->total_depth;
    if (tile->taps.count)
       whole = rkb_index_make(indices, RKB_INDEX_PRODUCT,
@@ -328,7 +333,8 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    const rkb_index_t *row[RKB_MAX_RANK] = {tile->listed ? rkb_lists_row(writer, tile->product.node, "m") : NULL};
    const rkb_index_t *lane = rkb_open_lanes(writer, width);
    split_side(writer, &tile->m, m, m_at);
-   if (width > 1) { /* the places of a vector's first lane are made before those of the others, which are found from them */
+   if (width > 1) {
+      /* The places of a vector's first lane come first, because those of the other lanes follow from them. */
       split_side(writer, &tile->n, n, n_at);
       rkb_index_make(indices, RKB_INDEX_SUM, n_at[tile->n.channels_last ? 0 : tile->n.dims->count - 1], lane);
    }

@@ -1,11 +1,11 @@
-/* Values that launches compute again rather than read.  Owns nothing; one thread a graph. */
+/* Values that launches compute again rather than read.  Owns nothing; one thread for each graph. */
 #include "generator/recompute.h"
 
 #include "generator/kernel_text.h"
 #include "generator/moments.h"
 #include "generator/schedule_least.h"
 
-/* Whether a product has the value as a factor, perhaps under a view. */
+/* Whether some product has the value as a factor, directly or through a view. */
 static bool is_factor(const rkb_graph_t *graph, uint32_t value) {
    for (uint32_t n = value + 1; n < graph->node_count; n++)
       for (uint32_t i = 0; i < graph->nodes[n].input_count && rkb_node_is_product(&graph->nodes[n]); i++) {
@@ -18,7 +18,7 @@ static bool is_factor(const rkb_graph_t *graph, uint32_t value) {
    return false;
 }
 
-/* Sums of the launch's own rows that a value needs are stored instead of it: they are few. */
+/* Stores the sums of the launch's own rows that a value needs, instead of the value: they are few. */
 static void store_sums(const rkb_graph_t *graph, rkb_launch_t *launch, uint32_t value) {
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
       bool stored = graph->nodes[launch->anchors[a]].kind != RKB_NODE_REDUCE || !rkb_value_needs(graph, value, launch->anchors[a]);
@@ -29,8 +29,8 @@ static void store_sums(const rkb_graph_t *graph, rkb_launch_t *launch, uint32_t 
    }
 }
 
-/* Whether a schedule takes less time than another one took by its bytes and products, or as much, with fewer bytes: while a tile's results
- * are stored, nobody multiplies. */
+/* Whether a schedule's least time is shorter than another's, or as long with fewer bytes: while a tile's
+ * results are stored, nothing is multiplied. */
 static bool is_better(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule,
                       double seconds, double bytes) {
    double now;
@@ -38,7 +38,7 @@ static bool is_better(const rkb_graph_t *graph, const rkb_target_t *target, cons
    return least < seconds || (least <= seconds && now < bytes);
 }
 
-/* Takes a root away if the schedule is legal and faster without it. */
+/* Removes a root if the schedule is legal and faster without it. */
 static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t root) {
    rkb_launch_t *launch = &schedule->launches[number];
    const rkb_launch_t before = *launch;
@@ -55,12 +55,13 @@ static bool drop(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t 
    return false;
 }
 
-/* Whether a launch may leave it to those that read a value to compute it. */
+/* Whether a launch may leave a value to its readers, which then compute it. */
 static bool may_leave(const rkb_graph_t *graph, uint32_t value) {
    return rkb_node_is_light(&graph->nodes[value]) && !rkb_node_is_output(graph, value) && !is_factor(graph, value);
 }
 
-/* Stores a product of matrices instead of several values that are computed from it, if the schedule is legal and faster so. */
+/* Stores a product of matrices instead of several values that are computed from it, if the schedule is then
+ * legal and faster. */
 static void store_product(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
                           uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number];

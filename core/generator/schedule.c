@@ -1,4 +1,5 @@
-/* Schedules as data: names of decisions, their values, and which launches may have them.  Pure functions. */
+/* Schedules as data: the names of decisions, their values, and which launches may have them.  Pure
+ * functions. */
 #include "generator/schedule.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR, ONLINE = 1u << RKB_MAP
 
 static const struct {
    const char *name;
-   uint32_t mappings; /* bit m: mapping m has it */
+   uint32_t mappings; /* bit m: launches of mapping m may have the decision */
    int64_t values[12];
 } table[RKB_DECISIONS] = {
    [RKB_THREADS] = {"threads",
@@ -103,7 +104,8 @@ bool rkb_mapping_has(uint32_t mapping, uint32_t decision) {
    return table[decision].mappings >> mapping & 1;
 }
 
-/* Whether a value is joined of parts along its last dim, or is the gradient of a part, through light nodes. */
+/* Whether a value is joined from parts along its last dim, or is the gradient of such a part, through light
+ * nodes. */
 static bool joins(const rkb_graph_t *graph, uint32_t number, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
    if (seen[number] || !rkb_node_is_light(node))
@@ -125,7 +127,8 @@ bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
-/* Whether a launch computes a largest pool whose windows lie side by side, or its gradient, alone or with a convolution under it. */
+/* Whether a launch computes a max pool whose windows lie side by side, or the gradient of one, alone or with
+ * a convolution under it. */
 static bool has_windows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
    int64_t places = 1;
@@ -163,7 +166,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
    const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
-              of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N; /* beside warpgroups, of the launches for other strides alone */
+              /* Where there are warpgroups, only the launches for other strides have warps' tiles. */
+      of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N;
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR && (of_warps || decision == RKB_KEEP) && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR)
       return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
@@ -198,7 +202,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    const uint32_t variance = launch->mapping == RKB_MAP_ROW ? rkb_launch_moments(graph, launch, &mean) : launch->anchor_count;
    if (decision == RKB_MOMENTS && variance == launch->anchor_count)
       return false;
-   /* A split row hands its parts on; it has no later passes. */
+   /* A split row hands its parts on and has no later passes. */
    for (uint32_t i = 1; i < launch->anchor_count && launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT; i++)
       for (uint32_t j = 0; j < i; j++)
          if (rkb_reduction_needs(graph, launch->anchors[i], launch->anchors[j]) && !(launch->decisions[RKB_MOMENTS] && i == variance && j == mean))
@@ -223,7 +227,8 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
    return launch;
 }
 
-/* Elements of all parts of a split sum: more take longer than what is saved, and the checking machine has 1 GiB for all buffers of a plan. */
+/* Most elements of all parts of a split sum.  More parts take longer than they save, and the checking machine
+ * has 1 GiB for all buffers of a plan. */
 #define MOST_PARTS (128 << 20)
 
 static bool has_too_many_parts(const rkb_graph_t *graph, const rkb_launch_t *launch) {
@@ -235,7 +240,8 @@ static bool has_too_many_parts(const rkb_graph_t *graph, const rkb_launch_t *lau
    return (double)launch->decisions[RKB_SPLIT] * elements > MOST_PARTS;
 }
 
-/* Rows of which a cluster has the shorter ones (longer_rows.h). */
+/* Why a launch cannot give its shorter rows to clusters and its longer rows to other kernels
+ * (longer_rows.h). */
 static const char *longer_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    if (anchor->kind != RKB_NODE_REDUCE || !rkb_decision_applies(graph, launch, RKB_SPLIT) || launch->decisions[RKB_KEEP])
@@ -348,7 +354,8 @@ bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule,
    rkb_launch_t moved = schedule->launches[number];
    if (into >= number || !rkb_decision_applies(graph, &moved, RKB_BESIDE) || !rkb_decision_applies(graph, &schedule->launches[into], RKB_BESIDE))
       return false;
-   if (number + 1 < schedule->count && !moved.decisions[RKB_BESIDE]) /* the others of its kernel have one without it */
+   /* The other launches of its kernel keep a kernel without it. */
+   if (number + 1 < schedule->count && !moved.decisions[RKB_BESIDE])
       schedule->launches[number + 1].decisions[RKB_BESIDE] = 0;
    memmove(&schedule->launches[into + 2], &schedule->launches[into + 1], (number - into - 1) * sizeof moved);
    moved.decisions[RKB_BESIDE] = 1;

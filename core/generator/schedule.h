@@ -10,9 +10,12 @@
 #define RKB_SCHEDULE_VERSION 4
 #define RKB_MAX_SCHEDULE_LAUNCHES 60u
 #define RKB_MAX_LAUNCH_NODES 24u
-#define RKB_MOST_KEPT 32 /* elements that a thread keeps in registers of each tensor that its row is read from */
-#define RKB_MOST_CLUSTER_THREADS 1024 /* of all blocks of a cluster; the checking machine follows up to 2,044 */
-#define RKB_MOST_CLUSTER_WARPS 63     /* the same, where blocks have other warps than threads says */
+/* Most elements that a thread keeps in registers, of each tensor from which its row is read. */
+#define RKB_MOST_KEPT 32
+/* Most threads of all blocks of a cluster; the checking machine follows up to 2,044. */
+#define RKB_MOST_CLUSTER_THREADS 1024
+/* Most warps of a cluster, where RKB_WARPS says how many a block has. */
+#define RKB_MOST_CLUSTER_WARPS 63
 
 enum rkb_mapping {
    RKB_MAP_ELEMENT = 1, /* a thread computes one element, or one vector of elements */
@@ -20,26 +23,28 @@ enum rkb_mapping {
    RKB_MAP_COLUMN,      /* a block reduces 32 columns; lanes run along the kept dims */
    RKB_MAP_TILE,        /* a block computes a tile of a product from tiles of its factors in shared memory */
    RKB_MAP_SCAN,        /* a block, or a thread, goes along a line of running sums */
-   RKB_MAP_ONLINE,      /* a block goes over a matrix of scores that is not stored, with running statistics of its rows */
-   RKB_MAP_RANK,        /* a block, or a warp, finds the largest elements of a row, one after the other */
-   RKB_MAP_LINK,        /* elements that are scattered to one place are linked, then added along the links */
-   RKB_MAP_TENSOR,      /* as TILE, by tensor cores: a warp multiplies fragments */
-   RKB_MAP_ONLINE_TENSOR, /* as ONLINE, by tensor cores */
+   RKB_MAP_ONLINE, /* a block goes over a matrix of scores that is not stored, with running statistics of its rows */
+   RKB_MAP_RANK,   /* a block, or a warp, finds the largest elements of a row, one after the other */
+   RKB_MAP_LINK,   /* elements that are scattered to one place are linked, then added along the links */
+   RKB_MAP_TENSOR, /* as TILE, but by tensor cores: a warp multiplies fragments */
+   RKB_MAP_ONLINE_TENSOR, /* as ONLINE, but by tensor cores */
    RKB_MAPPINGS
 };
 
 /* One decision of a launch.  Every mapping has some of them; docs/decisions/schedules.md says what each means. */
 enum rkb_decision {
-   RKB_THREADS, /* of a block; ROW: that share a row when rows_a_block is 1 */
+   RKB_THREADS, /* threads of a block; ROW with RKB_ROWS 1: threads that share a row */
    RKB_VECTOR,  /* elements of one access */
-   RKB_ROWS,    /* ROW: rows of a block, a warp each; 1: a row for the whole block.  RANK: the same of short rows */
+   /* ROW: rows of a block, one for each warp; 1: one row for the whole block.  RANK: the same for short
+    * rows. */
+   RKB_ROWS,
    RKB_SPLIT,  /* parts of a reduction, each in a block of its own, added by a second launch in fixed order */
    RKB_TILE_M, /* TILE, TENSOR: rows of a block's tile (along the output's slower dim) */
-   RKB_TILE_N, /* columns */
-   RKB_TILE_K, /* terms brought at a time */
+   RKB_TILE_N, /* TILE, TENSOR: columns of the tile */
+   RKB_TILE_K, /* TILE, TENSOR: terms that are copied at a time */
    RKB_THREAD_M, /* elements of a thread's own tile */
    RKB_THREAD_N,
-   RKB_PREFETCH, /* TILE: 1: the next terms are loaded while these are multiplied */
+   RKB_PREFETCH, /* TILE: 1: the next terms are loaded while the current terms are multiplied */
    RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again.
               * ONLINE_TENSOR: not 0: fragments of the own rows stay in registers.
               * RANK: the first elements of its part of a row that a thread keeps in order; 0: the row is looked through in each turn */
@@ -47,22 +52,36 @@ enum rkb_decision {
    RKB_TENSOR, /* TENSOR: what the tensor cores multiply: enum rkb_tensor_path of fragments.h */
    RKB_WARP_M, /* TENSOR: a warp's own tile */
    RKB_WARP_N,
-   RKB_COPY,   /* TENSOR: how factors come to shared memory: enum rkb_copy */
-   RKB_STAGES, /* TENSOR: tiles of the factors in shared memory; with n, n - 1 are on their way while one is multiplied */
-   RKB_ORDER,  /* TENSOR: rows of blocks that follow each other column by column; 0: all */
-   RKB_GROUPS, /* TENSOR with RKB_COPY_TENSOR: warpgroups that multiply, each rows of the tile; one more copies */
-   RKB_PERSISTENT, /* the same: 1: as many blocks as run at once, each with tiles in turn; 0: a block for each tile */
-   RKB_TAPS,   /* TENSOR: 1: the terms brought at a time are channels of one tap of a convolution's window; 0: in the weight's order */
-   RKB_PLACES, /* ELEMENT: equal parts of the last dim, of which a thread owns the same place in each; they share what they load */
+   RKB_COPY, /* TENSOR: how factors come to shared memory: enum rkb_copy */
+   /* TENSOR: tiles of the factors in shared memory; with n of them, n - 1 are in flight while one is
+    * multiplied. */
+   RKB_STAGES,
+   RKB_ORDER, /* TENSOR: rows of blocks that follow each other column by column; 0: all */
+   /* TENSOR with RKB_COPY_TENSOR: warpgroups that multiply, each some rows of the tile; one more warpgroup
+    * copies. */
+   RKB_GROUPS,
+   /* The same: 1: as many blocks as can run at once, each of which computes several tiles in turn; 0: a block
+    * for each tile. */
+   RKB_PERSISTENT,
+   /* TENSOR: 1: the terms copied at a time are channels of one tap of a convolution's window; 0: in the
+    * weight's order. */
+   RKB_TAPS,
+   /* ELEMENT: equal parts of the last dim.  A thread owns the same place in each of them, and these places
+    * share what they load. */
+   RKB_PLACES,
    RKB_WINDOW, /* ELEMENT, of a largest pool whose windows lie side by side, or its gradient: 1: a thread owns a window's places,
                 * or those of neighbouring windows whose rows are one vector */
-   RKB_MOMENTS, /* ROW: 1: a mean and the sum of squares around it are found in one pass */
+   RKB_MOMENTS,   /* ROW: 1: a mean and the sum of squares around it are found in one pass */
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
    RKB_SEGMENTS, /* ROW: 1: sums over rows of equal pieces of each row are found beside its own; a second launch adds the rows' */
    RKB_CHANNELS, /* ELEMENT with windows over a convolution in registers: channels of a thread, which share the pixels */
    RKB_SHORTER, /* ROW with kept rows: rows that so many times fewer threads can keep have them; 1: the same threads for all */
-   RKB_SMALL, /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by a warp for each element; 0: by tiles too */
-   RKB_BESIDE, /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: shares a kernel with the launch before, a range of blocks each */
+   /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by one warp for each
+    * element; 0: always by tiles. */
+   RKB_SMALL,
+   /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: the launch shares a kernel with the launch before it, each with a
+    * range of its blocks. */
+   RKB_BESIDE,
    RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in
               * shared memory */
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
@@ -76,8 +95,9 @@ enum rkb_decision {
    RKB_OTHER_SPLIT, /* the parts of its sums */
    RKB_PHASES, /* TENSOR with RKB_COPY_TENSOR, of the input gradient of a convolution with a stride: 1: places of one phase are a product of
                 * their own (product.h); 0: all places are one, with terms that are nothing */
-   RKB_DEPENDENT, /* all: 1: its kernels may begin before those in front of them have ended, and wait for these then (programmatic dependent launch);
-                   * the first launch has nothing in front */
+   /* All mappings: 1: its kernels may begin before the kernels in front of them have ended, and then wait for
+    * them (programmatic dependent launch).  The first launch has no kernel in front of it. */
+   RKB_DEPENDENT,
    RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which share what its threads would keep; 0: those of its threads */
    RKB_DECISIONS
 };
@@ -90,8 +110,8 @@ enum rkb_copy {
 
 typedef struct rkb_launch {
    enum rkb_mapping mapping;
-   uint32_t anchors[RKB_MAX_LAUNCH_NODES], anchor_count; /* heavy nodes that this launch computes */
-   uint32_t roots[RKB_MAX_LAUNCH_NODES], root_count;     /* nodes that it writes to memory */
+   uint32_t anchors[RKB_MAX_LAUNCH_NODES], anchor_count; /* the heavy nodes that this launch computes */
+   uint32_t roots[RKB_MAX_LAUNCH_NODES], root_count;     /* the nodes that it writes to memory */
    int64_t decisions[RKB_DECISIONS];
 } rkb_launch_t;
 
@@ -101,32 +121,37 @@ typedef struct rkb_schedule {
 } rkb_schedule_t;
 
 const char *rkb_decision_name(uint32_t decision);
-/* The word for a value, of decisions whose values have words; NULL: it is a number. */
+/* The word for a value of a decision whose values have words; NULL: the value is written as a number. */
 const char *rkb_decision_word(uint32_t decision, int64_t value);
 const char *rkb_mapping_name(uint32_t mapping);
-/* Whether launches of the mapping may have the decision at all; rkb_decision_applies knows the launch. */
+/* Whether launches of the mapping may have the decision at all.  rkb_decision_applies tells for one
+ * launch. */
 bool rkb_mapping_has(uint32_t mapping, uint32_t decision);
-/* Whether a root is joined of parts along its last dim, or is a sum of gradients of such parts. */
+/* Whether a root is joined from parts along its last dim, or is a sum of gradients of such parts. */
 bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* Whether launches of this mapping have the decision. */
+/* Whether this launch has the decision. */
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);
-/* The values it may have, ascending; ends with -1. */
+/* The values that the decision may have, ascending; -1 ends the list. */
 const int64_t *rkb_decision_values(uint32_t decision);
-/* What arithmetic alone can tell: NULL, or why the launch cannot work on a device with this much memory a block. */
+/* NULL, or why the launch cannot work on a device with so much shared memory for a block, as far as
+ * arithmetic tells. */
 const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
 
-/* The same of launches that share a kernel. */
+/* The same for launches that share a kernel. */
 const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count);
-/* Shared memory that a launch's text declares by itself, about: sums of rows and columns have a few rooms of so many bytes. */
+/* About how much shared memory a launch's text declares by itself: sums of rows and columns take a few rooms
+ * of so many bytes. */
 int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch);
 /* Puts a launch beside another that comes before it.  False: their mappings have no such decision. */
 bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t launch, uint32_t into);
 
 /* schedule_block.c.  Appends the `schedule:` block of a manifest, each line after "   ". */
 void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
-/* The list of launches of a kernel's `schedule:` block, of this version; NULL: it has none.  Lives in the arena. */
+/* The list of launches in a kernel's `schedule:` block of the current version; NULL: it has none.  Lives in
+ * the arena. */
 const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source);
-/* Reads it from a kernel's text.  RKB_ERR_INVALID: it has none (it was written or edited by hand), or not one of this graph. */
+/* Reads the schedule from a kernel's text.  RKB_ERR_INVALID: the text has none (a person wrote or edited it),
+ * or one of another graph. */
 int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
                        rkb_error_t *err);
 

@@ -6,14 +6,15 @@
 #include "generator/stored_type.h"
 #include "reference/dtype.h"
 
-/* One launch in one bench case. */
+/* What one launch does in one bench case. */
 typedef struct launch_work {
    const rkb_graph_t *graph;
    const rkb_schedule_t *schedule;
    uint32_t launch, bench;
-   double cache_bytes;                /* what may stay in the second-level cache */
-   double bytes;                      /* so far */
-   bool looked[RKB_MAX_GRAPH_NODES];  /* read whole: counted or walked through */
+   double cache_bytes; /* bytes that may stay in the second-level cache */
+   double bytes;       /* bytes counted so far */
+   /* Nodes that are read whole, and that were counted or looked through. */
+   bool looked[RKB_MAX_GRAPH_NODES];
 } launch_work_t;
 
 static double size_of(const launch_work_t *work, uint32_t size) {
@@ -44,7 +45,7 @@ static bool is_stored(const launch_work_t *work, uint32_t node) {
    return false;
 }
 
-/* Whether each element of the operand is needed for the whole node. */
+/* Whether the whole node needs each element of its operand. */
 static bool needs_all(const rkb_node_t *node) {
    switch (node->kind) {
    case RKB_NODE_MAP:
@@ -65,7 +66,7 @@ static bool needs_all(const rkb_node_t *node) {
 
 static void look_at_operands(launch_work_t *work, uint32_t number);
 
-/* A node whose every element the launch needs. */
+/* Counts a node of which the launch needs each element. */
 static void look_at(launch_work_t *work, uint32_t number) {
    const bool input = work->graph->nodes[number].kind == RKB_NODE_INPUT;
    if (work->looked[number])
@@ -83,7 +84,7 @@ static void look_at_operands(launch_work_t *work, uint32_t number) {
       look_at(work, node->inputs[i]);
 }
 
-/* A mask or a slice may make products needless. */
+/* Whether all products count: a mask or a slice may make some of them needless. */
 static bool all_products_count(const rkb_graph_t *graph) {
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind != RKB_NODE_INPUT && graph->nodes[n].kind != RKB_NODE_POOL && !needs_all(&graph->nodes[n]))
@@ -91,7 +92,8 @@ static bool all_products_count(const rkb_graph_t *graph) {
    return true;
 }
 
-/* Multiply-adds of a launch's matrix products; convolutions count none, since zeros at the border may be skipped. */
+/* Multiply-adds of a launch's matrix products.  Convolutions do not count, because zeros at the border may be
+ * skipped. */
 static double products_of(const launch_work_t *work) {
    const rkb_launch_t *launch = &work->schedule->launches[work->launch];
    double products = 0;
@@ -119,7 +121,7 @@ static double rate_of(const rkb_target_t *target, const rkb_launch_t *launch) {
    }
 }
 
-/* What a launch adds to the bytes and to the seconds of products of its kernel. */
+/* Adds a launch's bytes and seconds of products to those of its kernel. */
 static void add_launch(launch_work_t *work, const rkb_target_t *target, bool products_count, double *bytes, double *products) {
    const rkb_launch_t *launch = &work->schedule->launches[work->launch];
    for (uint32_t r = 0; r < launch->root_count; r++) {
@@ -133,7 +135,8 @@ static void add_launch(launch_work_t *work, const rkb_target_t *target, bool pro
    *products += rate > 0 ? products_of(work) / rate : 0;
 }
 
-/* All launches that share the kernel of the first.  What several of them read is counted once: the cache may have it then.  bytes: what they move. */
+/* The seconds of all launches that share the first one's kernel.  What several of them read counts once,
+ * because it may then be in the cache.  bytes: what they move. */
 static double kernel_seconds(const rkb_graph_t *graph, const rkb_target_t *target,
                              const rkb_schedule_t *schedule, uint32_t first, uint32_t bench,
                              bool products_count, double *bytes) {
@@ -154,7 +157,7 @@ double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target,
    double log_seconds = 0, log_bytes = 0;
    uint32_t bench = 0;
    for (; rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, bench); bench++) {
-      double seconds = 0, all = 1, own; /* a byte more, since a task may move none */
+      double seconds = 0, all = 1, own; /* one byte more, because a task may move none */
       for (uint32_t l = 0; l < schedule->count; l++)
          if (l == 0 || !schedule->launches[l].decisions[RKB_BESIDE]) {
             seconds += kernel_seconds(graph, target, schedule, l, bench, products_count, &own);

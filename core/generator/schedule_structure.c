@@ -8,9 +8,9 @@
 #include "base/yaml.h"
 #include "generator/schedule.h"
 
-#define EXACT 0xffffffffffffu /* 48 bits: numbers that a double holds */
+#define EXACT 0xffffffffffffu /* 48 bits, because a double holds such numbers exactly */
 
-/* Decisions that say how something is done, apart from how much of it. */
+/* Decisions that say how something is done, not how much of it. */
 static const uint32_t staging[] = {RKB_SPLIT,   RKB_PREFETCH, RKB_KEEP,  RKB_COPY,   RKB_STAGES, RKB_PERSISTENT,
                                    RKB_TAPS, RKB_SEGMENTS, RKB_SHORTER,  RKB_SMALL, RKB_BESIDE, RKB_HELD, RKB_CLUSTER};
 
@@ -23,7 +23,7 @@ static const char *scalar(const rkb_yaml_t *map, const char *key) {
    return value && value->kind == RKB_YAML_SCALAR ? value->text : "";
 }
 
-/* A set of names: the order in which they are listed does not count. */
+/* Hashes a set of names; their order does not count. */
 static uint64_t hash_names(const rkb_yaml_t *map, const char *key) {
    const rkb_yaml_t *list = rkb_yaml_get(map, key);
    uint64_t sum = hash_text(key, 1);
@@ -33,7 +33,8 @@ static uint64_t hash_names(const rkb_yaml_t *map, const char *key) {
    return rkb_hash64(&sum, sizeof sum, 3);
 }
 
-/* Words stand for themselves, of numbers only whether they are above the least: one part, one stage, nothing kept. */
+/* Hashes such decisions: words as they are, numbers only by whether they are larger than the least (one part,
+ * one stage, nothing kept). */
 static uint64_t hash_staging(const rkb_yaml_t *map, uint64_t seed) {
    for (uint32_t i = 0; i < sizeof staging / sizeof staging[0]; i++) {
       const char *text = scalar(map, rkb_decision_name(staging[i]));
@@ -44,7 +45,7 @@ static uint64_t hash_staging(const rkb_yaml_t *map, uint64_t seed) {
    return seed;
 }
 
-/* Sums over launches, so that their order does not count. */
+/* Adds a launch's hashes, so that the order of launches does not count. */
 static void add_launch(const rkb_yaml_t *map, rkb_schedule_structure_t *structure) {
    const uint64_t nodes[] = {hash_names(map, "compute"), hash_names(map, "write")};
    const uint64_t plan = rkb_hash64(nodes, sizeof nodes, 4);

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "task/probe.h"
 
-/* Lives in the arena; NULL: the text is no expression. */
+/* Parses an expression, which lives in the arena; NULL: the text is no expression. */
 rkb_expression_t *rkb_size_expression(rkb_arena_t *arena, const char *text);
-/* False: it has no value there, as a quotient by zero. */
+/* Evaluates it in a case; false: it has no value there, as a division by zero. */
 bool rkb_size_evaluate(rkb_bound_t *bound, const rkb_expression_t *expression, rkb_value_t *value);
 
 #endif

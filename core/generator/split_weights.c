@@ -13,7 +13,7 @@ void rkb_split_weights_dims(rkb_writer_t *writer, const rkb_product_t *product, 
    const rkb_product_dims_t *depth = &product->depth;
    *plane = (rkb_product_dims_t){.count = depth->count + 1};
    for (uint32_t d = 0; d < plane->count;
-        d++) { /* taps, a channel of the output, and the channel that is summed */
+        d++) { /* taps, a channel of the output, and the channel over which is summed */
       const bool tap = d + 1 < depth->count, last = d == depth->count;
       plane->extent[d] = tap ? depth->extent[d + 1] : last ? depth->extent[0] : product->column.extent[0];
       plane->name[d] = tap ? depth->name[d + 1] : last ? depth->name[0] : product->column.name[0];

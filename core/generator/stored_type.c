@@ -1,10 +1,10 @@
-/* The types in which launches store what they hand on to other launches.  Pure functions. */
+/* The types in which launches store values for other launches.  Pure functions. */
 #include "generator/stored_type.h"
 
 #include "generator/fragments.h"
 #include "generator/target.h"
 
-/* Whether the schedule, if there is one, multiplies this product's factors as bfloat16. */
+/* Whether the schedule multiplies this product's factors as bfloat16; true without a schedule. */
 static bool multiplies_bf16(const rkb_schedule_t *schedule, uint32_t product) {
    bool found = !schedule;
    for (uint32_t l = 0; schedule && l < schedule->count; l++) {
@@ -20,7 +20,7 @@ static bool multiplies_bf16(const rkb_schedule_t *schedule, uint32_t product) {
    return found;
 }
 
-/* Whether all that reads the value, also under views, are products that round it to bfloat16. */
+/* Whether only products read the value, also through views, and all of them round it to bfloat16. */
 static bool is_rounded_factor(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node) {
    bool read = false;
    if (rkb_node_is_output(graph, node))
@@ -41,7 +41,7 @@ static bool is_rounded_factor(const rkb_graph_t *graph, const rkb_schedule_t *sc
 }
 
 uint32_t rkb_stored_type(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node) {
-   /* docs/numerics.md: what the task's graph names may be rounded where it is stored. */
+   /* docs/numerics.md: a value that the task's graph names may be rounded where it is stored. */
    const uint32_t own = graph->nodes[node].dtype;
    if (!rkb_dtype_is_float(own) || own == RKB_BF16 || own == RKB_F16)
       return own;

@@ -1,4 +1,4 @@
-/* Decisions that suit a product on tensor cores, by arithmetic.  Pure functions. */
+/* Finds by arithmetic the decisions that suit a product on tensor cores.  Pure functions. */
 #include "generator/tensor_start.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
-#define COMPUTED_A_NANOSECOND 20.0 /* elements of a factor that a block computes: ten instructions each */
+/* Elements that a block computes of a factor, at ten instructions each. */
+#define COMPUTED_A_NANOSECOND 20.0
 
 double rkb_most_depth(const rkb_extents_t *extents) {
    double most = 0;
@@ -30,9 +31,10 @@ int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, ui
    return best;
 }
 
-/* Tiles of blocks and warps that people use, with the share of mma.sync's rate that they tend to reach: larger warp tiles read shared
- * memory less often, and two blocks a multiprocessor wait by turns.  Of the first three, the first was fastest on an H200
- * (docs/results/2026-11-23-tensor); convolutions, whose threads find a place for each row that they bring, were slower with it. */
+/* Tiles of blocks and warps that people use, with the share of mma.sync's rate that they tend to reach.
+ * Larger warp tiles read shared memory less often, and two blocks on a multiprocessor wait in turn.  Of the
+ * first three, the first was fastest on an H200 (docs/results/2026-11-23-tensor).  Convolutions, whose
+ * threads compute a place for each row that they copy, were slower with it. */
 static const struct {
    int64_t m, n, warp_m, warp_n;
    double share;
@@ -64,24 +66,25 @@ static bool is_alone(const int64_t *d) {
    return 32 * warps_of(d) * (d[RKB_WARP_M] * d[RKB_WARP_N] / 32 + 64) > 65536 / 2;
 }
 
-/* Products of single rows or columns side by side, whose rows are listed, as one product. */
+/* The extents of products of single rows or columns side by side, as one product whose rows are listed. */
 static rkb_extent_t listed_of(const rkb_extent_t *e) {
    return (rkb_extent_t){.m = e->groups, .n = e->m * e->n, .depth = e->depth, .groups = 1, .matrices = e->matrices};
 }
 
-/* At this rate in one case. */
+/* The estimate for one case, at this rate. */
 static double estimate_in(const rkb_target_t *target, const rkb_extents_t *extents, uint32_t number, const int64_t *d, double rate) {
    const rkb_extent_t own = d[RKB_LISTED] ? listed_of(&extents->cases[number]) : extents->cases[number], *e = &own;
    const double m = (double)d[RKB_TILE_M], n = (double)d[RKB_TILE_N], split = (double)d[RKB_SPLIT];
-   const double half_full = d[RKB_LISTED] ? e->matrices / 2 : 0; /* the last tile of each matrix is, in the mean */
+   /* On average the last tile of each matrix is half full. */
+   const double half_full = d[RKB_LISTED] ? e->matrices / 2 : 0;
    const double blocks = (ceil(e->m / m) + half_full) * ceil(e->n / n) * e->groups * split;
    const double waves = ceil(blocks / (double)target->multiprocessors);
    const bool warpgroups = d[RKB_COPY] == RKB_COPY_TENSOR;
-   /* A block waits for memory before its first step, and for its barriers at each. */
+   /* A block waits for memory before its first step, and for its barriers at each step. */
    const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
    double time = LAUNCH_NANOSECONDS + waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
    time += waves * (extents->computed[0] * m + extents->computed[1] * n) * ceil(e->depth / split) / COMPUTED_A_NANOSECOND;
-   /* While warps store, nobody multiplies, but another block does that runs beside. */
+   /* While a block stores it does not multiply, but a block beside it on the multiprocessor does. */
    if (!warpgroups)
       time += waves * 4 * m * n * (double)target->multiprocessors / BYTES_A_NANOSECOND * (is_alone(d) ? 1 : 0.5);
    if (split > 1)
@@ -97,7 +100,7 @@ double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *e, c
    return rate > 0 ? exp(sum / e->count) : HUGE_VAL;
 }
 
-/* Whether steps of one tap each are nearly full of channels. */
+/* Whether steps that each belong to one tap are nearly full of channels. */
 static bool suits_taps(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    if (!rkb_decision_applies(graph, launch, RKB_TAPS))
@@ -107,21 +110,22 @@ static bool suits_taps(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return channels > 0.75 * step * ceil(channels / step);
 }
 
-/* Bytes of depth brought at a time: 64, or 128 where the stages have room. */
+/* Sets how much depth is copied at a time: 64 bytes, or 128 where the stages have room. */
 static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    const int64_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes;
    d[RKB_TILE_K] = (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 ? 128 : 64) / bytes;
    d[RKB_COPY] = RKB_COPY_ASYNC;
    d[RKB_TAPS] = suits_taps(graph, launch);
-   /* Channels that come last are copied in wide pieces: twice as many a step cost half as many places and barriers. */
+   /* Channels that are last in memory are copied in wide pieces.  Twice as many in a step need half as many
+    * places and barriers. */
    const bool gathers = launch->root_count && rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]);
    if (d[RKB_TAPS] && !gathers && bytes == 2) {
       d[RKB_TILE_K] *= 2;
       if (!suits_taps(graph, launch))
          d[RKB_TILE_K] /= 2;
    }
-   /* Two blocks of four warps beside each other are worth more than a fourth stage. */
+   /* Two blocks of four warps on a multiprocessor are worth more than a fourth stage. */
    const int64_t bytes_a_block = warps_of(d) > 4 ? target->shared_bytes : target->shared_bytes / 2;
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, bytes_a_block);)
       d[RKB_STAGES]--;
@@ -129,7 +133,8 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
       d[RKB_STAGES]--;
 }
 
-/* Gives a launch of mapping TENSOR a tile of warpgroups and as many parts.  False: sums are too short for them, or the target has no such products. */
+/* Gives a launch of mapping TENSOR a tile of warpgroups and so many parts.  False: its sums are too short for
+ * them, or the target has no such products. */
 static bool give_tile(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
                       const rkb_warpgroup_tile_t *tile, int64_t split, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
@@ -162,14 +167,14 @@ bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *ta
    return found;
 }
 
-/* What other_tile.c's condition compares in a case, but for the least length of parts. */
+/* What other_tile.c's condition compares in a case, without the least length of parts. */
 static double rounds_of(const rkb_target_t *target, const rkb_launch_t *launch, const rkb_extent_t *e) {
    const int64_t *d = launch->decisions;
    const double tiles = ceil(e->m / (double)d[RKB_TILE_M]) * ceil(e->n / (double)d[RKB_TILE_N]) * e->groups * (double)d[RKB_SPLIT];
    return ceil(tiles / (double)target->multiprocessors) * (double)rkb_other_weight(launch) * ceil(e->depth / (double)d[RKB_SPLIT]);
 }
 
-/* The geometric mean over the bench cases, each with the tile that it takes. */
+/* The geometric mean of the estimate over the bench cases, each with the tile that it takes. */
 static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, const rkb_launch_t *launch, const rkb_launch_t *other) {
    double sum = 0;
    for (uint32_t i = 0; i < e->count; i++) {
@@ -180,12 +185,12 @@ static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, 
    return exp(sum / e->count);
 }
 
-/* By so much a second tile must be faster: it is another kernel to build. */
+/* A second tile must be faster by this factor, because it is another kernel to build. */
 #define OTHER_GAIN 0.932
-#define FIRST_GAIN 0.97 /* and by so much another first tile */
+#define FIRST_GAIN 0.97 /* another first tile must be faster by this factor */
 
-/* Gives a launch the second tile that suits it best, where the cases take less than `least` with it, which becomes what they take.
- * False: left alone. */
+/* Gives a launch the second tile that suits it best, if the cases then take less than `least`, which is
+ * updated.  False: no second tile does, and the launch is left as it was. */
 static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
                        double *least, rkb_launch_t *launch) {
    const rkb_launch_t first = *launch;
@@ -218,7 +223,8 @@ bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target,
    const double alone = OTHER_GAIN * rkb_tensor_estimate(target, e, launch->decisions);
    double least = alone;
    bool found = give_other(graph, target, e, &least, launch);
-   /* The tile that suits all cases in the mean may be the best one for none, once those that it suits least have another. */
+   /* The tile that suits all cases on average may be the best for none of them, once the cases that it suits
+    * least have another tile. */
    for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = single;
@@ -234,7 +240,7 @@ bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target,
    return found;
 }
 
-/* Whether a value needs inputs alone, and no launch before. */
+/* Whether a value needs inputs only, and no earlier launch. */
 static bool needs_inputs_alone(const rkb_graph_t *graph, uint32_t node) {
    const rkb_node_t *from = &graph->nodes[node];
    if (from->kind == RKB_NODE_INPUT || !rkb_node_is_light(from))
@@ -258,7 +264,8 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
    rkb_launch_t tried = *launch;
    double least = HUGE_VAL;
    const int64_t best = rkb_tensor_best(graph, target, launch->anchors[0]);
-   /* A factor that is computed takes registers and waits for its own loads: small tiles leave room for many warps. */
+   /* A computed factor takes registers and waits for its own loads.  Small tiles leave room for many
+    * warps. */
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    int64_t *d = tried.decisions;
    tried.mapping = RKB_MAP_TENSOR;
@@ -289,7 +296,7 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
    return least;
 }
 
-/* The first launch with this root; schedule->count: none. */
+/* The first launch that writes this node; schedule->count if there is none. */
 static uint32_t writer_of(const rkb_schedule_t *schedule, uint32_t node) {
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t r = 0; r < schedule->launches[l].root_count; r++)
@@ -298,7 +305,7 @@ static uint32_t writer_of(const rkb_schedule_t *schedule, uint32_t node) {
    return schedule->count;
 }
 
-/* Which launches write what a value is computed from: one bit each. */
+/* The launches that write what a value is computed from, one bit each. */
 static uint64_t writers_of(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node, bool *seen) {
    const uint32_t launch = writer_of(schedule, node);
    uint64_t launches = launch < schedule->count ? UINT64_C(1) << launch : 0;
@@ -310,7 +317,8 @@ static uint64_t writers_of(const rkb_graph_t *graph, const rkb_schedule_t *sched
    return launches;
 }
 
-/* Gives a launch another root, and takes those away that nobody needs then.  False: it cannot write it. */
+/* Gives a launch another root and removes the roots that no launch needs any more.  False: it cannot write
+ * the new root. */
 static bool give_root(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number,
                       uint32_t node) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;

@@ -1,13 +1,13 @@
-/* Matrices that are added to the sums of warpgroups: see warpgroup_addends.h. */
+/* Matrices that are added to the sums of warpgroups (warpgroup_addends.h).  One thread. */
 #include "generator/warpgroup_addends.h"
 
 #include <string.h>
 #include "reference/dtype.h"
 
-/* Bytes of all of them for each sum: 16 registers of a thread for two. */
+/* Most bytes of all of them for each sum.  Two bytes for each sum take 16 registers of a thread. */
 #define MOST_BYTES 6u
 
-/* Whether there is room for another one; the first has it always. */
+/* Whether there is room for another matrix; there always is for the first. */
 static bool has_room(const rkb_writer_t *writer, const rkb_addends_t *addends, uint32_t node) {
    uint64_t bytes = rkb_dtype_bytes(writer->storage[node].dtype);
    for (uint32_t a = 0; a < addends->count; a++)
@@ -15,7 +15,7 @@ static bool has_room(const rkb_writer_t *writer, const rkb_addends_t *addends, u
    return !addends->count || (addends->count < RKB_MOST_BESIDE && bytes <= MOST_BYTES);
 }
 
-/* What memory has of the root's shape and a value of this kind needs, element by element. */
+/* Finds the matrices that memory has, of the root's shape, which a value needs element by element. */
 static void find_beside(const rkb_writer_t *writer, uint32_t number, const rkb_node_t *root,
                         rkb_addends_t *addends) {
    const rkb_node_t *node = &writer->graph->nodes[number];

@@ -93,7 +93,7 @@ static const struct {
                       "   asm volatile(\"wgmma.wait_group.sync.aligned %0;\" : : \"n\"(groups) : \"memory\");\n}\n"},
 };
 
-/* Whether the code names the function, and not one whose name ends so. */
+/* Whether the code names the function, and not just a longer name that ends like it. */
 static bool calls(const char *code, const char *name) {
    const char *found = strstr(code, name);
    while (found && found > code && (found[-1] == '_' || (found[-1] >= 'a' && found[-1] <= 'z')))
@@ -101,7 +101,8 @@ static bool calls(const char *code, const char *name) {
    return found != NULL;
 }
 
-/* What a function does with the product of 64 rows by n columns over 32 bytes of depth. */
+/* What a function does with the product of 64 rows by n columns over 32 bytes of depth; and the word for
+ * it. */
 enum way { ADD, BEGIN, ADD_HELD, WAYS };
 static const char *const does[WAYS] = {[ADD] = "Adds", [BEGIN] = "Begins sums with", [ADD_HELD] = "Adds, of rows in a thread's registers as fragments have them,"};
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include "base/text.h"
 
-/* Appends those that a kernel file's code calls. */
+/* Appends the functions that a kernel file's code calls. */
 void rkb_warpgroup_helpers(const char *code, rkb_text_t *out);
 bool rkb_warpgroup_has_helper(const char *name);
 

@@ -1,6 +1,7 @@
-/* Kernels that compute tiles of a product by warpgroups.  Shared memory has stages, each for one tile of both factors as tensor maps
- * leave them: rows of 128 bytes whose pieces of 16 are exchanged by the row, which is also what wgmma reads.  One thread of the last
- * warpgroup fills the stages; the other warpgroups own rows of the block's tile and multiply.  One thread writes them. */
+/* Kernels that compute tiles of a product by warpgroups.  Shared memory has stages.  Each stage holds one
+ * tile of both factors as tensor maps write them: rows of 128 bytes, whose pieces of 16 bytes are permuted
+ * according to the row (swizzle).  wgmma reads the same layout.  One thread of the last warpgroup fills the
+ * stages; the other warpgroups own rows of the block's tile and multiply.  One thread writes them. */
 #include "generator/warpgroup_tile.h"
 
 #include <string.h>
@@ -9,27 +10,30 @@
 #include "generator/warpgroup_addends.h"
 
 #define GROUP_THREADS 128
-#define GROUP_ROWS 64      /* of one wgmma */
-#define PATTERN_BYTES 1024 /* eight rows of the swizzle: tiles begin at multiples */
+#define GROUP_ROWS 64      /* rows of one wgmma */
+#define PATTERN_BYTES 1024 /* eight rows of the swizzle; tiles begin at multiples of this */
 #define PRODUCER_REGISTERS 40
-#define MOST_REGISTERS 240 /* that a thread may ask for, of those that setmaxnreg knows */
+#define MOST_REGISTERS 240 /* most registers that a thread may ask for with setmaxnreg */
 #define FILE_REGISTERS 65536
-#define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* sums that a warp brings to memory at a time, of 16 rows */
-#define ROOM_PADDING 8  /* floats: four rows of pairs lie in different banks */
+#define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* columns of sums, of 16 rows, that a warp stores at a time */
+#define ROOM_PADDING 8                  /* in floats: puts four rows of pairs into different banks */
 #define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
-#define STORED_TOGETHER 4 /* elements of the output */
+#define STORED_TOGETHER 4 /* elements of the output that are stored together */
 
-#define SPLITTING_REGISTERS 88 /* of its threads, where those that multiply split rows of their own */
-/* Beside its sums, 64 rows of a tile's columns, an instruction wants so many, and ptxas gives it no more than a thread has when the kernel begins. */
+/* Registers of the last warpgroup's threads, where the multiplying warpgroups split rows of their own. */
+#define SPLITTING_REGISTERS 88
+/* An instruction needs so many registers beside its sums, which are 64 rows of a tile's columns.  ptxas gives
+ * it no more than a thread has when the kernel begins. */
 #define OPERAND_REGISTERS 26
-#define HELD_STEPS 2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
+/* Steps whose fragments are in registers: one is multiplied while the next one is split. */
+#define HELD_STEPS 2
 #define ROW_FLOATS (RKB_MAP_ROW_BYTES / 4)
 
 static bool splits(const int64_t *d) {
    return d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
 }
 
-/* Whether warpgroups split the rows that they own in registers. */
+/* Whether warpgroups split their own rows in registers. */
 static bool holds(const int64_t *d) {
    return splits(d) && d[RKB_HELD];
 }
@@ -38,12 +42,13 @@ static int64_t side_bytes(const rkb_launch_t *launch, int64_t extent) {
    return extent * launch->decisions[RKB_TILE_K] * rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes;
 }
 
-/* Of the factors' tiles as they are copied. */
+/* Bytes of the factors' tiles as they are copied. */
 static int64_t copied_bytes(const rkb_launch_t *launch) {
    return side_bytes(launch, launch->decisions[RKB_TILE_M] + launch->decisions[RKB_TILE_N]);
 }
 
-/* From the high parts of what is split in shared memory, which take the place of what was copied, to the low ones. */
+/* The distance from the high parts to the low parts of what is split in shared memory.  The high parts
+ * replace what was copied. */
 static int64_t low_distance(const rkb_launch_t *launch) {
    return holds(launch->decisions) ? side_bytes(launch, launch->decisions[RKB_TILE_N]) : copied_bytes(launch);
 }
@@ -56,12 +61,14 @@ static int64_t warps_of(const int64_t *d) {
    return d[RKB_GROUPS] * GROUP_THREADS / 32;
 }
 
-/* The stages, and a room for each warp's sums on their way out.  The barriers take as much as one pattern besides. */
+/* Bytes of the stages, and of a room for each warp's sums while they are stored.  The barriers take as many
+ * bytes again as one pattern. */
 static int64_t shared_of(const rkb_launch_t *launch) {
    return stage_bytes(launch) * launch->decisions[RKB_STAGES] + warps_of(launch->decisions) * ROOM_BYTES;
 }
 
-/* Registers of a thread where all have equally many, and those of the threads that multiply after the others gave some back. */
+/* Registers of a thread where all have equally many; and of the threads that multiply, after the others gave
+ * some back. */
 static int64_t equal_registers(const int64_t *d) {
    const int64_t threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS, blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1;
    const int64_t registers = FILE_REGISTERS / (threads * blocks) / 8 * 8;
@@ -74,7 +81,8 @@ static int64_t producer_registers(const int64_t *d) {
 
 static int64_t multiplying_registers(const int64_t *d) {
    const int64_t equal = equal_registers(d), all = (equal * (d[RKB_GROUPS] + 1) - producer_registers(d)) / d[RKB_GROUPS] / 8 * 8;
-   if ((splits(d) && !holds(d)) || equal > MOST_REGISTERS) /* who splits both factors needs registers too */
+   /* Threads that split both factors need registers too. */
+   if ((splits(d) && !holds(d)) || equal > MOST_REGISTERS)
       return equal;
    return all > MOST_REGISTERS ? MOST_REGISTERS : all;
 }
@@ -98,21 +106,21 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
    return shared_of(launch) > shared_bytes - PATTERN_BYTES ? "the stages need more shared memory than a block has" : NULL;
 }
 
-/* What describes a side in memory. */
+/* The tensor map that describes a side in memory. */
 typedef struct side_map {
    bool of_pixels;
    rkb_tile_map_t tile;
    rkb_pixel_map_t pixels;
 } side_map_t;
 
-/* Whether a side's terms come to shared memory as rows, and are turned over where they are split: tensor cores take floats whose terms
- * are neighbours. */
+/* Whether a side's terms come to shared memory as rows and are transposed where they are split: tensor cores
+ * take floats only with neighbouring terms. */
 static bool is_turned(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
    const int64_t *d = tile->launch->decisions;
    return splits(d) && !side->depth_fast && !(holds(d) && side == &tile->m);
 }
 
-/* Looks at both sides: how they lie, and their maps. */
+/* Finds how both sides lie in memory, and their maps. */
 static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2]) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
    for (uint32_t s = 0; s < 2; s++) {
@@ -147,7 +155,8 @@ bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_stora
    return suits;
 }
 
-/* Opens the tiles of a block: one, or each in turn that no other block of the grid takes. */
+/* Opens the loop over a block's tiles: its only tile, or in turn each tile that no other block of the grid
+ * takes. */
 static void open_tiles(rkb_writer_t *writer, rkb_product_tile_t *tile, const char *count) {
    const int64_t *d = tile->launch->decisions;
    if (d[RKB_PERSISTENT])
@@ -183,7 +192,7 @@ void rkb_write_split_by(rkb_writer_t *writer, const char *function, int64_t firs
    rkb_write_close(writer);
 }
 
-/* The same of floats whose rows are terms: 32 of them, by 32. */
+/* Splits floats whose rows are terms: squares of 32 by 32. */
 static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floats) {
    const int square = ROW_FLOATS * ROW_FLOATS;
    rkb_write(writer, "for (int i = %sthreadIdx.x %% %d / 32 * %d; i < %lld; i += %d)",
@@ -192,7 +201,8 @@ static void write_split_turned(rkb_writer_t *writer, int64_t first, int64_t floa
    rkb_write(writer, "   split_turned(high + i, low + i);");
 }
 
-/* Warps of the last warpgroup make two numbers of each float that was copied: what tensor cores take of it, in its place, and the rest. */
+/* Writes the code of the last warpgroup's warps that make two numbers of each copied float: in its place the
+ * part that tensor cores take, and elsewhere the rest. */
 static void write_splitting(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2], const char *tiles) {
    const int64_t *d = tile->launch->decisions;
    const int64_t m_floats = side_bytes(tile->launch, d[RKB_TILE_M]) / 4, n_floats = side_bytes(tile->launch, d[RKB_TILE_N]) / 4;
@@ -229,7 +239,7 @@ static void write_side_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile
       rkb_tile_map_copy(writer, tile, side, &map->tile, to, "&filled[stage]");
 }
 
-/* The warpgroup that copies. */
+/* Writes the code of the warpgroup that copies. */
 static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps[2], const char *tiles) {
    const int64_t *d = tile->launch->decisions;
    const long long bytes = (long long)stage_bytes(tile->launch), copied = (long long)copied_bytes(tile->launch);
@@ -259,7 +269,8 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_
    rkb_write_close(writer);
 }
 
-/* The descriptor of what one wgmma reads of a side, from a row or column on that the text gives: of those, and of the step's terms. */
+/* The descriptor of what one wgmma reads of a side: from a row or column that the text gives, and from the
+ * step's terms, on. */
 static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool low) {
    const long long box = (long long)rkb_tile_map_box_bytes(tile, side);
    const long long steps_a_row = RKB_MAP_ROW_BYTES / RKB_FRAGMENT_BYTES,
@@ -268,7 +279,7 @@ static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *t
    if (low)
       stage = rkb_arena_format(writer->arena, "%s + %lld", stage, (long long)low_distance(tile->launch));
    const char *row = side == &tile->n ? "" : tile->m.depth_fast ? " + i * 8192" : rkb_arena_format(writer->arena, " + i * %lld", box);
-   if (!side->depth_fast) /* 16 terms are two patterns of eight rows */
+   if (!side->depth_fast) /* 16 terms take two patterns of eight rows */
       return rkb_arena_format(writer->arena, "matrix(%s%s + step * %d, %lld)", stage, row, 2 * PATTERN_BYTES, box);
    if (steps == steps_a_row)
       return rkb_arena_format(writer->arena, "matrix(%s%s + step * %d, 16)", stage, row, RKB_FRAGMENT_BYTES);
@@ -276,12 +287,13 @@ static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *t
                            steps_a_row, RKB_FRAGMENT_BYTES);
 }
 
-/* Threads for which one gives a stage back: of a warpgroup, whose products have been waited for; of a warp, which has read floats besides. */
+/* One thread gives a stage back for so many threads: for a warpgroup, whose products have ended; or for a
+ * warp, which has also read floats. */
 static int freeing_threads(const int64_t *d) {
    return holds(d) ? 32 : GROUP_THREADS;
 }
 
-/* Gives the stage before the one at hand back. */
+/* Gives back the stage before the current one. */
 static void write_free(rkb_writer_t *writer, const int64_t *d, const char *condition) {
    const char *before = rkb_arena_format(writer->arena, "&freed[stage == 0 ? %lld : stage - 1]", (long long)d[RKB_STAGES] - 1);
    if (holds(d))
@@ -298,7 +310,7 @@ static void write_product(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
              matrix_text(writer, tile, &tile->m, m_low), matrix_text(writer, tile, &tile->n, n_low));
 }
 
-/* The products of a stage, as one group. */
+/* Writes the products of a stage, as one group. */
 static void write_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, long long steps, long long squares) {
    const bool split = splits(tile->launch->decisions);
    rkb_write(writer, "products_begin();");
@@ -306,7 +318,7 @@ static void write_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, lo
    rkb_write(writer, "for (int step = 0; step < %lld; step++)", steps);
    rkb_write(writer, "   #pragma unroll");
    rkb_write(writer, split ? "   for (int i = 0; i < %lld; i++) {" : "   for (int i = 0; i < %lld; i++)", squares);
-   if (split) { /* the small ones first */
+   if (split) { /* the small terms first */
       write_product(writer, tile, true, false);
       write_product(writer, tile, false, true);
    }
@@ -318,7 +330,7 @@ static void write_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, lo
    rkb_write(writer, "products_done<1>();");
 }
 
-/* Where a float of the own rows lies in its stage; row and term are variables. */
+/* Where a float of the warpgroup's own rows lies in its stage; row and term are variables. */
 static const char *own_float(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const long long box = (long long)rkb_tile_map_box_bytes(tile, &tile->m) / 4, squares = GROUP_ROWS * ROW_FLOATS;
    if (tile->m.depth_fast)
@@ -329,7 +341,8 @@ static const char *own_float(rkb_writer_t *writer, const rkb_product_tile_t *til
                            GROUP_ROWS / ROW_FLOATS, ROW_FLOATS, box, ROW_FLOATS, ROW_FLOATS);
 }
 
-/* The same, a group for each step: while one is multiplied, the next one's own rows are split in registers. */
+/* The same with a group for each step: while one step is multiplied, the own rows of the next step are split
+ * in registers. */
 static void write_held_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, long long steps, long long squares) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
    const long long columns = (long long)tile->launch->decisions[RKB_TILE_N];
@@ -347,7 +360,7 @@ static void write_held_stage(rkb_writer_t *writer, const rkb_product_tile_t *til
    rkb_write(writer, "products_begin();");
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int i = 0; i < %lld; i++) {", squares);
-   for (int part = 0; part < 3; part++) /* the small ones first */
+   for (int part = 0; part < 3; part++) /* the small terms first */
       rkb_write(writer, "   add_held_%s_n%lld(sums[i], %s[i], %s);", type->name, columns, part == 0 ? "low" : "high",
                 matrix_text(writer, tile, &tile->n, part == 1));
    rkb_write(writer, "}");
@@ -357,8 +370,8 @@ static void write_held_stage(rkb_writer_t *writer, const rkb_product_tile_t *til
    rkb_write_close(writer);
 }
 
-/* Multiplies the stages of one tile as they are filled.  The products of a stage are on their way while the next is waited for; then the
- * stage is given back. */
+/* Multiplies the stages of one tile as they are filled.  The products of a stage are in flight while the next
+ * stage is waited for; then the stage is given back. */
 static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const int64_t *d = tile->launch->decisions;
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
@@ -393,8 +406,8 @@ static void open_unrolled(rkb_writer_t *writer, const char *head) {
    rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
 }
 
-/* Sums go to memory by way of a warp's own room, 16 rows of 32 at a time: a lane has two neighbouring ones in each of two rows, and
- * memory wants longer rows. */
+/* Stores the sums through a warp's own room in shared memory, 16 rows of 32 columns at a time.  A lane has
+ * two neighbouring sums in each of two rows, and stores to memory need longer rows. */
 static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t width) {
    const int64_t *d = tile->launch->decisions;
    const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), pitch = ROOM_COLUMNS + ROOM_PADDING;
@@ -470,7 +483,7 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    rkb_write(writer, "const int warpgroup = threadIdx.x / %d;", GROUP_THREADS);
    rkb_write(writer, "int stage = 0, turn = 0; /* the stage at hand, and whether all have been used an odd number of times */");
    write_producer(writer, &tile, maps, tiles);
-   for (uint32_t i = 0; i < 2; i++) { /* what has been turned over has neighbours along the terms */
+   for (uint32_t i = 0; i < 2; i++) { /* a transposed side has neighbours along the terms */
       rkb_tile_side_t *side = i ? &tile.n : &tile.m;
       side->depth_fast |= is_turned(&tile, side);
    }

@@ -1,7 +1,8 @@
-/* Kernels that compute the gradient of a convolution's weight by warpgroups.  A block owns some channels of the image and of the gradient at
- * hand, all taps of the window between them, and a range of rows of 32 pixels.  One thread of the last warpgroup brings such a row of the
- * gradient and the part of the image that it sees; three warps beside it split the row.  Each warp of the others loads its channels of the
- * part, as a tap moves them, splits them in registers, and multiplies.  One thread writes the text. */
+/* Kernels that compute the gradient of a convolution's weight by warpgroups.  A block owns some channels of
+ * the image and of the given gradient, all taps of the window between them, and a range of rows of 32 pixels.
+ * One thread of the last warpgroup copies such a row of the gradient and the part of the image under its
+ * windows; three warps beside it split the row.  Each warp of the other warpgroups loads its channels of the
+ * part, shifted by the tap, splits them in registers, and multiplies.  One thread writes the text. */
 #include "generator/weight_gradient_tile.h"
 
 #include "generator/convolution_image.h"
@@ -12,7 +13,7 @@ static void open_unrolled(rkb_writer_t *writer, const char *head) {
    rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
 }
 
-/* The rows of pixels of all images. */
+/* The number of rows of pixels in all images. */
 static const rkb_index_t *rows_of(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    return rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT,
                          rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, tile->images, tile->blocks[2]),
@@ -54,7 +55,7 @@ static void write_next_stage(rkb_writer_t *writer, const rkb_convolution_t *tile
    rkb_write_close(writer);
 }
 
-/* Three warps of the last warpgroup split what was copied of the gradient. */
+/* Writes the code of the three warps of the last warpgroup that split the copied gradient. */
 static void write_splitting(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const long long plane = (long long)rkb_convolution_plane_bytes(tile->d);
    rkb_write_open(writer, false, "if (threadIdx.x %% %d < %d)", RKB_CONVOLUTION_GROUP_THREADS,
@@ -74,7 +75,7 @@ static void write_splitting(rkb_writer_t *writer, const rkb_convolution_t *tile)
    rkb_write_close(writer);
 }
 
-/* Where the row's pixels begin. */
+/* Writes where the row's pixels begin. */
 static void write_pixel(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const char *along = rkb_writer_uniform(writer, tile->blocks[1]),
               *down = rkb_writer_uniform(writer, tile->blocks[2]);
@@ -124,7 +125,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
 }
 
-/* The products of a row: of eight pixels at a time, for each tap. */
+/* Writes the products of a row: eight pixels at a time, for each tap. */
 static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *columns) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const long long taps = (long long)e->squares, pitch = (long long)(e->width * e->height),
@@ -148,7 +149,7 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, 
    rkb_write(writer, "}");
    rkb_write(writer, "hold(sums);");
    rkb_write(writer, "products_begin();");
-   for (int part = 0; part < 3; part++) /* the small ones first */
+   for (int part = 0; part < 3; part++) /* the small terms first */
       rkb_write(writer, "add_held_tf32x3_n%lld(sums[v], %s, matrix(taken + %sstep * %d, 16));",
                 (long long)tile->d[RKB_TILE_M], part == 0 ? "low" : "high",
                 part == 1 ? rkb_arena_format(writer->arena, "%lld + ",
@@ -162,7 +163,7 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, 
    rkb_write_close(writer);
 }
 
-/* Gives the stage before the one at hand back. */
+/* Gives back the stage before the current one. */
 static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
    rkb_write(writer, "__syncwarp();");
    rkb_write(writer, "if (%s && lane == 0)", condition);
@@ -198,7 +199,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write(writer, "hold(sums);");
 }
 
-/* Brings a sum to memory, or a part of it. */
+/* Stores a sum, or a part of one. */
 static void write_sum(rkb_writer_t *writer, const rkb_convolution_t *tile, const rkb_index_t *const *at,
                       const char *sum) {
    const uint32_t product = tile->product.node;
@@ -214,7 +215,7 @@ static void write_sum(rkb_writer_t *writer, const rkb_convolution_t *tile, const
       rkb_writer_index(writer, rkb_product_join(writer, product, tile->launch->roots[0], at)), sum);
 }
 
-/* Lets the warps that multiply wait for each other: those that copied have ended. */
+/* Lets the warps that multiply wait for each other; the warps that copied have ended. */
 static void write_meeting(rkb_writer_t *writer, const char *why) {
    rkb_write(writer, "__syncwarp(); /* %s */", why);
    rkb_write(writer, "if (lane == 0)");
@@ -223,8 +224,8 @@ static void write_meeting(rkb_writer_t *writer, const char *why) {
    rkb_write(writer, "meeting ^= 1;");
 }
 
-/* Sums go to memory by way of the stages, the taps of some channels at a time: a lane's own lie a window apart in memory, and sectors would
- * be written in nine pieces. */
+/* Stores the sums through the stages in shared memory, the taps of some channels at a time.  A lane's own
+ * sums lie a window apart in memory; stored directly, they would write each sector in nine pieces. */
 static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_product_dims_t *rows = &tile->product.row, *columns = &tile->product.column;
@@ -319,7 +320,8 @@ void rkb_write_weight_gradient_kernel(rkb_writer_t *writer, const rkb_launch_t *
       writer,
       "unsigned highs[%d][4], lows[%d][4]; /* what the products of two taps read of the own channels */",
       RKB_CONVOLUTION_HELD_STEPS, RKB_CONVOLUTION_HELD_STEPS);
-   /* Else ptxas puts the zeros among the first products, and then each product waits for the one before (its message C7515). */
+   /* Without this ptxas puts the zeros among the first products, and each product then waits for the one
+    * before (its message C7515). */
    rkb_write(writer, "hold(sums); /* they are zero before the first product begins */");
    write_multiply(writer, &tile);
    write_sums(writer, &tile);

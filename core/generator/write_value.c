@@ -46,7 +46,8 @@ void rkb_permuted_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_ind
          operand[sizes[node->integers[d]].at[0]] = at[d];
       return;
    }
-   /* Two dims whose order is a number of the case, 0 or 1: a sum, of which one term is 0. */
+   /* The order of two dims is a number of the case, 0 or 1.  The coordinate is a sum of two terms, of which
+    * one is 0. */
    for (uint32_t d = 0; d < 2; d++) {
       const rkb_index_t *first = rkb_index_size(indices, node->integers[1 - d]),
                         *second = rkb_index_size(indices, node->integers[d]);
@@ -63,7 +64,7 @@ rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_
    return term;
 }
 
-/* A number of an integer operation, which a graph holds as a real one.  NULL: no text. */
+/* A number of an integer operation; the graph holds it as a real number.  NULL: there is no text. */
 static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which) {
    const rkb_real_t *real = &node->reals[which];
    if (real->constant && real->value == nearbyint(real->value) && fabs(real->value) < 0x1p31)
@@ -72,14 +73,14 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
    return "0";
 }
 
-/* Whether a node adds powers of e, as a softmax does: the sum is at least 1 and at most the row's length, so its reciprocal is a normal
- * number. */
+/* Whether a node adds powers of e, as a softmax does.  The sum is at least 1 and at most the row's length, so
+ * its reciprocal is a normal number. */
 static bool is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *node = &graph->nodes[number];
    return node->kind == RKB_NODE_REDUCE && strcmp(node->operation, "sum") == 0 && rkb_is_operation(&graph->nodes[node->inputs[0]], "exp");
 }
 
-/* Writes a node's value in the block of this depth. */
+/* Writes a node's value into the block of this depth. */
 static rkb_term_t write_in(rkb_writer_t *writer, const rkb_node_t *node, uint32_t depth, const char *text) {
    const uint32_t inner = writer->depth;
    writer->depth = depth;
@@ -89,7 +90,8 @@ static rkb_term_t write_in(rkb_writer_t *writer, const rkb_node_t *node, uint32_
    return (rkb_term_t){name, depth, 0};
 }
 
-/* A division by a number that a row has once, where results are rounded to 11 bits or fewer: a product, one rounding worse. */
+/* Where results are rounded to 11 bits or fewer, writes a division by a number that a row has once as a
+ * product with its reciprocal, which has one rounding more. */
 static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, rkb_term_t dividend,
                                  rkb_term_t divisor) {
    const rkb_term_t reciprocal = rkb_writer_once(
@@ -99,7 +101,8 @@ static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, r
                    rkb_arena_format(writer->arena, "%s * %s", dividend.text, reciprocal.text));
 }
 
-/* An operand of a node that is computed from two values itself, where nobody has it yet: both.  False: there is none of this operation. */
+/* If an operand is itself computed from two values by this operation and is not written yet: those two
+ * values.  False otherwise. */
 static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
                          const rkb_index_t *const *at, const char *operation, rkb_term_t terms[2]) {
    const uint32_t number = node->inputs[which];
@@ -117,7 +120,8 @@ static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return true;
 }
 
-/* A share of a sum of powers times a number that a row has once: one product, with their quotient.  False: it is no such product. */
+/* Writes a share of a sum of powers, times a number that a row has once, as one product with the quotient of
+ * the two numbers.  False: the node is no such product. */
 static bool write_scaled_share(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                                rkb_term_t *product) {
    if (strcmp(node->operation, "mul") != 0)
@@ -218,8 +222,8 @@ static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, 
    return (uint32_t)writer->graph->sizes.list[node->integers[which]].at[0];
 }
 
-/* A place as the first lane of a vector has it, before the loop over lanes, where bounds that are multiples of the width (start, and a
- * size after it) are the same for all lanes.  NULL: they may differ. */
+/* The first lane's place, written before the loop over lanes, where bounds that are multiples of the width
+ * (start, and a size after it) are the same for all lanes.  NULL: they may differ. */
 static const char *first_lane(rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *size) {
    rkb_indices_t *indices = &writer->indices;
    if (!writer->lane)
@@ -248,7 +252,7 @@ void rkb_sliced_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index
       rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, at[dim], number_of(writer, node, 2)));
 }
 
-/* What the operand gives inside a guard, else the node's constant. */
+/* Writes a value that is the operand's inside a guard, and the node's constant otherwise. */
 static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const char *lanes, const char *guard,
                                 const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
@@ -256,7 +260,8 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
    const char *name = rkb_writer_name(writer, node->name);
    rkb_write(writer, "float %s = %s;", name,
              rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
-   const uint32_t depth = writer->depth; /* the name is taken while the operand is written: */
+   /* While the operand is written, no other variable may take the name:. */
+   const uint32_t depth = writer->depth;
    rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    rkb_write_guard(writer, lanes, guard);
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], at);
@@ -267,7 +272,7 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
 
 enum { SOMETIMES, ALWAYS, NEVER };
 
-/* Whether a place lies from start to before end, where a thread's places are known to be of one part each. */
+/* Whether a place lies in [start, end), where each of a thread's places is known to belong to one part. */
 static int lies_in(const rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *end) {
    uint32_t inside = 0;
    for (uint32_t s = 0; s < RKB_SAMPLES && writer->placed; s++)
@@ -316,7 +321,7 @@ static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rk
    return write_guarded(writer, number, NULL, guard, at);
 }
 
-/* Whether a place of a joined dim is the i-th operand's. */
+/* The condition that a place of a joined dim belongs to the i-th operand. */
 static const char *cat_guard(rkb_writer_t *writer, const rkb_node_t *node, uint32_t i, const char *place, const rkb_index_t *start,
                              const rkb_index_t *end) {
    if (i + 1 == node->input_count)
@@ -327,7 +332,7 @@ static const char *cat_guard(rkb_writer_t *writer, const rkb_node_t *node, uint3
                            rkb_writer_uniform(writer, end));
 }
 
-/* A chain of guards, one for each operand but the last. */
+/* Writes a chain of guards, one for each operand except the last. */
 static rkb_term_t write_cat(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    rkb_graph_t *graph = writer->graph;
    const rkb_node_t *node = &graph->nodes[number];
@@ -410,7 +415,7 @@ static rkb_term_t write_gather(rkb_writer_t *writer, uint32_t number, const rkb_
    return rkb_write_value(writer, node->inputs[0], inner);
 }
 
-/* The element that comes here, or nothing. */
+/* Writes the element that goes to this place, or nothing. */
 static rkb_term_t write_put(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const uint32_t dim = constant_of(writer, node, 0);
@@ -420,7 +425,8 @@ static rkb_term_t write_put(rkb_writer_t *writer, uint32_t number, const rkb_ind
    inner[dim] = rkb_index_constant(&writer->indices, 0);
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], inner), put = rkb_write_float(writer, node->inputs[0], inner);
    const char *picked = pick.text;
-   if (writer->lane && pick.depth < writer->lane_depth) /* one for all lanes: they compare indices, not 64 bits each */
+   /* One number for all lanes, which then compare indices instead of 64 bits each. */
+   if (writer->lane && pick.depth < writer->lane_depth)
       picked = rkb_writer_index(writer, rkb_writer_picked(writer, pick, rkb_index_size(&writer->indices, node->shape[dim]), "picked"));
    const char *place = rkb_writer_index(writer, at[dim]), *name = rkb_writer_name(writer, node->name);
    if (node->input_count > 2)

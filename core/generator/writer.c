@@ -195,7 +195,8 @@ static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->known_count; i++)
       if (strcmp(writer->known[i].term.text, name) == 0)
          return true;
-   for (uint32_t i = 0; i < writer->graph->sizes.count; i++) /* a size may become a parameter later */
+   /* A size that may become a parameter later. */
+   for (uint32_t i = 0; i < writer->graph->sizes.count; i++)
       if (strcmp(writer->graph->sizes.list[i].name, name) == 0)
          return true;
    for (uint32_t i = 0; i < writer->graph->node_count; i++)
@@ -326,7 +327,7 @@ const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
       const char *word = rkb_index_word(&writer->indices, index);
       made->name = strlen(word) > 40 || (*word >= '0' && *word <= '9') ? rkb_arena_format(writer->arena, "extent_%u", ++writer->names)
                                      : rkb_writer_beside(writer->arena, word);
-      for (uint32_t i = 0; i < writer->parameter_count; i++) /* cut names may meet */
+      for (uint32_t i = 0; i < writer->parameter_count; i++) /* names that were cut short may be equal */
          if (&writer->parameters[i] != made && strcmp(writer->parameters[i].name, made->name) == 0)
             made->name = rkb_arena_format(writer->arena, "extent_%u", ++writer->names);
    }
@@ -351,7 +352,7 @@ bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index) {
    return find_index(writer, index) != NULL;
 }
 
-/* The block that knows all variables of an index. */
+/* The depth of the block that knows all variables of an index. */
 static uint32_t depth_of(const rkb_writer_t *writer, const rkb_index_t *index) {
    const rkb_term_t *term = find_index(writer, index);
    if (term)
@@ -380,7 +381,7 @@ const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
    if (index->kind < RKB_INDEX_QUOTIENT)
       return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left),
                               signs[index->kind], rkb_writer_index(writer, index->right));
-   /* Quotients and remainders get a name, in the outermost block that can have it. */
+   /* Quotients and remainders get a name, in the outermost block that can declare it. */
    const uint32_t inner = writer->depth, depth = depth_of(writer, index);
    writer->depth = depth;
    const char *left = rkb_writer_index(writer, index->left), *right = rkb_writer_index(writer, index->right);
@@ -421,7 +422,9 @@ const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t d
    case RKB_BF16:
       return rkb_arena_format(writer->arena, "__float2bfloat16_rn(%s)", value);
    case RKB_E4M3:
-   case RKB_E5M2: /* CUDA's conversion gives the largest number past the range, the task's another */
+   /* Outside the range, CUDA's conversion gives the largest number and the task's conversion another
+    * value. */
+   case RKB_E5M2:
       rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
       return "0.0f";
    default:
