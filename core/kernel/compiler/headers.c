@@ -30,6 +30,17 @@
          "#define LLONG_MAX 9223372036854775807ll\n#define ULLONG_MAX 18446744073709551615ull\n"             \
          "#endif\n"
 
+/* libcu++ 2.3, which belongs to CUDA 12.4, includes "climits" from a header beside its own climits, but NVRTC
+ * prefers a header that it was given by name.  So the substitute hands on to libcu++'s, which also defines
+ * what that NVRTC does not predefine (__CHAR_BIT__, __FLT_RADIX__).  It writes the same limits in other words. */
+#define CLIMITS                                                                                              \
+   "#include <limits.h>\n"                                                                                   \
+   "#if defined(_LIBCUDACXX_COMPILER_NVRTC) && !defined(__FLT_RADIX__)\n"                                    \
+   "#undef CHAR_BIT\n#undef SCHAR_MIN\n#undef SCHAR_MAX\n#undef UCHAR_MAX\n#undef SHRT_MIN\n#undef "         \
+   "SHRT_MAX\n#undef USHRT_MAX\n#undef INT_MIN\n#undef INT_MAX\n#undef UINT_MAX\n#undef LONG_MIN\n"          \
+   "#undef LONG_MAX\n#undef ULONG_MAX\n#undef LLONG_MIN\n#undef LLONG_MAX\n#undef ULLONG_MAX\n"              \
+   "#include <cuda/std/climits>\n#endif\n"
+
 #define FLOAT                                                                                                \
    GUARD "#ifndef FLT_MAX\n"                                                                                 \
          "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON "          \
@@ -68,7 +79,7 @@ const compiler_header_t compiler_headers[] = {
    {"stddef.h", GUARD "typedef long ptrdiff_t;\n"},
    {"cstddef", GUARD "#include <stddef.h>\nnamespace std { using ::ptrdiff_t; using ::size_t; }\n"},
    {"limits.h", LIMITS},
-   {"climits", GUARD "#include <limits.h>\n"},
+   {"climits", CLIMITS},
    {"float.h", FLOAT},
    {"cfloat", GUARD "#include <float.h>\n"},
    {"math.h", MATH},
@@ -76,6 +87,7 @@ const compiler_header_t compiler_headers[] = {
    {"stdbool.h", NOTHING},
    {"stdio.h", NOTHING},
    {"cstdio", NOTHING},
+   {"iostream", NOTHING}, /* cub of CUDA 12.4 includes it */
    {"stdlib.h", NOTHING},
    {"cstdlib", NOTHING},
    {"string.h", NOTHING},
@@ -89,6 +101,7 @@ const compiler_header_t compiler_headers[] = {
    {"type_traits", STD_FROM_CUDA("type_traits")},
    {"limits", STD_FROM_CUDA("limits")},
    {"utility", STD_FROM_CUDA("utility")},
+   {"iterator", STD_FROM_CUDA("iterator")},
    {"algorithm", STD_FROM_CUDA("algorithm")},
    {"array", STD_FROM_CUDA("array")},
    {"tuple", STD_FROM_CUDA("tuple")},

@@ -188,16 +188,40 @@ const char *nvrtc_includes(const nvrtc_t *nvrtc) {
    return nvrtc->includes;
 }
 
-static void put_log(const nvrtc_t *nvrtc, program_t program, int result, rkb_text_t *answer) {
+/* The option that a toolkit refuses because the target is newer than the toolkit; NULL if there is none.
+ * NVRTC 12.4, for example, does not know sm_100a. */
+static const char *unknown_architecture(const compile_request_t *request, int result, const char *log) {
+   static const char option[] = "--gpu-architecture=";
+   if (result == NVRTC_ERROR_INVALID_OPTION && strstr(log, "--gpu-architecture"))
+      for (uint32_t i = 0; i < request->option_count; i++)
+         if (strncmp(request->options[i], option, strlen(option)) == 0)
+            return request->options[i] + strlen(option);
+   return NULL;
+}
+
+static void put_log(const nvrtc_t *nvrtc, program_t program, const compile_request_t *request, int result,
+                    rkb_text_t *answer) {
+   const char *architecture = NULL;
+   rkb_text_t text;
    size_t size = 0;
    char *log = NULL;
+   rkb_text_init(&text, 8192);
    if (program && nvrtc->log_size(program, &size) == NVRTC_SUCCESS && size > 1 && size < (512u << 20))
       log = rkb_try_uncleared(size, 1, NULL);
    if (log && nvrtc->log(program, log) == NVRTC_SUCCESS) {
       size = strnlen(log, size);
-      record_put_bytes(answer, log, size < COMPILER_MAX_LOG ? size : COMPILER_MAX_LOG);
+      architecture = unknown_architecture(request, result, log);
+      if (architecture) {
+         rkb_text_format(&text,
+                         "NVRTC %d.%d does not know the target's architecture %s; set CUDA_HOME to a newer "
+                         "toolkit (%s)",
+                         nvrtc->major, nvrtc->minor, architecture, nvrtc->library);
+         record_put_text(answer, rkb_text_get(&text));
+      } else
+         record_put_bytes(answer, log, size < COMPILER_MAX_LOG ? size : COMPILER_MAX_LOG);
    } else
       record_put_text(answer, result ? nvrtc->error_text(result) : "");
+   rkb_text_free(&text);
    free(log);
 }
 
@@ -266,7 +290,7 @@ void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t 
    if (result == NVRTC_SUCCESS)
       result = nvrtc->compile(program, option_count, options);
    record_put_u32(answer, outcome_of(result));
-   put_log(nvrtc, program, result, answer);
+   put_log(nvrtc, program, request, result, answer);
    if (result != NVRTC_SUCCESS) {
       record_put_u64(answer, 0);
       record_put_u64(answer, 0);
