@@ -51,7 +51,7 @@ static void write_question(rkb_text_t *out, const lift_tree_t *tree, uint32_t pl
    rkb_text_add(out, sum ? ") % 4 == 0" : " % 4 == 0");
 }
 
-/* Whether out asks already whether this is a multiple of four. */
+/* Whether out already has the condition that this is a multiple of four. */
 static bool is_asked(const rkb_text_t *out, const lift_tree_t *tree, uint32_t factor) {
    rkb_text_t question;
    rkb_text_init(&question, 1024);
@@ -62,7 +62,7 @@ static bool is_asked(const rkb_text_t *out, const lift_tree_t *tree, uint32_t fa
    return asked;
 }
 
-/* Whether a term is a multiple of four where the condition that it adds holds. */
+/* Whether a term is a multiple of four, perhaps under a condition that this function adds. */
 static bool add_term(rkb_text_t *out, const lift_tree_t *tree, uint32_t term, uint32_t place) {
    const uint32_t plain = lift_plain(tree, term);
    if (lift_is(tree, plain, LIFT_INTEGER))

@@ -1,15 +1,16 @@
 /* register_tile: a thread computes several results instead of one, so that what they share is loaded once.
  *
- * Before: a result's number is `blockIdx.d * width + threadIdx.x`, where width is the block's size.  After: a block computes OUTPUTS times
- * as many results, a thread those whose numbers are width apart.  Every variable that depends on the result's number becomes an array;
- * loops that do not depend on it stay, and inside of them each statement that does is repeated for each result (unroll and jam).
+ * Before: a result's number is `blockIdx.d * width + threadIdx.x`, where width is the block's size.
+ * After: a block computes OUTPUTS times as many results; the numbers of a thread's results are width apart.  Every
+ * variable that depends on a result's number becomes an array.  Loops that do not depend on it stay as they are; inside
+ * them, each statement that depends on it is repeated for each result (unroll and jam).
  *
  * Holds where
- *   - blockIdx.d stands nowhere but in the result's number, and what is past the end is computed without harm and not stored
- *     (uniform_exit);
- *   - results share no state: statements that depend on the number change variables of the thread and memory through parameters that
- *     are not read; no shared memory, no shuffle, no barrier;
- *   - loops and conditions that are kept do not depend on the number, and nothing leaves them early. */
+ *   - blockIdx.d occurs only in the result's number, and results past the end can be computed without harm and are not
+ *     stored (uniform_exit);
+ *   - results share no state: statements that depend on the number change only variables of the thread, and memory
+ *     through parameters that are not read; there is no shared memory, no shuffle and no barrier;
+ *   - loops and conditions that stay do not depend on the number, and nothing leaves them early. */
 #include "lift/register_tile.h"
 
 #include <stdlib.h>

@@ -1,16 +1,18 @@
-/* select_load: a load that is made or not becomes a load that is always made, from a place that may be read.
+/* select_load: a load that is made only under a condition becomes a load that is always made, from a place that
+ * may be read.
  *
- * Before: `inside ? p[i] : 0.0f`, or `if (outside) continue;` before a load whose value is only multiplied and added up, or a function
- * that returns 0 early and else a load.  After: the element 0 of the tensor is read where the wanted one is outside, and 0 is chosen
- * afterwards, so that no branch stands between loads and many of them are on their way at once.
+ * Before: `inside ? p[i] : 0.0f`; or `if (outside) continue;` before a load whose value is only multiplied and
+ * added up; or a function that returns 0 early and otherwise a load.
+ * After: where the wanted element is outside, the thread reads element 0 of the tensor and then selects 0.  So no
+ * branch stands between loads, and many of them are in flight at once.
  *
  * Holds where
- *   - the pointer is a kernel's parameter that every launch gives a whole tensor or scratch buffer, or a sum of one and an offset: then
- *     its element 0 exists;
- *   - the condition has comparisons and names alone, so that all of it may be evaluated;
- *   - what is chosen instead is zero; after a `continue` the value is only a factor of products that are added up with +=, and what
- *     else is loaded there does not depend on the names of the condition.  Adding a zero product then changes nothing, if the
- *     other factor is finite. */
+ *   - the pointer is a kernel's parameter to which every launch passes a whole tensor or scratch buffer, or the sum
+ *     of such a parameter and an offset: then element 0 exists;
+ *   - the condition consists of comparisons and names only, so that all of it may be evaluated;
+ *   - the selected value is zero otherwise.  After a `continue`, the value is only a factor of products that are
+ *     added up with +=, and no other load there depends on the names of the condition.  Adding a zero product then
+ *     changes nothing, if the other factor is finite. */
 #include <stdlib.h>
 #include <string.h>
 #include "lift/buffers.h"

@@ -1,16 +1,17 @@
 /* split_reduction: a sum over a long loop is split over blocks.
  *
- * Before: a kernel adds to sums in a loop, itself or through one function that has the loop, and then does something with the sums.
- * After: the grid has a third dimension.  Part z of the loop's steps runs in the blocks with blockIdx.z = z, which leave their sums in
- * scratch; a second launch of the old grid does everything again but for the loop, in whose place it adds the parts in order.
+ * Before: a kernel adds to sums in a loop, itself or through one function that has the loop, and then uses the sums.
+ * After: the grid has a third dimension.  The blocks with blockIdx.z = z make part z of the loop's steps and store
+ * their sums in scratch.  A second launch with the old grid does everything again except the loop; in place of the
+ * loop it adds the parts in order.
  *
  * Holds where
  *   - the loop counts up, nothing leaves it early, and its bounds and step do not change in it;
- *   - beside its own variables and shared memory, which is written anew in each step, it changes sums by += and nothing else, and reads
- *     them nowhere else; so any split of the steps gives the same sums in another order of adding;
+ *   - besides its own variables and shared memory that each step writes anew, the loop changes only sums, with +=,
+ *     and reads the sums nowhere else; so any split of the steps gives the same sums in another order of adding;
  *   - the sums are floats that are zero before the loop;
- *   - what stands before the loop stores nothing outside of the thread, so that doing it twice is the same as once;
- *   - the grid has two dimensions at most and the block one. */
+ *   - the code before the loop stores nothing outside the thread, so that running it twice changes nothing;
+ *   - the grid has at most two dimensions and the block has one. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

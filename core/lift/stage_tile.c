@@ -1,15 +1,20 @@
 /* stage_tile: what all threads of a block read goes through shared memory, in tiles of a loop's steps.
  *
- * Before: in a loop over c, and in loops of constant length inside, every thread reads p[index] with an index that is the same for
- * the block.  After: the loop goes in steps of STAGE; the block's threads bring the elements of these steps into a tile, side by side, and
- * the inner loops read the tile.
+ * Before: in a loop over c, and in loops of constant length inside it, every thread reads p[index] with an index that
+ * is the same for the block.
+ * After: the loop goes in steps of STAGE.  The block's threads copy the elements of these steps into a tile, side by
+ * side, and the inner loops read the tile.
  *
  * Holds where
- *   - the loop stands in the kernel's own block and all threads reach it with the same bounds: the barriers are met by all;
- *   - the index depends on nothing of the thread, and p is a const parameter that no launch gives a buffer that is stored to;
- *   - conditions of the block around the access are asked again where the tile is filled, and zero stands where they fail.  A condition
- *     around a product that is added up is then left out: a zero product adds nothing, if the other factor is finite;
- *   - conditions of a thread around the access say nothing about the index, since it has nothing of the thread. */
+ *   - the loop stands in the kernel's own block, and all threads reach it with the same bounds, so that all threads
+ *     meet the barriers;
+ *   - the index depends on nothing of the thread, and p is a const parameter to which no launch passes a buffer that
+ *     is stored to;
+ *   - the block's conditions around the access are tested again where the tile is filled, and the tile has zero where
+ *     they fail.  Such a condition around a product that is added up is then removed: a zero product adds nothing, if
+ *     the other factor is finite;
+ *   - a thread's conditions around the access say nothing about the index, because the index does not depend on the
+ *     thread. */
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"

@@ -1,10 +1,12 @@
 /* uniform_exit: threads whose number is past the end stay, compute the last element once more, and store nothing.
  *
- * Before: `const int i = ...threadIdx.x...; if (i >= count) return;`.  After: i is count - 1 at most, and every store to memory is made only
- * by threads that were in range.  Then all threads of a block reach what follows, so that a barrier may stand there.
+ * Before: `const int i = ...threadIdx.x...; if (i >= count) return;`.
+ * After: i is at most count - 1, and only threads that were in range store to memory.  All threads of a block then reach
+ * the code that follows, so that it may contain a barrier.
  *
- * Holds where the exit stands in the kernel's own block, count is known before i and is at least 1 (it is where the launch has a block),
- * i is not changed, and every store is an assignment: no atomics, no assembly, no function of the text that stores. */
+ * Holds where the exit stands in the kernel's own block; count is known before i and is at least 1, as it is where the
+ * launch has a block; i is not changed; and every store is an assignment: no atomics, no assembly, no function of the
+ * text that stores. */
 #include <string.h>
 #include "lift/launches.h"
 #include "lift/loops.h"

@@ -1,19 +1,24 @@
 /* vector_copy: a copy into shared memory fetches four numbers at once.
  *
- * Before: `for (int i = threadIdx.x; i < rows * depth; i += threads)` makes row and k of i by / and %, and stores matrix.at(row, k) or zero
- * in a tile.  After: where the conditions below hold, a thread makes four iterations after each other, and matrix.at_four(row, k) is one
- * access of 16 bytes; elsewhere the loop is as before.
+ * Before: `for (int i = threadIdx.x; i < rows * depth; i += threads)` computes row and k from i by / and %, and stores
+ * matrix.at(row, k) or zero in a tile.
+ * After: where the conditions below hold, a thread makes four iterations one after the other, and
+ * matrix.at_four(row, k) is one access of 16 bytes; elsewhere the loop is as before.
  *
  * Holds where
- *   - the loop stores one element in an iteration and reads nothing of the tile, and barriers of the block stand between the copy and all
- *     other uses of the tile, so that it does not matter which thread makes which iteration;
+ *   - the loop stores one element in an iteration and reads nothing of the tile, and barriers of the block stand between
+ *     the copy and all other uses of the tile, so that it does not matter which thread makes which iteration;
  *   - all threads begin the loop with the same values, so that together they make the same iterations as before;
- *   - four iterations from a multiple of four on have the same quotient and remainders that grow by one: the divisor is a multiple of four;
- *   - so one argument of the method grows by one, and the method reads a tensor at an index that grows with it: `row * pitch + k`.  The
- *     index is a multiple of four where pitch is one; the tensor itself begins at a multiple of 16 bytes;
- *   - conditions around the access are the same for the four: they do not name what grows, or compare it by < with a multiple of four.
- * What must be a multiple of four is asked at run time, by values that all threads share.  Of a struct whose method has another form the
- * question is answered by no.  Taken for granted: a tensor whose rows are multiples of four has four elements. */
+ *   - four iterations that begin at a multiple of four have the same quotient, and remainders that grow by one: the
+ *     divisor is a multiple of four;
+ *   - so one argument of the method grows by one, and the method reads a tensor at an index that grows with it:
+ *     `row * pitch + k`.  The index is a multiple of four if pitch is one; the tensor itself begins at a multiple of 16
+ *     bytes;
+ *   - conditions around the access are the same for the four iterations: they do not name what grows, or they compare
+ *     it by < with a multiple of four.
+ * The written code tests at run time what must be a multiple of four; all threads share the values of that test.  For a
+ * struct whose method has another form, the test says no.  One assumption is not tested: a tensor whose rows are
+ * multiples of four has at least four elements. */
 #include "lift/vector_copy.h"
 
 #include <stdlib.h>

@@ -1,15 +1,17 @@
 /* warp_to_block: a block computes the row that a warp computed.
  *
- * Before: `lane = threadIdx.x % 32`, a row's number `blockIdx.x * warps + threadIdx.x / 32`, loops from lane in steps of 32, and
- * shuffles that leave a warp's total in every lane.  After: the same loops from threadIdx.x in steps of the block, and after each loop of
- * shuffles the warps' totals go through shared memory and are joined by the statement that joined two lanes.
+ * Before: `lane = threadIdx.x % 32`, a row's number `blockIdx.x * warps + threadIdx.x / 32`, loops from lane in steps of
+ * 32, and shuffles that leave a warp's total in every lane.
+ * After: the same loops from threadIdx.x in steps of the block.  After each loop of shuffles the warps' totals go through
+ * shared memory, and the statement that joined two lanes joins them.
  *
  * Holds where
  *   - the block has 32 threads for each of `warps` rows, and the grid is ceildiv(rows, warps);
- *   - threadIdx.x stands nowhere but in `threadIdx.x % 32` and in the row's number, and `warps` nowhere but in the latter;
+ *   - threadIdx.x occurs only in `threadIdx.x % 32` and in the row's number, and `warps` only in the latter;
  *   - a lane's number only begins loops in steps of 32 and picks lane 0;
- *   - each loop of shuffles is a butterfly (`__shfl_xor_sync` over distances 16 to 1) in the kernel's own block: all lanes then hold the total,
- *     the barrier is met by all threads, because what returns before it returns for the whole row, and joining is in any order as it was. */
+ *   - each loop of shuffles is a butterfly (`__shfl_xor_sync` over distances 16 to 1) in the kernel's own block.  All
+ *     lanes then hold the total; all threads meet the barrier, because a return before it is a return for the whole row;
+ *     and totals may be joined in any order, as before. */
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"
