@@ -65,8 +65,8 @@ static int exponent_of(double x) {
    return (int)(bits_of(x) >> DOUBLE_FRACTION & 0x7ff) - DOUBLE_BIAS;
 }
 
-/* Whether a number is normal in the type and cannot overflow when it is rounded.  That is so for nearly every
- * number, and allows the fast way. */
+/* Whether a number is normal in the type and cannot overflow when it is rounded.  Nearly every number is, and
+ * the fast way below is for such numbers. */
 static bool in_range(const rkb_narrow_t *type, double x) {
    const int exponent = exponent_of(x);
    return exponent >= least_normal(type) && exponent < exponent_of(type->largest);
@@ -74,7 +74,8 @@ static bool in_range(const rkb_narrow_t *type, double x) {
 
 #define GROUP 16u
 
-/* The same of each of a group: without a branch for each, so that they are looked at side by side. */
+/* The same for a group of numbers, without a branch for each, so that the compiler can test them side by
+ * side. */
 static inline bool all_in_range(const rkb_narrow_t *type, const double numbers[GROUP]) {
    const int64_t least = least_normal(type) + DOUBLE_BIAS,
                  most = exponent_of(type->largest) + DOUBLE_BIAS - 1;
@@ -190,7 +191,7 @@ static double narrow_value(uint32_t dtype, uint32_t bits) {
    return bits >> (width - 1) & 1 ? -size : size;
 }
 
-/* The same of a number in range. */
+/* The same for a number in range. */
 static inline __attribute__((always_inline)) uint32_t
 normal_bits(const rkb_narrow_t *type, uint32_t sign_place, uint64_t rebias, double x) {
    int drop;

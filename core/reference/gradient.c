@@ -26,9 +26,10 @@ static void store_as(rkb_program_t *program, uint32_t first, uint32_t grad, uint
       program->values[grad].dtype = rkb_program_dtype(program, value);
 }
 
-/* What an operation that PyTorch runs by itself adds to the gradient of a narrow value is stored in the value's type, before it is added to
- * what others add, and so is what it sums over the dims along which the value was repeated.  Steps inside one function store nothing.  A
- * product whose result stays in float32 stores what it sums in this way alone: PyTorch repeats a narrow factor before it multiplies. */
+/* An operation that PyTorch runs by itself stores what it adds to a narrow value's gradient in the value's
+ * type, before other contributions are added.  It also stores so what it sums over the dims along which the
+ * value was repeated.  Steps inside one function store nothing.  A product whose result stays in float32
+ * stores only such sums: PyTorch repeats a narrow factor before it multiplies. */
 static void store_addend(rkb_program_t *program, const rkb_program_node_t *node, uint32_t first,
                          uint32_t before, uint32_t addend, uint32_t value) {
    const bool stores =

@@ -73,9 +73,10 @@ void rkb_noise_gather(const rkb_block_t *exact, const rkb_block_t *noisy, uint64
    }
 }
 
-/* If the rows of a batch are exactly equal, a norm over them has variance 0 and multiplies gradients by 1 / sqrt(eps), and so does each norm
- * before it.  Random errors set the rows apart.  The variance is then about 1, and the gradients have their usual size.  A correct kernel may
- * compute equal rows, and its own rounding is multiplied as well; how far that goes the passes do not say. */
+/* If the rows of a batch are exactly equal, a norm over them has variance 0 and multiplies gradients by 1 /
+ * sqrt(eps), and so does each norm before it.  Random errors make the rows different.  The variance is then
+ * about 1, and the gradients have their usual size.  But a correct kernel may compute equal rows, which also
+ * multiply its own rounding; the passes do not tell by how much. */
 void rkb_noise_beyond(const rkb_program_t *program, const rkb_noise_size_t *sizes, bool *beyond) {
    for (uint32_t i = 0; i < program->node_count; i++) {
       const rkb_program_node_t *node = &program->nodes[i];

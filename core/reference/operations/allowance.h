@@ -1,5 +1,5 @@
-/* Operations whose value is that of their first operand, with wider bounds: for other ways to compute it.  All have the name
- * "allowance", because who reads a program for its values may pass them over. */
+/* Operations whose value is that of their first operand, with wider bounds: for other ways to compute it.
+ * All are named "allowance", so that code which reads a program only for its values can skip them. */
 #ifndef RKB_REFERENCE_OPERATIONS_ALLOWANCE_H
 #define RKB_REFERENCE_OPERATIONS_ALLOWANCE_H
 

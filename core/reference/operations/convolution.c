@@ -177,9 +177,10 @@ static void input_split(const void *geometry, uint64_t element, uint64_t *group,
 
 /* weight: rows (c, k) within a group, columns o within it, depth (n, p); left is x, right the gradient.
  *
- * PyTorch's depthwise kernels for narrow images that lie channels last multiply every element of the image, also one that no place of the
- * output sees through k: the place would lie beyond the output's edge, where the gradient is taken as 0.  NaN times that 0 is NaN there,
- * and elsewhere nothing, as in the padding.  So every element of the image is one more term, with an exact zero. */
+ * PyTorch's depthwise kernels for narrow images with channels last multiply every element of the image, even one that
+ * no place of the output reaches through k.  Such a place would lie beyond the output's edge, where the gradient counts as
+ * 0.  There NaN times that 0 gives NaN; everything else gives nothing, as in the padding.  So every element of the image is
+ * one more term, with an exact zero. */
 
 static void weight_left(const void *geometry, uint64_t group, uint64_t row, uint64_t first, uint64_t count,
                         int64_t *index) {

@@ -99,7 +99,8 @@ static void row_free(row_t *row) {
    rkb_block_free(&row->sources);
 }
 
-/* Reads the sources that go to a place of a row, and no others: each may be a product that nobody else needs. */
+/* Reads only the sources that go to a place of a row, because each may be a product that nothing else
+ * needs. */
 static int row_read(rkb_reader_t *reader, const rkb_program_node_t *node, row_t *row, uint64_t number,
                     uint64_t place) {
    if (number != row->number) {

@@ -174,7 +174,7 @@ static void give(rkb_point_t grad, rkb_point_t *sum) {
    sum->flags |= grad.flags;
 }
 
-/* Covers both, that an element gets the gradient and that it does not. */
+/* A point that covers both cases: the element gets the gradient, or it does not. */
 static void doubt_of(rkb_point_t grad, rkb_point_t *sum) {
    const double gap = fabs(grad.value) + grad.hard;
    sum->flags |= isnan(gap) ? RKB_POINT_DONT_CARE : RKB_POINT_AMBIGUOUS;
@@ -184,8 +184,9 @@ static void doubt_of(rkb_point_t grad, rkb_point_t *sum) {
    sum->variance += gap * gap;
 }
 
-/* What a window with NaN gives to an element: PyTorch hands the gradient to the last NaN.  Which of several it is stays open here,
- * as kernels may look at a window in any order.  Returns false for a window without NaN. */
+/* What a window with NaN gives to an element.  PyTorch gives the gradient to the last NaN.  If there are
+ * several, any of them may get it here, because kernels may look at a window in any order.  Returns false for
+ * a window without NaN. */
 static bool hand_back_nan(const rkb_block_t *block, uint64_t count, const int64_t *places, int64_t element,
                           rkb_point_t grad, rkb_point_t *sum) {
    uint64_t found = 0, last = 0;

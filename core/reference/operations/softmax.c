@@ -109,8 +109,9 @@ static double through_log_sum(const rkb_precision_t *precision, const row_t *row
           10 * u * precision->approximate * logarithm;
 }
 
-/* The share of an element in a row of which the largest is in doubt: from 0 up to where the element is as large and the others as small as
- * they may be.  own: the relative error of a kernel that knows the row. */
+/* The share of an element in a row whose largest element is in doubt.  It may be anything from 0 to the share
+ * that results when the element is as large, and the others as small, as they may be.  own: the relative
+ * error of a kernel that knows the row. */
 static rkb_point_t share_in_doubt(const rkb_precision_t *precision, const row_t *row, rkb_point_t x, double y,
                                   double own) {
    const double most = exp(fmin(x.value + x.hard - row->surely, 0)) * (1 + own), hard = fmax(y, most - y);
