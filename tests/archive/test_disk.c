@@ -1,5 +1,6 @@
-/* A disk that fills up: the write says so, loses nothing, and the archive goes on once there is room.  A file size limit
- * stands for the disk: the kernel refuses the write in the same place, with EFBIG for ENOSPC. */
+/* A disk that fills up: the write reports it and loses nothing, and the archive continues once there is room.
+ * A limit on file size stands for the full disk: the kernel refuses the write in the same place, with EFBIG
+ * instead of ENOSPC. */
 #include "check.h"
 #include "sample_records.h"
 

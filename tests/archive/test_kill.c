@@ -1,4 +1,5 @@
-/* A writer is killed at random moments; what it was told is stored is there, whole, and the next writer goes on. */
+/* A writer is killed at random moments.  Everything that it was told is stored is there, whole, and the next
+ * writer continues. */
 #include "check.h"
 #include "sample_records.h"
 

@@ -1,5 +1,5 @@
-/* The process that writes an archive keeps rows in memory.  Whatever it wrote in between, its queries give what the file gives to a reader,
- * and two queries give the same rows, not copies. */
+/* The process that writes an archive keeps rows in memory.  Whatever it has written in between, its queries
+ * return what a reader gets from the file, and two queries return the same rows, not copies. */
 #include "check.h"
 #include "sample_records.h"
 

@@ -23,7 +23,8 @@ static void parts_are_framed(void **state) {
    assert_string_equal(one, three);
 }
 
-/* FIPS 180-4's own examples, and RFC 4231's first for a key of 32 bytes (its 20, filled up with zeros, are the same key). */
+/* The examples of FIPS 180-4, and the first of RFC 4231 for a key of 32 bytes: its key of 20 bytes, filled up
+ * with zeros, is the same key. */
 static void digits_are_the_standards(void **state) {
    (void)state;
    static const struct {
@@ -48,7 +49,8 @@ static void digits_are_the_standards(void **state) {
    assert_memory_equal(sealed, wanted, sizeof wanted);
 }
 
-/* However a hash's bytes come, in words or in one long part, and across what is gathered between two calls of libcrypto. */
+/* A hash is the same however its bytes come: in words, in one long part, and across the bytes that are
+ * gathered between two calls of libcrypto. */
 static void long_parts_count_whole(void **state) {
    (void)state;
    char text[2000], framed[8 + sizeof text], one[RKB_HASH_TEXT], two[RKB_HASH_TEXT];

@@ -1,5 +1,5 @@
-/* Every tests/base/yaml/<case>.yaml is parsed; what comes out, the tree with its places or all problems, must
- * be what <case>.expected says.  Hostile bytes that do not belong in a source tree are made here. */
+/* Parses each tests/base/yaml/<case>.yaml.  The result, a tree with its places or all problems, must be what
+ * <case>.expected says.  Hostile bytes that do not belong in a source tree are made here. */
 #include "check.h"
 #include "base/file.h"
 #include "base/yaml.h"
@@ -130,8 +130,8 @@ static char *repeated(const char *head, const char *unit, size_t *length) {
    return rkb_text_take(&text);
 }
 
-/* None of these may take more than a fraction of a second: the test's own time limit is what catches a
- * quadratic one. */
+/* None of these may take more than a fraction of a second.  The test's own time limit catches a quadratic
+ * reader. */
 static void large_hostile_files_are_answered(void **state) {
    static const struct {
       const char *head, *unit, *begins;

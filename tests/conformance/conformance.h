@@ -53,8 +53,9 @@ size_t conformance_ptx(const struct instruction *instruction, char *out, size_t 
 /* Hash of one group's results, bytes wide each. */
 uint64_t conformance_hash(const void *results, size_t bytes);
 
-/* What an approximate instruction should give, computed in long double, and the error the PTX manual allows it (9.7.3,
- * 9.7.4, per instruction).  allowed is absolute; false when the manual promises nothing for these operands. */
+/* The exact result of an approximate instruction, computed in long double, and the error that the PTX manual
+ * allows (9.7.3, 9.7.4, per instruction).  allowed is absolute; false when the manual promises nothing for
+ * these operands. */
 bool conformance_truth(const struct instruction *instruction, const uint64_t operand[3], double *truth,
                        double *allowed);
 

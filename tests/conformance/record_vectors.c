@@ -43,8 +43,8 @@ static int run(const struct driver *d, const struct instruction *in, struct buff
    return status;
 }
 
-/* Distance from the truth rounded to the result type, in units in its last place, held to -127 .. 127; -128 where the manual
- * promises nothing. */
+/* The distance from the exact result, which is rounded to the result type, in units in its last place,
+ * limited to -127 .. 127; -128 where the manual promises nothing. */
 static int distance(const struct instruction *in, uint32_t i, uint64_t bits) {
    uint64_t operand[3];
    double truth, allowed;

@@ -1,7 +1,8 @@
-/* The checking machine against an H200: every instruction of instructions.txt on the recorded operands.  Exact instructions
- * must give the same bits (a hash for each 256 results), approximate ones must lie within the manual's bound of the truth.
- * Lines the machine does not yet get right are named in known_failures.txt, which may only shrink: a line there that passes
- * is a failure too.  With an argument, says what each failing line gave. */
+/* The checking machine against an H200: every instruction of instructions.txt on the recorded operands.
+ * Exact instructions must give the same bits (a hash for each 256 results); approximate ones must lie within
+ * the manual's bound of the exact result.  known_failures.txt names the lines that the machine does not yet
+ * get right.  That list may only shrink: a line in it that passes is a failure too.  With an argument, prints
+ * the results of each failing line. */
 #include "check.h"
 #include "conformance.h"
 #include "machine/machine.h"

@@ -168,8 +168,8 @@ static uint64_t edge(enum operand_type type, uint32_t index) {
    }
 }
 
-/* A float of bits wide with mantissa bits: a third any bit pattern, a third of middling size (so that sums interact), a third
- * small multiples of a quarter (ties, exact integers). */
+/* Makes a float of so many bits and mantissa bits.  A third are any bit pattern, a third of medium size (so
+ * that sums interact), a third small multiples of a quarter (ties, exact integers). */
 static uint64_t random_float(uint64_t r, uint32_t bits, uint32_t mantissa) {
    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, raw = r & mask;
    uint64_t sign = raw & (UINT64_C(1) << (bits - 1)), fraction = raw & ((UINT64_C(1) << mantissa) - 1);

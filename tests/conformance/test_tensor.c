@@ -11,8 +11,9 @@
 
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
 #define ROOM (16u << 20)
-/* Every form is replayed in the release build.  Under a sanitizer that takes three times as long, and neighbours go the same ways: each
- * instruction set replays every third form there, the portable one others than the best one. */
+/* The release build replays every form.  Under a sanitizer that takes three times as long, and neighbouring
+ * forms run the same code.  There each instruction set replays every third form; the portable one replays
+ * other forms than the best one. */
 #ifdef __SANITIZE_ADDRESS__
 #define EVERY 3u
 #else

@@ -130,7 +130,8 @@ static uint64_t mixed(uint64_t n) {
    return n ^ n >> 29;
 }
 
-/* Loads and stores move any bits; sums are of small numbers, exact in every type, and of larger ones where the type has room. */
+/* Words for a copy.  Loads and stores move any bits.  Sums are of small numbers, which are exact in every
+ * type, and of larger ones where the type has room. */
 void tile_fill_tensor(const tile_form_t *form, uint8_t *out) {
    for (uint32_t n = 0; n < TILE_TENSOR_BYTES; n++)
       out[n] = (uint8_t)mixed(n);
@@ -147,7 +148,8 @@ void tile_fill_tensor(const tile_form_t *form, uint8_t *out) {
    }
 }
 
-/* Fills shared memory with words that say where they are, so that what a copy leaves alone is seen too; lane l takes every 32nd. */
+/* Fills shared memory with words that name their own place, so that bytes which a copy leaves alone are
+ * checked too.  Lane l writes every 32nd word. */
 static size_t prologue(const tile_form_t *form, char *out, size_t size) {
    const bool is_float = types[form->map.type].is_float,
               sums = !form->load && strcmp(form->mode, "store") != 0;

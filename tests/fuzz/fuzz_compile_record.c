@@ -1,5 +1,6 @@
-/* Any bytes as what a screening worker is given to compile, and as what it sends back: refused, or the same when it is written and read again.
- * The first byte says which, the second of how many kernels. */
+/* Any bytes as the input of a screening worker's compile, and as its answer: the reader refuses them, or they
+ * come out the same when they are written and read again.  The first byte chooses input or answer, the second
+ * the number of kernels. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Any bytes as figures.tsv: refused, or lines that come out the same when they are written and read again, and a table. */
+/* Any bytes as figures.tsv: the reader refuses them, or gives lines that come out the same when they are
+ * written and read again, and a table. */
 #include <stdlib.h>
 #include <string.h>
 

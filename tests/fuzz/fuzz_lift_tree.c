@@ -1,4 +1,5 @@
-/* The readers of rkb-parser's answers: any bytes give a tree or a list of warnings, a refusal or an error, and a tree can be asked. */
+/* The readers of rkb-parser's answers: any bytes give a tree or a list of warnings, a refusal, or an error.
+ * A tree can be queried. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a pipeline file, over the tests' own plugins: either a pipeline whose resolved text is read again as the same
- * pipeline, or at least one error, and every problem has its place in a file. */
+/* Any bytes as a pipeline file, over the tests' own plugins.  The result is a pipeline whose resolved text
+ * reads again as the same pipeline, or at least one error, and each problem has its place in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a candidate's text: what lint, the edits and the crossover read by tokens.  Every place they
- * name must lie inside the text, and every edit must apply to it. */
+/* Any bytes as a candidate's text, which lint, the edits and the crossover read by tokens.  Every place that
+ * they name must lie inside the text, and every edit must apply to it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/problems.h"

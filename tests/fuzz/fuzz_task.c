@@ -1,5 +1,5 @@
-/* Any bytes as a task: task.yaml, a line of ====, reference.graph.yaml.  Either at least one problem, or
- * cases that bind, whose small ones evaluate, with bounds that are no NaN and not negative. */
+/* Any bytes as a task: task.yaml, a line of ====, reference.graph.yaml.  The result is at least one problem,
+ * or cases that bind.  Small cases are evaluated; their bounds are neither NaN nor negative. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Every decision may be changed.  What rkb_generator_acquire writes, on times that a formula makes up: it finds the decisions that the formula favours from a few
- * kernels, knows nothing from fewer, repeats itself for the same seed, and writes nothing that was tried. */
+/* rkb_generator_acquire, where every decision may be changed, on times from a formula.  From a few kernels it
+ * finds the decisions that the formula favours; from fewer it knows nothing; for the same seed it repeats
+ * itself; and it writes nothing that was tried already. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

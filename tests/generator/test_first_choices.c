@@ -1,5 +1,6 @@
-/* What first schedules have where a time was measured that arithmetic alone did not lead to: docs/results/2026-11-26-table; and that scores are fused where
- * other launches read products of them (docs/decisions/schedules.md). */
+/* The decisions of first schedules that follow from measured times (docs/results/2026-11-26-table), not from
+ * arithmetic; and that scores are fused where other launches read products of them
+ * (docs/decisions/schedules.md). */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -17,13 +18,16 @@ static const rkb_target_t target = {.multiprocessors = 132,
 static const struct {
    const char *directory, *direction, *start, *has;
 } cases[] = {
-   /* With 16 rows the second tile is faster whatever the first one is; of 1,024 rows tiles of 128 x 128 need two rounds. */
+   /* With 16 rows the second tile is faster, whatever the first one is.  With 1,024 rows, tiles of 128 x 128
+    * need two rounds. */
    {TASKS "/w4a16_gemm", "forward", "suited",
     "tile_m: 128, tile_n: 256, tile_k: 64, blocks: 0, tensor: bf16, warp_m: 64, warp_n: 64, copy: tensor, stages: 4, order: 0, groups: 2, "
     "persistent: 1, taps: 0, other_m: 64, other_n: 256, other_split: 2}"},
-   /* A weight of 64 channels by nine taps of 64 is three such tiles, of as many parts as 132 multiprocessors have room for. */
+   /* A weight of 64 channels by nine taps of 64 has three such tiles, with as many parts as 132
+    * multiprocessors have room for. */
    {TASKS "/bf16_conv2d", "backward", "suited", "other_m: 64, other_n: 192, other_split: 44"},
-   /* Both silu and its slope are computed where they are read: a product's results are stored in two bytes, and not these in six. */
+   /* Silu and its slope are computed where they are read.  So the product's results are stored in two bytes,
+    * instead of these values in six. */
    {TASKS "/bf16_swiglu_ffw", "backward", "suited", "compute: [gated], write: [gated],"},
    {TASKS "/bf16_swiglu_ffw", "backward", "suited", "compute: [matmul], write: [mul_2, mul_3],"},
    /* One product is added to the other. */
@@ -35,13 +39,16 @@ static const struct {
    /* A second tile that is faster in each of three cases. */
    {TASKS "/bf16_conv2d", "forward", "suited", "other_m: 128, other_n: 128}"},
    /* Small shapes have the first tile. */
-   {TASKS "/bf16_linear_residual", "backward", "suited", "(((N) + (127)) / (128)) * (((K) + (191)) / (192)) > 2"},
+   {TASKS "/bf16_linear_residual", "backward", "suited",
+    "(((N) + (127)) / (128)) * (((K) + (191)) / (192)) > 2"},
    /* Rows that fewer threads keep are owned by more blocks. */
    {TASKS "/bf16_layernorm", "backward", "suited", "grid: \"if(D <= 2048, 528, 132)\""},
-   /* Heads that share keys add their gradients in a launch behind the fused one, though the reference adds the first before it has the last. */
+   /* Heads that share keys add their gradients in a launch after the fused one, although the reference adds
+    * the first before it has the last. */
    {TASKS "/bf16_attention", "backward", "fused",
     "compute: [dots, matmul, matmul_2, matmul_4], write: [matmul_2, matmul_4], tile_m: 64"},
-   /* Blocks go over the tiles that the masks leave, turned or not: of a block's keys from the first query that sees them. */
+   /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the
+    * first query that sees one of them. */
    {TASKS "/bf16_attention", "backward", "fused", "const index first_seen = m_first;"},
    /* Powers are of the same exponents in all launches, or a share of a large score is not 1. */
    {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * "},

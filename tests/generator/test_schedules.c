@@ -1,5 +1,6 @@
-/* Schedules of every task: each start gives a text, the text carries its schedule, changes are legal and say what they did, and the
- * same seed gives the same text; a task that not_written.txt lists is refused with its message.  Nothing is compiled here; tests/generator/accepted.sh executes kernels. */
+/* Schedules of every task.  Each start gives a text that carries its schedule; changes are legal and say what
+ * they did; the same seed gives the same text.  A task that not_written.txt lists is refused with its
+ * message.  Nothing is compiled here; tests/generator/accepted.sh executes kernels. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,8 @@ static void test_edited(void **state) {
    rkb_task_free(task);
 }
 
-/* The drawn cases of w4a16_gemm have sums of up to 2,048 terms, its domain more: the share of a part must not be taken from them. */
+/* The drawn cases of w4a16_gemm have sums of up to 2,048 terms, and its domain has longer ones.  So the share
+ * of a part must not come from the drawn cases. */
 static void test_share(void **state) {
    (void)state;
    rkb_task_t *task = load(TASKS "/w4a16_gemm", "forward");
@@ -214,8 +216,8 @@ static bool stores(const rkb_graph_t *graph, const rkb_schedule_t *schedule, con
    return false;
 }
 
-/* The product of shares and their gradients is summed by a launch that reads both factors anyway: it is not stored, but factors of matrix
- * products are. */
+/* A launch that reads both factors anyway sums the product of shares and their gradients, so the product is
+ * not stored.  Factors of matrix products are stored. */
 static void test_gradients(void **state) {
    (void)state;
    rkb_task_t *task = load(TASKS "/attention", "backward");
@@ -239,7 +241,8 @@ static void test_gradients(void **state) {
    rkb_task_free(task);
 }
 
-/* Elements of `far` are found without a number that counts those of all rows: it would pass 2^31 where no tensor does. */
+/* Elements of `far` are found without a number that counts the elements of all rows, because that number
+ * would pass 2^31 where no tensor has so many elements. */
 static void test_reshape(void **state) {
    (void)state;
    rkb_task_t *task = load(OWN_TASKS "/far", "forward");
@@ -315,7 +318,8 @@ static void test_joins(void **state) {
    check_join(TASKS "/llama_rmsnorm", "backward", "stretches: 264");
 }
 
-/* The gradient of resnet_block's weights has sums of 1,605,632 terms: nothing that is drawn gives so many to few blocks of ordinary threads. */
+/* The gradient of resnet_block's weights has sums of 1,605,632 terms.  No drawn schedule gives so many terms
+ * to few blocks of ordinary threads. */
 static void test_long_sums(void **state) {
    (void)state;
    const double terms = 32 * 224 * 224;
@@ -343,7 +347,8 @@ static void test_long_sums(void **state) {
    rkb_task_free(task);
 }
 
-/* Tiles that suit a product cannot be written for a device of little shared memory: every start gives way to what can. */
+/* Tiles that suit a product cannot be written for a device with little shared memory.  Every start then gives
+ * way to a schedule that can. */
 static void test_little_memory(void **state) {
    (void)state;
    static const struct {

@@ -128,8 +128,9 @@ static void a_second_build_comes_from_the_cache(void **state) {
    free(directory);
 }
 
-/* NVRTC by itself gives several texts of PTX for this kernel, depending on where its memory lies and what it compiled before
- * (seen with 13.0: three in six compiles).  Three builds in each of two processes, with other texts before them. */
+/* NVRTC itself gives different PTX for this kernel, depending on where its memory lies and what it compiled
+ * before (seen with 13.0: three of six compiles).  So three builds are made in each of two processes, after
+ * other texts. */
 static void equal_texts_give_equal_bytes(void **state) {
    (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -202,8 +203,8 @@ static rkb_compilers_t *pool_with(uint64_t cpu_ns, uint64_t memory, const char *
    return pool;
 }
 
-/* A limit on memory that lies a tenth above what the compile needs: it builds, and says that elsewhere it might not; so
- * does the entry that it leaves in the cache. */
+/* A limit on memory a tenth above what the compile needs.  It builds, and says that it might not build
+ * elsewhere; so does the entry that it leaves in the cache. */
 static void a_build_close_to_its_memory_is_marked(void **state) {
    char *directory = fixture_directory();
    rkb_compilers_t *pool = pool_with(0, 0, "");
@@ -241,8 +242,8 @@ static char *long_source(void) {
    return source;
 }
 
-/* Processor time varies and is looked at every 50 ms, so whether the compile ends just before this limit or is ended by it is
- * open; that the limit had a say is not. */
+/* Processor time varies, and is looked at every 50 ms.  So the compile may end just before this limit or be
+ * ended by it; in both cases the limit is reported as near. */
 static void a_build_close_to_its_time_is_marked(void **state) {
    rkb_compilers_t *pool = pool_with(0, 0, "");
    rkb_build_cost_t roomy, tight;

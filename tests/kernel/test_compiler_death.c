@@ -1,5 +1,5 @@
-/* Why a compiler died: crashed, or for want of memory, told apart even where its parent is larger than its limit.  Shells play
- * the compiler. */
+/* Why a compiler died: a crash and a lack of memory are told apart, even where the compiler's parent is
+ * larger than its limit.  Shells stand for the compiler. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #define LIMIT (256ull << 20)
 #define LARGE (400u << 20)
 
-/* The exchange looks at the memory that its process uses and then asks whether it was cancelled.  The second time that this
- * finds much of it in use, that was seen: then the process is made to crash. */
+/* The exchange looks at the memory of its process and then asks whether it was cancelled.  When it asks for
+ * the second time with much memory in use, it has seen that memory, and the process is made to crash. */
 typedef struct crash {
    compiler_process_t *process;
    int seen;

@@ -1,5 +1,6 @@
-/* The allocator of rkb-compiler: a fork gets the same addresses for the same calls, whatever its parent allocated before and
- * wherever the kernel put either.  This program is linked with it, so that its own malloc is the one tested. */
+/* The allocator of rkb-compiler: a fork gets the same addresses for the same calls, whatever its parent
+ * allocated before, and wherever the kernel put parent and fork.  This program is linked with the allocator,
+ * so it tests its own malloc. */
 #include "check.h"
 #include "kernel/compiler/compiler.h"
 #include "kernel/compiler_protocol.h"

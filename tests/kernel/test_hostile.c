@@ -69,7 +69,8 @@ static bool check_file(const char *path) {
    took = now() - start;
    print_message("%-28s %5.2f s  %s: %.150s (%u:%u)\n", relative + 8, took, finding.reason, finding.message,
                  finding.line, finding.column);
-   /* 10 s is the promise on a machine of its own; here the limit on processor time decides, and this only a hang. */
+   /* On an idle machine 10 s is the promise.  Here the limit on processor time decides, and this limit only
+    * ends a hang. */
    passed = reason_matches(expect, (size_t)(colon - expect), finding.reason) && took < 120;
    *end = '\0';
    if (passed && colon + 2 < end)

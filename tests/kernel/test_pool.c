@@ -1,5 +1,5 @@
-/* The compiler processes: what a death, a hang or a cancelled job costs, and what the sandbox holds when the
- * token policy does not. */
+/* The compiler processes: what a death, a hang or a cancelled job costs, and what the sandbox refuses where
+ * the token policy does not. */
 #include "kernel_fixture.h"
 #include "kernel/compilers.h"
 

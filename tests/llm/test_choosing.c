@@ -1,4 +1,5 @@
-/* Choosing a model: what an archive's notes say about each, and what the two bandits make of it over a few hundred tries. */
+/* Choosing a model: what an archive's notes say about each model, and how the two bandits choose from that
+ * over a few hundred tries. */
 #include "check.h"
 
 #include <math.h>
@@ -46,8 +47,8 @@ static rkb_archive_row_t row(const char *note, const char *standing, double obje
       .note = note, .standing = standing, .has_objective = objective > 0, .objective = objective};
 }
 
-/* Costs are what replies are worth, as recorded, so that one from the cache counts like a bought one; gain is against the best
- * that was known, and a right kernel that is no faster is worth 0.05. */
+/* Costs are the recorded prices of replies, so a reply from the cache counts like a bought one.  Gain is
+ * relative to the best kernel that was known; a correct kernel that is no faster counts 0.05. */
 static void notes_are_read(void **state) {
    const rkb_archive_row_t list[] = {
       row("model cheap, $0.010000; translation", RKB_ACCEPT, 100),

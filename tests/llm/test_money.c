@@ -1,5 +1,5 @@
-/* Money and memory: the cap holds whatever runs at once, a reply is bought once also across processes,
- * replays are free, and what a model's entry must say. */
+/* Money and memory: the cap holds whatever runs at the same time; a reply is bought once, also across
+ * processes; replays are free; and a model's entry must say certain things. */
 #include "llm_fixture.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static void *ask_one(void *argument) {
    return NULL;
 }
 
-/* Each question may cost 1 USD and a little; without usage each costs all of it.  5.5 USD are enough for
- * five. */
+/* Each question may cost a little more than 1 USD, and costs all of that when the reply reports no usage. 5.5
+ * USD are enough for five. */
 static void the_cap_is_never_overrun(void **state) {
    service_t service;
    asker_t askers[16];
@@ -71,8 +71,8 @@ static void the_cap_is_never_overrun(void **state) {
    service_remove(&service);
 }
 
-/* Sixteen questions, each of which may cost 1 USD and a little and does cost 0.0066: beside each other five fit under 5.5 USD, and the others
- * wait until money that was reserved is free again.  None is turned away. */
+/* Sixteen questions, each of which may cost a little more than 1 USD and does cost 0.0066.  Five at a time
+ * fit under 5.5 USD; the others wait until reserved money is free again.  None is turned away. */
 static void reservations_are_waited_for(void **state) {
    service_t service;
    asker_t askers[16];
@@ -191,7 +191,7 @@ static void a_reply_is_bought_once(void **state) {
    service_remove(&second);
 }
 
-/* A process that is killed while a question is on its way leaves a reservation: it is charged whole, and the
+/* A process that is killed while a question is in flight leaves a reservation, which is charged whole.  The
  * question may be asked again. */
 static void a_killed_question_is_charged(void **state) {
    service_t service;

@@ -1,5 +1,5 @@
-/* stock-llm end to end from a cassette, and killed on the way: translation, a wrong kernel mended from its
- * evidence, an improvement, a crossover, judges; and nothing is bought twice. */
+/* stock-llm from beginning to end from a cassette, also killed on the way: translation, a wrong kernel
+ * repaired from its evidence, an improvement, a crossover, and judges.  Nothing is bought twice. */
 #include "llm_fixture.h"
 
 #include <signal.h>
@@ -70,8 +70,8 @@ static double prompts_with(const char *run, const char *stage, const char *text)
    return service_number(run, sql);
 }
 
-/* A model that is to improve a kernel reads what limits it in each case, what treats that, what the compiler reported and what
- * was tried before. */
+/* A model that is asked to improve a kernel reads what limits the kernel in each case, what may help, what
+ * the compiler reported, and what was tried before. */
 static void prompts_show_what_limits_the_parent(void **state) {
    static const char *const shown[] = {"case ", "; limited by ", "; bottleneck: ", "; what treats it: ",
                                        "build.registers = ", "model.occupancy = "};
@@ -109,8 +109,8 @@ static void a_sampled_share_calibrates(void **state) {
       service_number(run, "SELECT count(*) FROM verdict WHERE stage LIKE 'judge_%' AND NOT shadow") == 0);
 }
 
-/* Every generation (scratchpad: 1; windows of 8) the first request that sees one more distils; its note is seen by no request
- * but those a window later, and by all of those that ask a model. */
+/* In every generation (scratchpad: 1; windows of 8), the first request that sees one more generation writes a
+ * note.  Only requests at least a window later see the note, and all of them that ask a model do. */
 static void lessons_are_distilled_and_seen(void **state) {
    char run[256];
    (void)state;
@@ -163,8 +163,8 @@ static void without_a_scratchpad_there_are_no_lessons(void **state) {
 
 static int lines_of(const char *path);
 
-/* Waits until a run has finished more questions than it had, or has bought more (a line each in the file), or has ended: false
- * with its exit code then. */
+/* Waits until a run has finished more questions than before, or has bought more (a line each in the file), or
+ * has ended: then false, with its exit code. */
 static bool goes_on(pid_t pid, int *code, const char *run, int finished, const char *bought, int lines) {
    static const char sql[] = "SELECT count(*) FROM call WHERE state = 'finished'";
    for (;;) {
@@ -223,9 +223,9 @@ static void workers_change_nothing(void **state) {
    assert_int_equal(system(command), 0);
 }
 
-/* Judges decide, the machine watches: the report says how often they were right.  The numbers judge finds the
- * one kernel whose numbers are wrong; the memory judge, with nothing to find, has no recall.
- */
+/* Judges decide and the machine only watches, so the report says how often judges were right.  The numbers
+ * judge finds the one kernel whose numbers are wrong.  The memory judge has nothing to find, and so no
+ * recall. */
 static void judges_are_calibrated(void **state) {
    char run[256], command[1024], report[256], *text = NULL;
    size_t length = 0;
@@ -322,8 +322,8 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    if (pid)
       code = run_finish(pid);
    assert_true(kills > 0);
-   /* Each finished question has one paid row, however often the run was killed; what a kill cut off is
-    * charged as well, and only that is asked again. */
+   /* Each finished question has one paid row, however often the run was killed.  A question that a kill cut
+    * off is charged too, and only such a question is asked again. */
    assert_int_equal(
       (int)service_number(
          run, "SELECT count(*) FROM (SELECT 1 FROM call WHERE state = 'finished' GROUP BY request, stage, "
@@ -337,8 +337,8 @@ static void killed_and_resumed_it_buys_nothing_twice(void **state) {
    assert_true(asked >= finished && asked <= finished + abandoned);
 }
 
-/* A run of one request to a model that answers with a known kernel, changed by the sed program given, and with another seed once it is told that
- * its answer repeats a candidate in those words. */
+/* A run of one request.  The model answers with a known kernel, changed by the given sed program; once it is
+ * told in those words that its answer repeats a candidate, it answers with another seed. */
 static void ask_of_a_repeater(const char *name, const char *program, const char *told, const char *options, char *run, size_t size) {
    char pipeline[256], script[256], file[64], text[4096];
    const char *seeds = RKB_SOURCE_DIR "/tasks/softmax/seeds/forward";
@@ -380,7 +380,8 @@ static void a_repeated_answer_is_asked_again(void **state) {
    was_asked(run, 2);
 }
 
-/* Another name and another number do not make a kernel new, unless the option says that texts alone count; a barrier more does. */
+/* Another name or another number does not make a kernel new, unless the option says that only texts count.
+ * One more barrier does. */
 static void a_near_copy_is_asked_again(void **state) {
    static const char renamed[] = "s/of_warp/partial/g; s/block_sum/total_of/g; s/distance = 16/step = 8/; s/distance/step/g", more[] = "s/__syncthreads();/__syncthreads(); __syncthreads();/";
    char run[256];
@@ -395,8 +396,8 @@ static void a_near_copy_is_asked_again(void **state) {
    was_asked(run, 2);
 }
 
-/* A run on softmax of one operator that asks, with models that are shell scripts: a writer, a planner and an advisor.  All have what they were
- * asked kept in the archive. */
+/* A run on softmax with one operator that asks.  The models are shell scripts: a writer, a planner and an
+ * advisor.  Each leaves the questions that it was asked in the archive. */
 static void run_of_scripts(const char *name, const char *writer, const char *seeds, const char *operator, int generations, char *run, size_t size) {
    static const char planner[] = "echo 'Two rows a block.'", advisor[] = "echo '1. wider loads'; echo; echo 'lessons of generation 99 (model a, $1):'; echo '2. fewer barriers'";
    /* Of all kernels it calls one with three barriers in a row another. */
@@ -421,7 +422,8 @@ static void run_of_scripts(const char *name, const char *writer, const char *see
    run_finish(run_start(pipeline, run, false, "1"));
 }
 
-/* A profiler of the user's, a program: its texts stand in the prompt under their names, a long one cut, and its number beside them. */
+/* A user's profiler, which is a program: the prompt has its texts under their names, a long one cut, and its
+ * number beside them. */
 static void documents_of_profilers_reach_prompts(void **state) {
    static const char script[] =
       "read -r hello\necho '{\"rkb_stage\": 1}'\nlong=$(printf '%07000d' 0)\n"
@@ -465,8 +467,8 @@ static double asked_by(const char *run, const char *model) {
    return service_number(run, sql);
 }
 
-/* Who writes sees the plan and the recommendations; the parent's profile is read once, though three requests work on it; and no line of
- * advice passes for lessons. */
+/* The writer sees the plan and the recommendations.  The parent's profile is read once, although three
+ * requests work on it.  No line of advice counts as a lesson. */
 static void others_plan_and_advise(void **state) {
    char run[256];
    (void)state;
@@ -514,8 +516,9 @@ static void models_mend_their_own_rejects(void **state) {
    assert_true(asked_by(run, "w") == 2 && prompts_with(run, "ask", "float total = 1.0f;") == 2);
 }
 
-/* Guidance is written from what kernels gained, is drawn by later prompts, and is the same in a run that is repeated; a kernel that guidance is tried with has its
- * number in its note.  Without the option nothing of it happens. */
+/* Guidance is written from what kernels gained, later prompts draw it, and a repeated run gets the same.  A
+ * kernel that was made with guidance has the guidance's number in its note.  Without the option none of this
+ * happens. */
 static void prompts_evolve(void **state) {
    static const char writer[] = "p=$(cat); case $p in *'You improve the guidance'*) echo 'Use shuffles.'; echo 'lessons of generation 9';; "
                                 "*) echo no kernel $(echo $p | cksum);; esac";

@@ -1,5 +1,5 @@
-/* What is found out of models before a run begins: which have no key, which no server, which servers do not know them; and to whom keys
- * go meanwhile. */
+/* What is found out about models before a run begins: which have no key, which have no server, and which
+ * their servers do not know; and to which servers keys are sent meanwhile. */
 #include "llm_fixture.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Every protocol against a server that behaves well or badly: how each exchange ends, what it costs, and that the key is in nothing
- * that was written. */
+/* Every protocol against a server that behaves well or badly: how each exchange ends, what it costs, and that
+ * nothing that was written contains the key. */
 #include "llm_fixture.h"
 
 #include <math.h>
@@ -134,7 +134,8 @@ static void check_one(service_t *service, const char *model, const behaviour_t *
    double reported = 60 * 10e-6 + 40 * 1e-6 + 20 * 100e-6;
    uint64_t began = rkb_now_ns();
    rkb_llm_answer_t *answer = service_ask(service, model, request, 0, behaviour->name);
-   /* Turned away twice, each time asked to wait 20 ms: longer than the pauses it would take of itself (10 and 20 at most). */
+   /* Turned away twice, and each time told to wait 20 ms, which is longer than the client's own pauses (10
+    * and at most 20). */
    if (strcmp(behaviour->name, "limited") == 0)
       assert_true(rkb_now_ns() - began >= 40000000);
    if (answer->outcome != behaviour->outcome)

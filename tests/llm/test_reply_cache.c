@@ -1,4 +1,5 @@
-/* Replies kept between runs: what was kept for a question comes back for it, and nothing that anybody else put there does. */
+/* Replies kept between runs: a reply that was kept for a question comes back for it, and nothing that anybody
+ * else put there does. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -75,7 +75,8 @@ static void write_models(void) {
 
 #define HEAD "rkb: 1\nname: spending\ntask: %s/tasks/llama_rmsnorm\ntarget: h200\n"
 
-/* 2.5 USD buy two answers of 1 USD: the third is not asked, tuning goes on to the last generation, and the run says so. */
+/* 2.5 USD buy two answers of 1 USD.  The third question is not asked, tuning continues to the last
+ * generation, and the run says so. */
 static void the_cap_leaves_free_operators(void **state) {
    (void)state;
    write_file("capped.yaml",
@@ -165,7 +166,8 @@ static void validate_refuses_what_is_not_bounded(void **state) {
    }
 }
 
-/* A model that helps for a cent against one that does not for five: after one try of each the first is asked. */
+/* A model that helps and costs one cent, against a model that does not help and costs five.  After one try of
+ * each, the first is asked. */
 static void a_bandit_prefers_what_pays(void **state) {
    static const char *const choices[] = {"ucb", "thompson"};
    (void)state;
@@ -197,8 +199,9 @@ static void a_bandit_prefers_what_pays(void **state) {
    }
 }
 
-/* The key is in this process's environment, as a person's shell has it; every provider fails in its way, a program answers,
- * kernels are compiled: it is in nothing that the run wrote, said, cached or gave to a child. */
+/* The key is in this process's environment, as in a person's shell.  Every provider fails in its own way, a
+ * program answers, and kernels are compiled.  Nothing that the run wrote, printed, cached or passed to a
+ * child has the key. */
 static void a_key_shows_nowhere(void **state) {
    static const char *const faults[] = {
       "echo-key",         "echo-key-cut",     "echo-key-page", "echo-key-reply", "echo-key-stream",

@@ -1,5 +1,5 @@
-/* Each protocol's streams cut in two at every position, and into single bytes: the reply that is read is the
- * same, in the middle of a character, of a number, of a line's end. */
+/* Each protocol's streams, cut in two at every position and into single bytes.  The reply is the same, even
+ * where the cut is in the middle of a character, a number or a line's end. */
 #include "check.h"
 
 #include <stdio.h>

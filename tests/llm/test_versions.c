@@ -1,5 +1,5 @@
-/* Which version of the Anthropic protocol a question goes out in: the newest takes no temperature, and only Anthropic's own
- * address is known to speak it. */
+/* The version of the Anthropic protocol in which a question is sent.  The newest takes no temperature, and
+ * only Anthropic's own address is known to speak it. */
 #include <stdio.h>
 #include <string.h>
 #include "check.h"

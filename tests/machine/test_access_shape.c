@@ -1,4 +1,5 @@
-/* What a request's addresses look like: one row a request, by the lanes that take part and where each of them reads. */
+/* The shape of a request's addresses.  A row for each request: which lanes take part, and where each of them
+ * reads. */
 #include <stdio.h>
 #include "machine/counts/access_shape.h"
 #include "check.h"

@@ -78,8 +78,9 @@ static uint64_t hash_outputs(const harness_t *harness) {
    return hash;
 }
 
-/* "reject race.async", "pass"; "" where the text cannot be compiled.  *outputs: 0, or of what the correct kernel leaves: another result is
- * "reject numeric.mismatch", as against a reference.  Becomes that of this text. */
+/* The verdict: "reject race.async", "pass"; "" where the text cannot be compiled. *outputs: 0, or a hash of
+ * what the correct kernel leaves.  Another result than that is "reject numeric.mismatch", as against a
+ * reference.  Afterwards it is this text's. */
 static void find(const char *text, uint64_t *outputs, char *verdict, size_t size) {
    char message[4096] = "", *said = NULL, *ptx = harness_compile(text, NULL, message, sizeof message);
    harness_t harness;

@@ -3,8 +3,9 @@
 #include "machine/machine.h"
 #include "check.h"
 
-/* Four conditions: the block's number is 5,077; its low six bits are 13; both; and n blocks on, as a product.  One more of a thread's index.  Not followed: one that the launch alone
- * decides, and one of what comes from memory. */
+/* Four conditions: the block's number is 5,077; its low six bits are 13; both of these; and a product of the
+ * block's number plus n.  A fifth is of a thread's index.  Two are not followed: one that only the launch
+ * decides, and one of a value from memory. */
 static const char ptx[] =
    ".version 8.0\n.target sm_90\n.address_size 64\n"
    ".visible .entry decide(.param .u64 x, .param .u32 n)\n{\n"

@@ -1,7 +1,7 @@
-/* What a candidate may cost, and on how many threads it is judged.  Whatever the budget, every check case is either among the
- * shapes that the certificate speaks for or named as left out, and nothing executed is no acceptance; whatever the number of jobs,
- * the verdict is the same to the letter.  The kernels are those of certificates/, one that fails on a later case, and one that
- * fails on every case. */
+/* What a candidate may cost, and on how many threads it is judged.  Whatever the budget, the certificate
+ * either speaks for a check case's shape or names the case as left out; a candidate of which nothing was
+ * executed is never accepted.  Whatever the number of jobs, the verdict is the same to the letter.  The
+ * kernels are those of certificates/, one that fails on a later case, and one that fails on every case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,9 +66,10 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
    }
 }
 
-/* Each setting judges every third kernel, the next one the kernels behind those: all of them would take 100 s of processor time.  Under a
- * sanitizer that follows threads a judgement takes a hundred times as long, and what it looks for does not depend on how many
- * kernels are judged: every fifth kernel, two of the settings. */
+/* Each setting judges every third kernel, and the next setting the kernels after those; all of them would
+ * take 100 s of processor time.  Under a sanitizer that follows threads, a judgement takes a hundred times as
+ * long, and the number of kernels does not matter for what it looks for.  There, two settings judge every
+ * fifth kernel. */
 #ifdef __SANITIZE_THREAD__
 #define KERNELS_APART 5
 #define SETTINGS_APART 5

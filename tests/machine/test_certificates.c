@@ -170,8 +170,8 @@ static int judge(rkb_log_t *log, const char *pipeline_path, const char *path) {
    return wrong;
 }
 
-/* Under a sanitizer a judgement takes ten times as long, so fewer kernels are judged; the sanitizer's checks do not depend on their
- * number. */
+/* Under a sanitizer a judgement takes ten times as long, so fewer kernels are judged.  The sanitizer's checks
+ * do not depend on their number. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KERNELS_APART 4
 #else

@@ -1,4 +1,5 @@
-/* What the blocks of a launch are noted to decide: outcomes of conditions, numbers that came out as 0, and turns of loops. */
+/* What is noted about the decisions of a launch's blocks: outcomes of conditions, numbers that came out as 0,
+ * and turns of loops. */
 #include <stdio.h>
 #include <string.h>
 #include "machine/decisions.h"

@@ -1,5 +1,5 @@
-/* What loads and copies give of a large input that is made where it is met: the input's own values, wherever the lanes lie to each other, and each
- * piece of it is made once. */
+/* Loads and copies from a large input that is made piece by piece give the input's own values, whatever the
+ * distances between lanes, and each piece is made once. */
 #include "check.h"
 #include "machine_harness.h"
 

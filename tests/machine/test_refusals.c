@@ -1,4 +1,5 @@
-/* What the machine says of texts and plans it cannot execute: an unknown with a name, or a sentence; never an accept. */
+/* What the machine says about texts and plans that it cannot execute: unknown with a name, or a sentence;
+ * never accept. */
 #include "check.h"
 #include "machine/machine.h"
 
@@ -145,7 +146,8 @@ static void texts_are_refused_by_name(void **state) {
       judge(texts[n].body, texts[n].standing, texts[n].reason);
 }
 
-/* An opcode without operands, or with a register alone, is refused: what was decoded in part has no end, and must not run. */
+/* An opcode without operands, or with only a register, is refused: code that was decoded only in part has no
+ * end and must not run. */
 static void operands_may_lack(void **state) {
    (void)state;
    static const char opcodes[] =

@@ -48,7 +48,8 @@ static uint32_t draw(int kind, int exponent_bits, int fraction_bits, uint64_t r)
           fraction;
 }
 
-/* Result n lies in row n / 8 and column n % 8 of a tile of its own row and column: the others are not looked at. */
+/* Result n lies in row n / 8 and column n % 8 of a tile that has its own row and column; the other elements
+ * are not checked. */
 static uint32_t sum_alone(const form_t *form, int kind, const machine_tensor_rule_t *rule, bool halves,
                           uint64_t seed, uint32_t n, machine_tensor_take_t *take, machine_tensor_sum_t *sum) {
    uint32_t a[TENSOR_ROWS * TENSOR_TERMS] = {0}, b[TENSOR_COLUMNS * TENSOR_TERMS] = {0}, c[TILE] = {0};

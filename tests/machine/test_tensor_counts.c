@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the first launch of a kernel of this folder counts; *unwritten: elements of 4 bytes of all its outputs that nothing was written to. */
+/* The counts of the first launch of a kernel of this folder. *unwritten: how many 4-byte elements of all its
+ * outputs were never written. */
 static rkb_launch_counters_t counters_without(bool values, const char *name, uint64_t *unwritten) {
    char path[512], message[256] = "";
    snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", name);
@@ -54,7 +55,8 @@ static void products_are_counted_by_type(void **state) {
    assert_int_equal(c.load_sectors, c.load_least);
 }
 
-/* 512 blocks read a row of 1,024 floats twice.  The weight and bias, which other blocks have read, are no rows read again. */
+/* 512 blocks each read a row of 1,024 floats twice.  The weight and bias, which other blocks have read
+ * before, do not count as rows that are read again. */
 static void loads_of_what_a_block_loaded_are_counted(void **state) {
    (void)state;
    const rkb_launch_counters_t c = counters_of("layernorm");

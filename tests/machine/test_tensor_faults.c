@@ -11,7 +11,8 @@
 
 #define FOLDER RKB_SOURCE_DIR "/tests/machine/"
 
-/* The text with the first from after it has been found once for each leading "+" replaced; NULL where there is none. */
+/* The text in which one occurrence of `from` is replaced: the first, or a later one, one further for each
+ * leading "+".  NULL where there is none. */
 static char *change(const char *text, const char *from, const char *to) {
    uint32_t skip = 0;
    for (; *from == '+'; from++)

@@ -1,4 +1,5 @@
-/* Tiles of zeros, as beyond the edges of a matrix: zeros times finite numbers leave a sum as it is, times infinity and NaN they do not. */
+/* Tiles of zeros, as beyond the edges of a matrix.  A zero times a finite number leaves a sum as it is; times
+ * infinity or NaN it does not. */
 #include "check.h"
 #include "machine_harness.h"
 

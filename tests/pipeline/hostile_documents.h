@@ -1,5 +1,5 @@
-/* Pipeline files of nearly 1 MiB that are made to be slow to refuse: for the test that they are refused with places, and for
- * the program that says how long that takes. */
+/* Pipeline files of nearly 1 MiB that are built so that refusing them is slow.  A test checks that they are
+ * refused with places, and a program measures how long that takes. */
 #ifndef RKB_TESTS_ENGINE_HOSTILE_H
 #define RKB_TESTS_ENGINE_HOSTILE_H
 

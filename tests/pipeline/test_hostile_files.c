@@ -1,5 +1,6 @@
-/* Hostile pipeline files are refused with places, and with at most as many problems as are kept.  No clock here: a file that
- * takes quadratic time meets the test's own limit, and rkb-bench-validate prints the milliseconds. */
+/* Hostile pipeline files are refused with places, and with at most as many problems as are kept.  No clock
+ * here: a file that takes quadratic time runs into the test's own limit, and rkb-bench-validate prints the
+ * milliseconds. */
 #include "run/run_harness.h"
 #include "hostile_documents.h"
 

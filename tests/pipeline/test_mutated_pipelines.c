@@ -43,8 +43,8 @@ static const char *const values[] = {"",
                                      "{",
                                      "]"};
 
-/* A value is tried in one node of so many: all values in every node take four times as long, and a reader of one kind of node stands
- * behind many nodes of many files. */
+/* Only one node in so many gets the values.  All values in every node would take four times as long, and one
+ * reader serves many nodes of many files. */
 #define TURNS 5
 
 typedef struct trial {

@@ -24,8 +24,8 @@ rkb_run_result_t run_pipeline(rkb_pipeline_t *pipeline, const char *directory, u
 /* Fails the test, with the first differences, unless both runs hold the same. */
 void assert_same_runs(const char *left, const char *right);
 rkb_log_t *quiet_log(void);
-/* What a stage said about a candidate of a run: "reject numeric.mismatch", "accept", or "" when it did not run; with
- * " shadow" behind it when it was that.  Static storage, until the next call. */
+/* A stage's verdict about a candidate of a run: "reject numeric.mismatch", "accept", or "" when the stage did
+ * not run; followed by " shadow" for a shadow stage.  Static storage, valid until the next call. */
 const char *verdict_of(const char *directory, int64_t candidate, const char *stage);
 /* The same candidate's standing, and how many tries the stage took. */
 const char *standing_of(const char *directory, int64_t candidate);

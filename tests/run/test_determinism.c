@@ -65,8 +65,8 @@ static void tell_parent(void *argument, const rkb_event_t *event) {
       _exit(1);
 }
 
-/* In a process of its own, which is killed as soon as it has told of so many events: the loop and the workers go on until the
- * signal arrives, so that it meets them anywhere. */
+/* Runs in a process of its own, which is killed as soon as it has reported so many events.  The loop and the
+ * workers go on until the signal arrives, so it meets them anywhere. */
 static void run_and_die(const char *directory, const char *const *set, bool resume, int events) {
    int told[2], how;
    char byte;

@@ -188,8 +188,9 @@ static void observe_half_screened(void *argument, const rkb_event_t *event) {
    half->ends++;
 }
 
-/* However wide the window is, the earliest candidates are finished before later ones are begun.  So a run that is cut off has verdicts
- * of most that it began.  A loop that is late for once moves the mean little. */
+/* However wide the window is, the earliest candidates are finished before later ones are begun.  So a run
+ * that is cut off has verdicts for most candidates that it began.  A loop that is late once changes the mean
+ * little. */
 static void test_the_earliest_candidates_are_finished_first(void **state) {
    static const char *const wide[] = {"search.window=64",
                                       "promote.of=1",

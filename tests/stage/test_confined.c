@@ -1,4 +1,5 @@
-/* Jobs in processes of their own: whatever one of them does, its candidate alone gets an unknown verdict and the run goes on. */
+/* Jobs in processes of their own: whatever such a job does, only its candidate gets an unknown verdict, and
+ * the run continues. */
 #include "run/run_harness.h"
 
 #include <glob.h>

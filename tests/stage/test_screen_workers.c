@@ -1,4 +1,5 @@
-/* Screening workers: what they find is what this machine finds, whatever becomes of them, and what cannot be one is named and left out. */
+/* Screening workers find what this machine finds, whatever happens to them.  A program that cannot be a
+ * worker is named and left out. */
 #include "run/run_harness.h"
 
 #include <glob.h>

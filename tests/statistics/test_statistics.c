@@ -149,8 +149,9 @@ static void test_summaries(void **state) {
    assert_true(isnan(two.low) && isnan(two.high));
 }
 
-/* The interval of a mean is near the one of theory, is the same each time, and holds the true mean about as often as it says: the
- * percentile bootstrap is known to be too narrow for few values (about 0.93 for 30). */
+/* The interval of a mean is near the theoretical one, is the same each time, and holds the true mean about as
+ * often as it says.  The percentile bootstrap is known to be too narrow for few values (about 0.93 for
+ * 30). */
 static void test_bootstrap(void **state) {
    double values[30];
    uint32_t held = 0;

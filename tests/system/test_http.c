@@ -118,8 +118,8 @@ static void expect(const outcome_t *outcome, uint32_t expected) {
    assert_int_equal(rkb_http_state(http).connecting, 0);
 }
 
-/* Waits until the server has seen every connection but the asking one close; the test's own limit ends a wait
- * in vain. */
+/* Waits until the server has seen every connection close except the one that asks.  The test's own limit ends
+ * a wait in vain. */
 static void until_server_is_alone(void) {
    while (strcmp(get("/connections").body, "1") != 0)
       usleep(10000);

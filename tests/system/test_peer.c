@@ -77,7 +77,8 @@ static void what_cannot_start_says_so(void **state) {
    assert_non_null(strstr(err.message, "/nowhere/program"));
 }
 
-/* What a program named ssh gets to hear when it is started with these words; it is a script that prints its words. */
+/* The words that a program named ssh gets when it is started with these words; it is a script that prints
+ * them. */
 static void expect_ssh_words(const char *folder, const char *const *words, const char *expected) {
    rkb_peer_command_t command = {.word_count = 0};
    rkb_peer_t peer;

@@ -11,7 +11,8 @@
 
 enum { FAST = 26 * 3600 };
 
-/* In place of the C library's: the time of day is 26 hours ahead of the kernel's, as it is in the moment after it was set back. */
+/* Replaces the C library's function: the time of day is 26 hours ahead of the kernel's, as it is just after
+ * it was set back. */
 int clock_gettime(clockid_t clock, struct timespec *now) {
    const int status = (int)syscall(SYS_clock_gettime, clock, now);
    if (status == 0 && clock == CLOCK_REALTIME)

@@ -249,7 +249,8 @@ static void share_from_a_task(void *argument) {
    atomic_store(&parts->ended, 1);
 }
 
-/* Sharing from tasks that fill the pool: every part is executed once, and no task waits for a thread that does not exist. */
+/* Tasks that fill the pool share out their parts: every part is executed once, and no task waits for a thread
+ * that does not exist. */
 static void parts_are_each_called_once(void **state) {
    (void)state;
    static parts_t parts[4];

@@ -1,4 +1,5 @@
-/* Inputs read in parts, again and in any order: what is kept of a large tensor (task/drawn_pieces.h) is what drawing it gives. */
+/* Inputs that are read in parts, repeatedly and in any order: the kept pieces of a large tensor
+ * (task/drawn_pieces.h) are what drawing the whole tensor gives. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"

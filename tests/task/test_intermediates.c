@@ -1,4 +1,5 @@
-/* Intermediates of a reference: their expected values are those of the graph, and what lies behind given ones follows from what those hold. */
+/* Intermediates of a reference: their expected values are those of the graph, and values after given ones
+ * follow from the given ones. */
 #include <math.h>
 #include <string.h>
 #include "check.h"
@@ -108,7 +109,8 @@ static void made_up_elements_are_true_ones(void **state) {
    rkb_task_free(task);
 }
 
-/* A kernel keeps each row's log of the sum of exps: the reference gives it, and a softmax whose sums are given is exp(x - l). */
+/* A kernel keeps each row's log of the sum of exps.  The reference gives that number, and a softmax whose
+ * sums are given is exp(x - l). */
 static void a_softmax_goes_by_the_sums_that_are_given(void **state) {
    (void)state;
    rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/attention", "forward");

@@ -1,5 +1,5 @@
-/* Expected values ahead of their use: what one program has evaluated for the pool another finds, and an evaluation that was ended
- * goes on where it was. */
+/* Expected values that are evaluated ahead of their use: a program finds what another one evaluated for the
+ * pool, and an evaluation that was stopped continues where it was. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -43,7 +43,8 @@ static void place_close(place_t *p) {
    assert_int_equal(system(command), 0);
 }
 
-/* The seed's text with these values as its defaults, before the seed itself; both when they differ, one when they do not. */
+/* Lists the seed's text with these values as its defaults, and then the seed itself.  Both when they differ,
+ * one when they do not. */
 static void a_seed_with_other_values_is_a_kernel(void **state) {
    (void)state;
    place_t p;

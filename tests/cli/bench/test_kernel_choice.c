@@ -1,5 +1,5 @@
-/* Which of several kernels `rkb bench` publishes: the fastest by the quick gate, and where that does not tell, by a measurement in
- * full.  The times are stated by the kernels (plugins/stated.c). */
+/* Which of several kernels `rkb bench` publishes: the fastest by the quick measurement, and where that does
+ * not decide, by the full one.  The kernels state their times themselves (plugins/stated.c). */
 #include "check.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The table of `rkb bench` from existing rows and baselines: which ones it shows, what it computes from them, and what it leaves
- * out. */
+/* The table of `rkb bench` from existing rows and baselines: which rows it shows, what it computes from them,
+ * and which it leaves out. */
 #include "check.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -252,7 +252,8 @@ static void put_kernel(const char *folder, const char *direction_folder, const c
    assert_int_equal(rkb_file_write(path, text, strlen(text), &err), RKB_OK);
 }
 
-/* What a search has once found does not hide a seed that came later, and a file that is there twice is tried once. */
+/* A kernel that a search found earlier does not hide a seed that was added later, and a file that occurs
+ * twice is tried once. */
 static void kernels_are_the_best_and_the_seeds(void **state) {
    (void)state;
    char folder[] = "/tmp/rkb-kernels-XXXXXX", before[RKB_HASH_TEXT], command[128];

@@ -1,7 +1,8 @@
-/* A CUDA driver without a device, loaded in the real one's place (LD_PRELOAD, by its soname) to test rkb-worker and the
- * program that talks to it where there is no GPU: memory is the process's own and small, copies and fills are done, timing
- * is made up.  Of kernels it knows by name the worker's sum, and "scribble", which writes over everything allocated, as a
- * kernel with a wild pointer may; and those of tests/gpu/peer, which double numbers.  One thread. */
+/* A CUDA driver without a device.  It is loaded in place of the real one (LD_PRELOAD, by its soname) to test
+ * rkb-worker, and the program that talks to it, where there is no GPU.  Memory is the process's own and
+ * small, copies and fills are made, times are made up.  It knows these kernels by name: the worker's sum;
+ * "scribble", which writes over everything allocated, as a kernel with a wild pointer may; and the kernels of
+ * tests/gpu/peer, which double numbers.  One thread. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* A stand-in for NVML, loaded in its place (LD_PRELOAD, by its soname): its counter of energy moves by 1 mJ each fourth time that it is
- * read, or stands still, or is not there (RKB_DOUBLE_ENERGY: "steps", "still", "none").  One thread. */
+/* A stand-in for NVML, loaded in its place (LD_PRELOAD, by its soname).  RKB_DOUBLE_ENERGY says how its
+ * energy counter behaves: "steps", it grows by 1 mJ at each fourth reading; "still", it does not change;
+ * "none", there is no counter.  One thread. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What a worker claims: lengths, names and values that cannot be end the session with a sentence; nothing of them is believed, and
- * nothing of its words drives a terminal.  The worker is a program that lies (hostile_worker.py). */
+/* A worker that lies (hostile_worker.py).  Impossible lengths, names and values end the session with a
+ * sentence; none of them is believed, and none of its words controls a terminal. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>

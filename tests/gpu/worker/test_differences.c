@@ -9,7 +9,8 @@
 enum { COUNT = 20000 };
 static const uint32_t types[] = {RKB_F16, RKB_BF16, RKB_F32, RKB_F64, RKB_I32, RKB_I64, RKB_U8, RKB_I8, RKB_E4M3, RKB_E5M2};
 
-/* Two outputs of a type that differ in one element by this much; returns where it is said to be, COUNT for nowhere. */
+/* Compares two outputs of a type that differ in one element by so much.  Returns the place that is reported;
+ * COUNT when none is. */
 static uint64_t found_at(uint32_t type, uint64_t where, double value, double other, uint64_t piece) {
    const uint64_t width = rkb_dtype_bytes(type);
    double *one = calloc(COUNT, sizeof *one), *two = calloc(COUNT, sizeof *two);

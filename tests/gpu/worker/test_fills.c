@@ -1,5 +1,5 @@
-/* What a plan has a buffer filled with is the same number where the machine judges and where the worker runs it, with a driver that has
- * no device (driver_double.c). */
+/* A plan's fill value is the same number in the checking machine and in the worker, over a driver that has no
+ * device (driver_double.c). */
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

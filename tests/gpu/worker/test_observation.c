@@ -1,5 +1,6 @@
-/* What a profiler in the worker sees, over the worker's protocol and sessions, with a driver, a CUPTI and an NVML that have no device
- * (driver_double.c, cupti_double.c, nvml_double.c): their numbers are made up; the way that the numbers take is not. */
+/* What a profiler in the worker sees, over the worker's protocol and sessions.  The driver, CUPTI and NVML
+ * have no device (driver_double.c, cupti_double.c, nvml_double.c): their numbers are made up, but the path of
+ * the numbers is the real one. */
 #include "check.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 enum { BYTES = 4096, LAUNCHES = 2 };
 #define PRELOADED "LD_PRELOAD=" RKB_DRIVER_DOUBLE ":" RKB_CUPTI_DOUBLE ":" RKB_NVML_DOUBLE
-/* Under the address sanitizer the shells that stand in for tools get its library too, and what they leak is not ours. */
+/* Under the address sanitizer, the shells that stand in for tools load its library too; their leaks do not
+ * count. */
 #define QUIET "ASAN_OPTIONS=detect_leaks=0"
 
 static char cache[] = "/tmp/rkb-observation-XXXXXX";
@@ -215,7 +217,8 @@ static void a_tool_that_cannot_start_is_quoted(void **state) {
    rkb_devices_close(p.devices);
 }
 
-/* A tool that writes more than a pipe holds does not stand still, and what is kept of it has a ceiling. */
+/* A tool that writes more than a pipe holds is not blocked, and there is a limit to what is kept of its
+ * output. */
 static void a_talkative_tool_is_cut(void **state) {
    static const char *const words[] = {"/bin/sh", "-c", "\"$0\" \"$@\"; head -c 12000000 /dev/zero | tr '\\0' x >&2", NULL};
    rkb_error_t err = {0};

@@ -1,5 +1,5 @@
-/* rkb-worker from the outside, on machines without a GPU too: it says what is missing, refuses what makes no sense, and ends
- * when its input does. */
+/* rkb-worker from the outside, also on machines without a GPU: it says what is missing, refuses nonsense, and
+ * ends when its input ends. */
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

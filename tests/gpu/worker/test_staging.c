@@ -1,5 +1,6 @@
-/* Inputs on their way to the device: drawn by several threads, sent in order, whole when they arrive, and not drawn again while
- * they lie there unharmed.  Over the worker's protocol, with a driver that has no device (driver_double.c). */
+/* Inputs on their way to the device: several threads draw them, they are sent in order, arrive whole, and are
+ * not drawn again as long as they are undamaged on the device.  Over the worker's protocol, with a driver
+ * that has no device (driver_double.c). */
 #include "check.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -381,7 +381,8 @@ static void ranges_come_one_after_the_other(void **state) {
    free(many);
 }
 
-/* A program that takes the device again as soon as it has given it back, in the same way; counts its turns. */
+/* A program that takes the device again as soon as it has released it, with the same lock; counts its
+ * turns. */
 typedef struct greedy {
    pthread_t thread;
    volatile int turns, ending;

@@ -1,5 +1,5 @@
-/* The worker's own kernels, executed by the checking machine: there is a GPU only where they are used, and a canary search that
- * finds nothing would look like a kernel that damages nothing. */
+/* The worker's own kernels, executed by the checking machine.  They are otherwise used only where there is a
+ * GPU, and a canary search that never finds anything would look like a kernel that damages nothing. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static void one_damaged_byte_raises_it(void **state) {
    harness_close(&harness);
 }
 
-/* Sums of the same bytes on both sides, with and without bytes behind the last whole word; few enough that some warps and lanes have
- * nothing to add up, too. */
+/* Sums of the same bytes in both programs, with and without bytes after the last whole word; also so few
+ * bytes that some warps and lanes have nothing to add. */
 static void sums_are_those_of_the_program(void **state) {
    (void)state;
    static const uint64_t key = 0x123456789;

@@ -1,5 +1,6 @@
-/* Several machines of several devices, each a worker over a driver that has no device (driver_double.c): all devices are used at the
- * same time, what cannot be used is left out with its reason, and what is lost is replaced. */
+/* Several machines with several devices each, over a driver that has no device (driver_double.c).  All
+ * devices are used at the same time; a device that cannot be used is left out with its reason; a lost worker
+ * is replaced. */
 #include "check.h"
 #include <signal.h>
 #include <stdio.h>

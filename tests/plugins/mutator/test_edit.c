@@ -216,8 +216,8 @@ static void a_barrier_forbids_the_stride(void **state) {
    free(source);
 }
 
-/* Every seed can be edited, the result has a manifest still, says what was done, and comes again from the
- * same draw. */
+/* Every seed can be edited.  The result still has a manifest, its note says what was done, and the same draw
+ * gives it again. */
 static void seeds_can_be_edited(void **state) {
    (void)state;
    glob_t found;

@@ -221,7 +221,8 @@ static void know(fake_t *fake, const char *source, const char *tune, double obje
    fake->row_count++;
 }
 
-/* The fewer threads the better, down to the least choice: the values that are asked for go on below it, as choices of the text. */
+/* Fewer threads are better here, down to the least choice.  The values that are asked for go on below it, and
+ * become choices of the text. */
 static void wide_goes_past_the_choices(void **state) {
    (void)state;
    fake_t fake;

@@ -1,4 +1,5 @@
-/* Who is timed against whom: the first build becomes the incumbent, a later one only from the one it was timed against. */
+/* Which build is timed against which.  The first build becomes the incumbent; a later one becomes it only
+ * from the build against which it was timed. */
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

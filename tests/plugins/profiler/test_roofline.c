@@ -178,8 +178,9 @@ static void products_in_a_chain_wait_for_each_other(void **state) {
    assert_true(fabs(roofline_launch(&device, full, &c, 2048, true).part[LIMIT_LATENCY] - 30e-6) < 1e-7);
 }
 
-/* 100 blocks, one a multiprocessor, each with 1 MiB of its own that it loads a second time: 105 MB lie between.  A cache of 60 MB has none of it any more, one of
- * 200 MB all; nor has it to have what all blocks share. */
+/* 100 blocks, one on each multiprocessor, each of which loads its own 1 MiB twice. 105 MB are loaded in
+ * between.  A cache of 60 MB has none of it any more; one of 200 MB has all of it, and also what all blocks
+ * share. */
 static void what_the_cache_lost_is_read_again(void **state) {
    (void)state;
    rkb_device_t small = device, large = device;

@@ -1,6 +1,6 @@
-/* A profiler that takes a kernel's time from its text: "quick 7 full 8.5" are microseconds by mode; and a verifier that rejects what
- * calls itself wrong and suspects what calls itself doubtful.  For tests of what `rkb bench` makes of times; nothing is executed or
- * measured. */
+/* A profiler that reads a kernel's time from its text: "quick 7 full 8.5" are microseconds by mode.  And a
+ * verifier that rejects kernels that call themselves wrong and suspects those that call themselves doubtful.
+ * They test what `rkb bench` does with times; nothing is executed or measured. */
 #include <rkb/items.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What rkb.verifier.gpu makes of the judge's answers: rejected, passed and counted, or refused.  The device and the judge
- * are played: each row says what the judge answers. */
+/* What rkb.verifier.gpu makes of the judge's answers: rejected, passed and counted, or refused.  Device and
+ * judge are simulated: each row says what the judge answers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
