@@ -202,6 +202,10 @@ void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_p
       sums[NONZERO] = NAN;
 }
 
+/* What 3xTF32 loses of each product, in u^2/3 of its square: of two low parts that are rounded to 11 bits a quarter is off by 2 u each, and
+ * the product of the low parts, up to 4 u, is left out (docs/decisions/bounds.md). */
+#define SPLIT_PRODUCT 12
+
 /* Computes the hard bound and the variance of one output from the sums over its terms.
  *
  * A truncating accumulator adds non-zero terms that lie far apart one by one, and may lose two roundings at each.  The bound
@@ -210,6 +214,7 @@ static inline void conclude(const rkb_precision_t *precision, double value, doub
                             double nonzero, double depth, double *hard, double *variance) {
    rkb_point_t point = {.hard = *hard, .variance = *variance};
    rkb_sum_rounding(precision, value, absolute, squares, nonzero, depth, &point);
+   point.variance += SPLIT_PRODUCT * precision->unit * precision->unit / 3 * squares;
    const double apart = (2 * nonzero < depth ? 2 * nonzero : depth) - nonzero;
    point.hard += apart * precision->unit * (absolute + point.hard);
    /* each product, and each partial sum, may be flushed */

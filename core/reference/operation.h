@@ -149,7 +149,8 @@ static inline rkb_point_t rkb_point_rounded(const rkb_precision_t *precision, rk
  * stat: each rounding is independent, of random sign, and uniform over one unit (variance u^2/3 times the square of the partial
  * sum).  Partial sums grow towards the sum s and wander with the squares q.  Truncating accumulators of tensor cores always err
  * in one direction: 3xTF32 truncates three times for every 8 places begun, by a unit of a typical partial sum.  Where most terms
- * are zero, it truncates once for each non-zero term. */
+ * are zero, it truncates once for each non-zero term.  What is lost adds up to a share of the mean partial sum, which is s/2 and a
+ * normal number of variance q/12; sqrt(q) is 6.4 of its standard deviations (docs/decisions/bounds.md). */
 #define RKB_SUM_SPARE 10
 #define RKB_SUM_TRUNCATIONS 3
 #define RKB_SUM_TERMS_A_TRUNCATION 8
@@ -160,7 +161,7 @@ static inline void rkb_sum_rounding(const rkb_precision_t *precision, double sum
    point->hard += (count + RKB_SUM_SPARE) * u * (absolute + point->hard);
    double sigma = u * sqrt((count * (sum * sum / 3 + squares / 6) + squares) / 3);
    double truncation =
-      RKB_SUM_TRUNCATIONS * u * ((count < begun ? count : begun) + 1) * sqrt(sum * sum / 3 + squares / 2);
+      RKB_SUM_TRUNCATIONS * u * ((count < begun ? count : begun) + 1) * (sqrt(squares) + fabs(sum) / sqrt(3));
    double both = sigma + truncation / 8;
    point->variance += both * both;
 }

@@ -167,6 +167,39 @@ bool rkb_probe_families_add(rkb_bound_t *bound) {
    return true;
 }
 
+/* Whether a value is moved from a tensor by a gather that takes more elements than there are. */
+static bool is_repeated(const rkb_program_t *program, uint32_t value) {
+   while (program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      if (!node->operation->moves)
+         return false;
+      if (strcmp(node->operation->name, "gather") == 0 &&
+          program->values[value].elements > program->values[node->inputs[0]].elements)
+         return true;
+      value = node->inputs[0];
+   }
+   return false;
+}
+
+/* Whether a product has a factor with repeated rows, and the other factor is computed from such a product: where the rows are equal, so are the
+ * other factor's elements and their roundings. */
+static bool meets_itself(rkb_bound_t *bound) {
+   const rkb_program_t *program = bound->program;
+   bool *behind = rkb_arena_array(bound->arena, program->value_count + 1, sizeof *behind);
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      bool repeated = false;
+      for (uint32_t j = 0; j < node->input_count; j++) {
+         behind[node->output] |= behind[node->inputs[j]];
+         repeated |= node->operation->depth && j < 2 && is_repeated(program, node->inputs[j]);
+      }
+      if (repeated && behind[node->output])
+         return true;
+      behind[node->output] |= repeated;
+   }
+   return false;
+}
+
 bool rkb_product_roundings_agree(rkb_bound_t *bound) {
    products_t products;
    find_products(bound, &products);
@@ -178,5 +211,5 @@ bool rkb_product_roundings_agree(rkb_bound_t *bound) {
          ones |= factors[f] != UINT32_MAX && bound->recipes[factors[f]].kind == RKB_INIT_ONES;
       }
    }
-   return ones && computed;
+   return (ones && computed) || meets_itself(bound);
 }
