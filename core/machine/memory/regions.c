@@ -79,13 +79,22 @@ uint64_t machine_workspace_address(const machine_run_t *run) {
    return run->workspace == PTX_NONE ? 0 : run->regions[run->workspace].base;
 }
 
+/* Compilers leave variables behind that no kernel names: constants of a class, whose values are in the instructions already.  They hold
+ * nothing that a run could read or leave.  A plan may copy to one all the same. */
+static bool has_region(const machine_run_t *run, const ptx_variable_t *variable) {
+   bool copied = false;
+   for (uint32_t n = 0; n < run->plan->constant_count; n++)
+      copied |= strcmp(run->plan->constants[n].symbol, variable->name) == 0;
+   return (variable->space == PTX_GLOBAL || variable->space == PTX_CONST) && (variable->named || copied);
+}
+
 /* Lays out the regions: buffers first, so that a buffer's number in the plan is its region's; then the
  * module's variables; then the workspace of cooperative launches. */
 bool machine_lay_out(machine_run_t *run) {
    const ptx_module_t *module = run->module;
    uint32_t count = run->plan->buffer_count + module->grid_workspace;
    for (uint32_t n = 0; n < module->variable_count; n++)
-      count += module->variables[n].space == PTX_GLOBAL || module->variables[n].space == PTX_CONST;
+      count += has_region(run, &module->variables[n]);
    run->regions = machine_alloc(run, (count + 1) * sizeof *run->regions);
    run->variable_address = machine_alloc(run, (module->variable_count + 1) * sizeof *run->variable_address);
    if (!run->regions || !run->variable_address || count > MAX_REGIONS)
@@ -119,7 +128,7 @@ bool machine_lay_out(machine_run_t *run) {
       return false;
    for (uint32_t n = 0; n < module->variable_count; n++) {
       const ptx_variable_t *variable = &module->variables[n];
-      if (variable->space != PTX_GLOBAL && variable->space != PTX_CONST)
+      if (!has_region(run, variable))
          continue;
       if (!add_region(run, variable->name, variable->bytes,
                       variable->alignment > 256 ? variable->alignment : 256, UINT32_MAX))

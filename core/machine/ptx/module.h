@@ -58,6 +58,7 @@ typedef struct ptx_variable {
    uint64_t offset;
    uint32_t function; /* the function that owns it, or PTX_NONE at module scope */
    bool external;
+   bool named;       /* in an instruction or an initialiser: no kernel can have the address of another one */
    uint8_t *initial; /* as long as the variable, or NULL for zeros */
    ptx_relocation_t *relocations;
    uint32_t relocation_count;

@@ -129,6 +129,8 @@ static void read_name(ptx_reader_t *reader, ptx_operand_t *operand) {
                                    [PTX_NAME_LABEL] = PTX_OPERAND_LABEL};
    if (name) {
       *operand = (ptx_operand_t){.kind = kinds[name->kind], .index = name->index};
+      if (name->kind == PTX_NAME_VARIABLE)
+         reader->module->variables[name->index].named = true;
    } else {
       *operand =
          (ptx_operand_t){.kind = PTX_OPERAND_LABEL, .index = label_named(reader, token->text, token->length)};

@@ -38,6 +38,7 @@ static void read_element(ptx_reader_t *reader, ptx_variable_t *variable, uint64_
          return;
       }
       relocation.variable = name->index;
+      reader->module->variables[name->index].named = true;
       ptx_next(reader);
       if (relocation.generic)
          ptx_expect(reader, ")");
