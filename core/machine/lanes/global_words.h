@@ -232,37 +232,70 @@ static inline bool find_word_offsets(words_t *to, const uint64_t *address, uint3
 
 /* Has made what the lanes read or write (machine_meet).  A load of a piece that is there changes nothing, unless it is noted who asks. */
 static inline void meet_lanes(machine_run_t *run, machine_region_t *region, const words_t *to, uint32_t mask,
-                              uint32_t bytes, bool store) {
+                              uint64_t origin, uint32_t bytes, bool store) {
    if (!region->met)
       return;
    const bool every = store || region->wanted;
    for (uint32_t left = mask; left; left &= left - 1) {
-      const uint32_t offset = to->offset[__builtin_ctz(left)];
-      const uint64_t piece = offset >> PIECE_SHIFT;
+      const uint64_t offset = origin + to->offset[__builtin_ctz(left)], piece = offset >> PIECE_SHIFT;
       if (every || !machine_is_met(region, piece) || (offset + bytes - 1) >> PIECE_SHIFT != piece)
          machine_meet(run, region, offset, bytes, store);
    }
 }
 
-/* Where the lanes' bytes lie in the data of a packed input, once they are met.  An access is aligned, so that it lies in one piece. */
-static inline void place_lanes(machine_run_t *run, machine_region_t *region, words_t *from, uint32_t bytes) {
+/* Where the lanes' bytes lie in the data of a packed input, once they are met.  An access is aligned, so that it lies in one piece.  False where 32 bits cannot tell a
+ * place: the last piece of an input that is larger lies at its end. */
+static inline bool place_lanes(machine_run_t *run, machine_region_t *region, words_t *from, uint64_t origin,
+                               uint32_t bytes) {
    const uint32_t within = (1u << PIECE_SHIFT) - 1;
-   uint32_t apart = 0;
+   uint32_t apart = 0, beyond = 0;
    EACH_LANE apart |= from->offset[l] ^ from->offset[0];
    if (apart <= within) {
-      const uint32_t piece = from->offset[0] >> PIECE_SHIFT;
+      const uint64_t piece = (origin + from->offset[0]) >> PIECE_SHIFT;
       if (!machine_is_met(region, piece))
-         machine_meet(run, region, from->offset[0], bytes, false);
-      const uint32_t place = region->places[piece] << PIECE_SHIFT;
-      EACH_LANE from->offset[l] = place | (from->offset[l] & within);
-      return;
+         machine_meet(run, region, origin + from->offset[0], bytes, false);
+      const uint32_t place = region->places[piece];
+      EACH_LANE from->offset[l] = place << PIECE_SHIFT | (from->offset[l] & within);
+      return place >> (32 - PIECE_SHIFT) == 0;
    }
    for (int l = 0; l < LANES; l++) {
-      const uint32_t offset = from->offset[l], piece = offset >> PIECE_SHIFT;
+      const uint64_t offset = origin + from->offset[l], piece = offset >> PIECE_SHIFT;
       if (!machine_is_met(region, piece))
          machine_meet(run, region, offset, bytes, false);
-      from->offset[l] = region->places[piece] << PIECE_SHIFT | (offset & within);
+      const uint32_t place = region->places[piece];
+      beyond |= place >> (32 - PIECE_SHIFT);
+      from->offset[l] = place << PIECE_SHIFT | ((uint32_t)offset & within);
    }
+   return beyond == 0;
+}
+
+/* Offsets of 32 bits reach all of a region, or of a larger one what lies from *origin on. */
+static inline bool find_in_region(words_t *to, const machine_region_t *region, const uint64_t *address,
+                                  uint32_t mask, uint32_t bytes, uint64_t *origin) {
+   const uint64_t offset = address[__builtin_ctz(mask)] - region->base, half = UINT64_C(1) << 31;
+   *origin = 0;
+   if (region->bytes <= UINT32_MAX)
+      return find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0);
+   *origin = offset & ~(half - 1);
+   const uint64_t left = region->bytes - *origin;
+   return offset < region->bytes && find_offsets(to, address, mask, region->base + *origin,
+                                                 left < UINT32_MAX ? left : UINT32_MAX, bytes, 0, 0);
+}
+
+/* Where the words are that find_in_region found; of a packed input at their places. */
+static inline bool use_region(machine_run_t *run, machine_region_t *region, words_t *to, uint32_t mask,
+                              uint64_t origin, uint32_t bytes, bool store) {
+   to->taint = &region->taint;
+   to->data = region->data;
+   to->defined = region->defined;
+   to->shadow = region->shadow;
+   if (region->places)
+      return place_lanes(run, region, to, origin, bytes);
+   meet_lanes(run, region, to, mask, origin, bytes, store);
+   to->data += origin;
+   to->defined = to->defined ? to->defined + origin : NULL;
+   to->shadow = to->shadow ? to->shadow + (origin >> 2) : NULL;
+   return true;
 }
 
 static inline bool find_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
@@ -270,24 +303,20 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
    machine_run_t *run = warp->run;
    machine_region_t *region = machine_region_at(run, address[__builtin_ctz(mask)]);
    const uint32_t bytes = 4u * i->elements;
+   uint64_t origin;
    const bool recorded = run->races && region && !region->read_only;
    if (!region || region->renewed || (region->read_only && store) ||
        (recorded &&
-        (warp->block->acquired_count || (store && machine_copies_have_sources(warp->block)) ||
+        (region->bytes > UINT32_MAX || warp->block->acquired_count ||
+         (store && machine_copies_have_sources(warp->block)) ||
          (store && machine_copy_sources_kept(warp->block)) || warp->block->launch->global_shift != 2 ||
          !machine_grid_all_known(warp, mask) || !machine_global_records(run, region))) ||
-       !find_offsets(to, address, mask, region->base, region->bytes, bytes, 0, 0))
+       !find_in_region(to, region, address, mask, bytes, &origin))
       return false;
    region->written |= store;
-   if (region->places)
-      place_lanes(run, region, to, bytes);
-   else
-      meet_lanes(run, region, to, mask, bytes, store);
+   if (!use_region(run, region, to, mask, origin, bytes, store))
+      return false;
    find_shape(to, bytes);
-   to->data = region->data;
-   to->defined = region->defined;
-   to->shadow = region->shadow;
-   to->taint = &region->taint;
    return !recorded || record_global(warp, i, region, to, mask, store);
 }
 
@@ -347,18 +376,13 @@ static inline bool load_narrow_global(machine_warp_t *warp, const machine_instru
    const uint64_t one = address[__builtin_ctz(mask)];
    machine_region_t *region = one >> WINDOW_SHIFT == 0 ? machine_region_at(run, one) : NULL;
    const uint32_t bytes = (uint32_t)i->element_bytes * i->elements;
+   uint64_t origin;
    words_t from;
    if (!region || region->renewed || ptx_type_is_signed(i->type) || !moves_narrow(warp, i) ||
        (run->races && (!region->read_only || (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))) ||
-       !find_offsets(&from, address, mask, region->base, region->bytes, bytes, 0, 0))
+       !find_in_region(&from, region, address, mask, bytes, &origin) ||
+       !use_region(run, region, &from, mask, origin, bytes, false))
       return false;
-   if (region->places)
-      place_lanes(run, region, &from, bytes);
-   else
-      meet_lanes(run, region, &from, mask, bytes, false);
-   from.data = region->data;
-   from.defined = region->defined;
-   from.taint = &region->taint;
    take_narrow(warp, i, mask, &from);
    return true;
 }

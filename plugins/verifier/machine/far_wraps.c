@@ -40,7 +40,8 @@ static void close_run(struct wraps *w) {
    w->part.buffers = NULL;
 }
 
-/* Executes the blocks; *clean: they came to their end, and nothing was found. */
+/* Executes the blocks, without values where these do not steer them: only where they write is asked.  *clean: they came to their end, and
+ * nothing was found. */
 static int run_blocks(struct wraps *w, bool *clean, rkb_error_t *err) {
    struct sample *part = &w->part;
    rkb_machine_report_t report;
@@ -56,9 +57,9 @@ static int run_blocks(struct wraps *w, bool *clean, rkb_error_t *err) {
    w->lists[w->launch] = (rkb_machine_blocks_t){.numbers = w->numbers, .count = w->count};
    int status = sample_make_buffers(part, false, &part->buffers, err);
    if (status == RKB_OK)
-      status = sample_execute(part, &options, err);
+      status = sample_run_for_steps(part, &options, part->buffers, &part->machine, &report, err);
    if (status == RKB_OK) {
-      rkb_machine_report(part->machine, &report);
+      sample_spend(part, report.work);
       *clean = report.finding_count == 0;
    }
    return status;
