@@ -63,6 +63,25 @@ uint64_t rkb_evaluate_peak(const rkb_program_t *program) {
    return peak;
 }
 
+static int evaluate_piece(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t first,
+                          uint64_t count, const rkb_block_t *block) {
+   int64_t few[RKB_CHUNK], *many = count > RKB_CHUNK ? rkb_try_uncleared(count, sizeof *many, NULL) : NULL,
+                           *index = count > RKB_CHUNK ? many : few;
+   if (!index)
+      return RKB_ERR_NOMEM;
+   for (uint64_t i = 0; i < count; i++)
+      index[i] = (int64_t)(first + i);
+   rkb_block_t part = rkb_block_from(block, first);
+   const int status = rkb_compute(reader, node, count, index, &part);
+   free(many);
+   return status;
+}
+
+static uint64_t piece_of(const rkb_program_t *program, const rkb_program_node_t *node) {
+   const uint64_t shared = node->operation->shared ? node->operation->shared(program, node) : 0;
+   return shared > RKB_CHUNK ? shared : RKB_CHUNK;
+}
+
 static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
    rkb_block_t block;
    uint64_t elements = reader->program->values[node->output].elements;
@@ -77,16 +96,12 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
       status = node->operation->whole(reader, node, &block);
       rkb_round_storage(reader->program, node, elements, &block);
    } else {
-      int64_t pieces = (int64_t)((elements + RKB_CHUNK - 1) / RKB_CHUNK);
+      const uint64_t most = piece_of(reader->program, node);
+      const int64_t pieces = (int64_t)((elements + most - 1) / most);
 #pragma omp parallel for schedule(dynamic) if (elements >= RKB_SHARED_ELEMENTS)
       for (int64_t piece = 0; piece < pieces; piece++) {
-         uint64_t first = (uint64_t)piece * RKB_CHUNK;
-         uint64_t count = elements - first < RKB_CHUNK ? elements - first : RKB_CHUNK;
-         int64_t index[RKB_CHUNK];
-         for (uint64_t i = 0; i < count; i++)
-            index[i] = (int64_t)(first + i);
-         rkb_block_t part = rkb_block_from(&block, first);
-         int result = rkb_compute(reader, node, count, index, &part);
+         const uint64_t first = (uint64_t)piece * most, left = elements - first;
+         const int result = evaluate_piece(reader, node, first, left < most ? left : most, &block);
          if (result != RKB_OK) {
 #pragma omp atomic write
             status = result;

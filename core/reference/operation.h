@@ -54,6 +54,9 @@ struct rkb_operation {
                   rkb_block_t *out);
    /* Optional: a faster way to the same points, for whole tensors. */
    int (*whole)(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block_t *out);
+   /* Optional, for whole tensors: how many neighbouring elements share work, which would be done again for each piece of
+    * them.  NULL: RKB_CHUNK elements share enough. */
+   uint64_t (*shared)(const rkb_program_t *program, const rkb_program_node_t *node);
    /* Appends operations that compute the gradient of operand number `which` from the output's gradient.  Returns RKB_NO_VALUE
     * when no gradient flows.  NULL: not differentiable, which is an error only where a gradient through it is
     * wanted. */

@@ -320,6 +320,15 @@ static int compute_log_softmax(rkb_reader_t *reader, const rkb_program_node_t *n
                                 : compute(reader, node, true, count, index, out);
 }
 
+/* A row that lies in one piece is read once. */
+static uint64_t shared(const rkb_program_t *program, const rkb_program_node_t *node) {
+   const rkb_shape_t *shape = rkb_program_shape(program, node->inputs[0]);
+   const uint32_t last = shape->rank - 1;
+   return shape->rank && (node->input_count == 1) && (uint64_t)node->integers[0] == last
+             ? (uint64_t)shape->size[last]
+             : 0;
+}
+
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    return 4 * (double)program->values[node->output].elements; /* largest, difference and exp, sum, division */
 }
@@ -372,11 +381,16 @@ static const rkb_operation_t log_sum = {.name = "log_sum_exp",
 static const rkb_operation_t log2_sum = {
    .name = "log2_sum_exp2", .costly = true, .compute = compute_log2_sum, .work = work_of_sum};
 
-static const rkb_operation_t softmax = {
-   .name = "softmax", .costly = true, .compute = compute_softmax, .work = work, .gradient = gradient_softmax};
+static const rkb_operation_t softmax = {.name = "softmax",
+                                        .costly = true,
+                                        .compute = compute_softmax,
+                                        .shared = shared,
+                                        .work = work,
+                                        .gradient = gradient_softmax};
 static const rkb_operation_t log_softmax = {.name = "log_softmax",
                                             .costly = true,
                                             .compute = compute_log_softmax,
+                                            .shared = shared,
                                             .work = work,
                                             .gradient = gradient_log_softmax};
 
