@@ -2,7 +2,8 @@
 """How good are the kernels that rkb finds from a task alone, beside those that people wrote?
 
 For every task and direction, by the CPU's model of the target:
-  first    the first accepted kernel with no seed file readable, and how long it took with two threads
+  first    the kernels that stock begins with, with no seed file readable: the plainest one, which is there early, and the one that suits the task;
+           when the first of them was accepted, with two threads, and the better one's time
   best     the best of a run of pipelines/stock-no-seeds.yaml with N candidates, and after fewer of them
   apart    the default schedule (every node its own launch, no tiles, no vectors, no tensor cores)
   random   the best of as many schedules drawn by chance

@@ -9,7 +9,7 @@ import threading
 import time
 
 MARKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000)  # candidates after which the best so far is written down
-WRITERS = ("graph", "draw", "schedule")  # operators that write kernels from the graph; others edit text
+WRITERS = ("plain", "graph", "draw", "schedule")  # operators that write kernels from the graph; others edit text
 
 SCREEN = """screen:
   - use: rkb.verifier.lint
@@ -51,8 +51,9 @@ def pipeline_text(what, count, seed, source):
                 "search:\n  use: rkb.strategy.best_of_n\n  window: 16\n  operators:\n    - {use: rkb.translator.graph, id: draw}\n")
     if what == "hand":
         return head + "propose:\n  - use: rkb.translator.seed\n" + SCREEN
+    plain = "  - {use: rkb.translator.graph, id: plain, with: {starts: [together]}}\n" if what == "first" else ""  # as stock does
     start = {"first": "suited", "apart": "apart"}[what]
-    return head + f"propose:\n  - {{use: rkb.translator.graph, with: {{starts: [{start}]}}}}\n" + SCREEN
+    return head + f"propose:\n{plain}  - {{use: rkb.translator.graph, with: {{starts: [{start}]}}}}\n" + SCREEN
 
 
 def figures(path, count):
@@ -79,6 +80,16 @@ def figures(path, count):
                 defects.append([standing, reason, (notes.get(candidate) or "")[:160], (messages.get(candidate) or "")[:240]])
     return {"us": best, "candidates": len(rows), "built": built, "course": course, "accepted": sum(1 for row in rows if row[1] == "accept"),
             "after": after, "written": written, "defects": defects, "operators": operators}
+
+
+def first_accepted(path, begun, before):
+    """Seconds until the archive had an accepted kernel, and its time by the model.  begun: of this sitting, in seconds since 1970; before: seconds of
+    earlier ones.  None: there is none, or an earlier sitting found it and nobody looked."""
+    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    rows = base.execute("select archived_ms, objective from candidate where standing = 'accept' order by archived_ms, id limit 1").fetchall()
+    base.close()
+    seconds = 1e-3 * rows[0][0] - begun if rows else -1
+    return [round(before + seconds, 2), rows[0][1]] if seconds >= 0 else None
 
 
 def keep_defects(path, stem):
@@ -151,7 +162,7 @@ def measure(place, task, direction, what, count, seed):
     os.makedirs(os.path.join(place.runs, "tasks"), exist_ok=True)
     run = os.path.join(place.runs, f"{task}.{direction}.{what}.{count}.{seed}")
     seconds, cpu = read_cost(f"{run}.cost")  # of earlier sittings
-    started = time.monotonic()
+    earlier, begun, started = seconds, time.time(), time.monotonic()
     status, text, used = execute(place, command_of(place, run, copy_task(place, task, what), direction, what, count, seed))
     seconds, cpu = seconds + time.monotonic() - started, cpu + used
     row = {"task": task, "direction": direction, "what": what, "count": count, "seed": seed, "ended": status in (0, 1), "us": None, "candidates": 0,
@@ -159,6 +170,7 @@ def measure(place, task, direction, what, count, seed):
     archive = os.path.join(run, "run.sqlite")
     if os.path.exists(archive):
         row.update(figures(archive, count))
+        row["accepted_first"] = first_accepted(archive, begun, earlier)
         if place.keep:
             subprocess.run([place.program("rkb"), "best", run, "--out", os.path.join(place.keep, f"{task}.{direction}.{what}{seed}.cu")],
                            capture_output=True, check=False)

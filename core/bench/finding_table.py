@@ -111,16 +111,30 @@ def ratio(a, b):
     return a / b if a and b else None
 
 
+def accepted_first(row):
+    """The first accepted kernel of a run of the starts, which the plainest one is in most, and after how many seconds it was there."""
+    seconds, value = (row or {}).get("accepted_first") or (None, None)
+    return number(value), "-" if seconds is None else f"{seconds:.1f}"
+
+
+def print_within(table, most):
+    """In how many directions an accepted kernel was there after so many seconds."""
+    rows = [(row, row.rows["first"]["accepted_first"]) for row in table if "accepted_first" in (row.rows["first"] or {})]
+    late = [f"{row.name} {row.direction}" for row, found in rows if not found or found[0] > most]
+    if rows:
+        print(f"an accepted kernel within {most} s: {len(rows) - len(late)} of {len(rows)} directions" + (f", all but {', '.join(late)}" if late else ""))
+
+
 def print_table(table):
     print("task\tdirection\tfirst us\ts\tapart us\trandom us\tbest us\tseeds\tby hand us\thand / first\thand / best\tapart / best\trandom / best\t"
-          "so far us\tcandidates\thand / so far")
+          "so far us\tcandidates\thand / so far\taccepted us\ts")
     for row in table:
         first = row.rows["first"]
         print("\t".join([row.name, row.direction, number(row.single["first"]), f"{first['seconds']:.1f}" if first else "-", number(row.single["apart"]),
                          number(row.mean("random")), number(row.mean("best")), str(row.seeds()), number(row.single["hand"]),
                          number(ratio(row.single["hand"], row.single["first"])), number(ratio(row.single["hand"], row.mean("best"))),
                          number(ratio(row.single["apart"], row.mean("best"))), number(mean(row.paired("random"))), number(row.so_far()[0]), str(row.so_far()[1]),
-                         number(ratio(row.single["hand"], row.so_far()[0]))]))
+                         number(ratio(row.single["hand"], row.so_far()[0])), *accepted_first(first)]))
 
 
 def print_mean(what, values, over="directions"):
@@ -186,6 +200,7 @@ def print_operators(rows):
 def show(known, pairs, count, seeds):
     table = [Direction(known, name, direction, count, seeds) for name, direction in pairs]
     print_table(table)
+    print_within(table, 10)
     print_mean("by hand / first", [ratio(row.single["hand"], row.single["first"]) for row in table])
     for mark in (20, 50, 100, 200, 500, 1000, 2000):
         if mark <= count:
