@@ -277,6 +277,30 @@ static int add_dear(struct work *work, rkb_error_t *err) {
    return status;
 }
 
+/* Adds a part for smaller shapes like those that took more than their budget in one run. */
+static int add_smaller(struct work *work, rkb_error_t *err) {
+   const rkb_case_t *executed[MOST_CASES], *cut[MOST_CASES];
+   uint32_t executed_count = 0, cut_count = 0, drawn = 0;
+   for (uint32_t n = 0; n < work->round; n++) {
+      const struct part *part = &work->parts[n];
+      if (was_dear(part))
+         cut[cut_count++] = part->the_case;
+      else if (part->the_case->kind == RKB_CASE_DRAWN)
+         executed[executed_count++] = part->the_case;
+   }
+   const int status =
+      cut_shapes_draw(work->verifier, work->candidate, executed, executed_count, cut, cut_count,
+                      work->drawn + work->drawn_count, MOST_CASES - work->drawn_count, &drawn, err);
+   for (uint32_t n = 0; n < drawn; n++) {
+      rkb_case_t *the_case = work->drawn[work->drawn_count++];
+      if (work->count == 2 * MOST_CASES)
+         continue;
+      add_part(work, the_case, NULL, DRAWN_BUDGET);
+      work->parts[work->count - 1].once = true;
+   }
+   return status;
+}
+
 /* A shape that is given up though it costs far more there than anywhere else: the kernel may hide behind it what it does there. */
 static int judge_dear(const struct work *work, struct outcome *outcome, rkb_error_t *err) {
    int status = RKB_OK;
@@ -353,6 +377,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       status = add_owed(work, err);
    if (more && status == RKB_OK)
       status = add_dear(work, err);
+   if (more && status == RKB_OK)
+      status = add_smaller(work, err);
    if (more && status == RKB_OK && outcome->waits && work->drawn_count < MOST_CASES)
       status = add_waiting(work, err);
    if (more && status == RKB_OK && work->count > work->round)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-/* Against shape_features.c's: what the kernel itself tells apart comes before what kernels may tell apart. */
-#define WEIGHT_OF_CONDITION 256u
 #define WEIGHT_OF_TWO 16u /* decided one after the other */
 
 static uint64_t mixed(uint64_t value) {

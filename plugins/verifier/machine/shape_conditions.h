@@ -5,6 +5,8 @@
 #include "shape_features.h"
 
 #define MOST_KERNELS 64u
+/* Against shape_features.c's: what the kernel itself tells apart comes before what kernels may tell apart. */
+#define WEIGHT_OF_CONDITION 256u
 
 struct shape_conditions {
    const struct verifier *verifier;

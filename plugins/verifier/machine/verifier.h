@@ -42,12 +42,13 @@ enum {
    STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
-   STREAM_REDUCED,      /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
-   STREAM_FAR,          /* far_ends.c */
-   STREAM_WRAPS,        /* far_wraps.c */
-   STREAM_TWINS,        /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
-   STREAM_LINKS,        /* link_cases.c */
-   STREAM_TELLING       /* telling_blocks.c, as twin_blocks.c */
+   STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
+   STREAM_FAR,     /* far_ends.c */
+   STREAM_WRAPS,   /* far_wraps.c */
+   STREAM_TWINS,   /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
+   STREAM_LINKS,   /* link_cases.c */
+   STREAM_TELLING, /* telling_blocks.c, as twin_blocks.c */
+   STREAM_CUT      /* cut_shapes.c */
 };
 
 struct verifier {
@@ -219,6 +220,12 @@ bool shapes_must_have_plan(const rkb_finding_t *finding);
  * and one for which there is no plan; none for most candidates.  The caller frees them, also after a failure. */
 int bounded_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_error_t *err);
+
+/* cut_shapes.c: shapes like those that were cut, at which the candidate decides what it did at no executed shape, check cases among them.  The caller
+ * frees them. */
+int cut_shapes_draw(const struct verifier *verifier, const struct candidate *candidate,
+                    const rkb_case_t *const *executed, uint32_t executed_count, const rkb_case_t *const *cut,
+                    uint32_t cut_count, rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err);
 
 /* waiting_grids.c: for candidates whose blocks wait for each other, the cheapest of many shapes at which a launch has more blocks than the
  * target holds at once; none where there is no such shape.  The caller frees it. */
