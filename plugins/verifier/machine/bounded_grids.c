@@ -14,7 +14,8 @@
 #define MOST_AXES 64 /* a bit each in a mask */
 #define MOST_DIMS 32
 #define SURVEYED 96             /* shapes of any size */
-#define SURVEY_WORK 1e9         /* operations of those: only their plans are made */
+#define MOST_SURVEYED 384       /* where two shapes share the most blocks, and too few to tell */
+#define SURVEY_WORK 1e12        /* operations of those: only their plans are made */
 #define BOUND_LEAST 64u         /* fewer blocks are many shapes' own number */
 #define BOUND_SHAPES 4u         /* which share it, to be taken for a bound */
 #define SEARCHED 768            /* shapes, for those that come to a bound and are small */
@@ -102,6 +103,17 @@ static void survey_plan(struct bounds *b, const rkb_plan_t *plan, const rkb_case
       }
 }
 
+/* Whether two shapes share the most blocks of some axis, and not yet enough to tell. */
+static bool may_be_bounded(const struct bounds *b) {
+   bool open = false;
+   for (uint32_t n = 0; n < b->count; n++) {
+      const struct axis *axis = &b->axes[n];
+      open |= axis->most >= BOUND_LEAST && axis->least < axis->most && axis->shapes > 1 &&
+              axis->shapes < BOUND_SHAPES;
+   }
+   return open;
+}
+
 static bool bounded(const struct bounds *b, const struct axis *axis) {
    return axis->most >= BOUND_LEAST && axis->least < axis->most && axis->shapes >= BOUND_SHAPES &&
           (axis->alike & b->varying) == 0;
@@ -145,7 +157,7 @@ static int draw(struct bounds *b, rkb_random_t *stream, double work, rkb_case_t 
 
 static int survey(struct bounds *b, rkb_random_t *stream, uint64_t *wanted, rkb_error_t *err) {
    int status = RKB_OK;
-   for (uint32_t n = 0; n < SURVEYED && status == RKB_OK; n++) {
+   for (uint32_t n = 0; status == RKB_OK && (n < SURVEYED || (n < MOST_SURVEYED && may_be_bounded(b))); n++) {
       rkb_case_t *drawn = NULL;
       rkb_plan_t *plan = NULL;
       status = draw(b, stream, SURVEY_WORK, &drawn, &plan, err);
