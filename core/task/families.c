@@ -158,9 +158,69 @@ static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const 
 #define BELOW_SOFTMAX -0x1.8p27
 #define BELOW_EXTREME -0x1p120
 
+/* What a softmax reads, seen through masks, scales and conversions. */
+static uint32_t behind_scores(const rkb_program_t *program, uint32_t value, double *scale) {
+   *scale = 1;
+   while (program->values[value].node >= 0) {
+      const rkb_program_node_t *node = &program->nodes[program->values[value].node];
+      const char *name = node->operation->name;
+      if (strcmp(name, "mul_scalar") == 0)
+         *scale *= node->reals[0];
+      else if (!node->operation->moves && !node->operation->converts && strcmp(name, "triangle") != 0 &&
+               strcmp(name, "where") != 0)
+         return value;
+      value =
+         node->inputs[strcmp(name, "where") == 0 ? 2 : 0]; /* masked_fill: where the mask does not hold */
+   }
+   return value;
+}
+
+/* Draws a factor of scores: all of its numbers near `first`. */
+static void draw_factor(rkb_bound_t *bound, rkb_family_entry_t *entry, uint32_t tensor, double first) {
+   const bool half = bound->view.tensors[tensor].dtype == RKB_F16;
+   entry->draws[tensor] =
+      (rkb_draw_t){RKB_DRAW_BELOW, half ? copysign(fmin(fabs(first), LARGE_HALF), first) : first};
+}
+
+/* Draws what computed scores come from: a tensor, or both factors of a product, of which one is positive. */
+static bool draw_scores(rkb_bound_t *bound, rkb_family_entry_t **entry) {
+   const rkb_program_t *program = bound->program;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      double scale;
+      if (!is_one_of(program->nodes[i].operation->name, softmaxes) ||
+          rkb_tensor_behind(program, program->nodes[i].inputs[0]) != UINT32_MAX)
+         continue;
+      const uint32_t scores = behind_scores(program, program->nodes[i].inputs[0], &scale);
+      const int64_t number = program->values[scores].node;
+      const rkb_program_node_t *product = number >= 0 ? &program->nodes[number] : NULL;
+      if (scale == 0 || (product && !product->operation->depth))
+         continue;
+      const uint32_t left = product ? rkb_tensor_behind(program, product->inputs[0])
+                                    : (uint32_t)program->values[scores].tensor,
+                     right = product ? rkb_tensor_behind(program, product->inputs[1]) : left;
+      if (left == UINT32_MAX || right == UINT32_MAX || (product && left == right) ||
+          !rkb_family_is_free(bound, left) || !rkb_family_is_free(bound, right))
+         continue;
+      if (!*entry)
+         *entry = rkb_family_add(bound, "below", false, false, false);
+      if (!*entry)
+         return false;
+      if (!product) {
+         draw_factor(bound, *entry, left, BELOW_SOFTMAX / scale);
+         continue;
+      }
+      const double size =
+         sqrt(-BELOW_SOFTMAX / fabs(scale) / (double)product->operation->depth(program, product));
+      draw_factor(bound, *entry, left, size);
+      draw_factor(bound, *entry, right, -copysign(size, scale));
+   }
+   return true;
+}
+
 static bool add_below(rkb_bound_t *bound) {
    rkb_family_entry_t *entry = NULL;
    return draw_operands(bound, &entry, "below", softmaxes, RKB_DRAW_BELOW, BELOW_SOFTMAX) &&
+          draw_scores(bound, &entry) &&
           draw_operands(bound, &entry, "below", largest, RKB_DRAW_BELOW, BELOW_EXTREME) &&
           draw_operands(bound, &entry, "below", smallest, RKB_DRAW_BELOW, -BELOW_EXTREME);
 }
