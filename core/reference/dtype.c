@@ -146,7 +146,9 @@ void rkb_dtype_round_each(uint32_t dtype, uint64_t count, double *numbers) {
 
 double rkb_dtype_convert(uint32_t dtype, double x) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
-   return narrow ? round_to(narrow, x) : rkb_dtype_is_float(dtype) ? x : trunc(x);
+   if (narrow)
+      return in_range(narrow, x) ? cut_off(narrow, x) : round_to(narrow, x);
+   return rkb_dtype_is_float(dtype) ? x : trunc(x);
 }
 
 /* The bits of a narrow number: a sign, an exponent that counts from 0 for subnormal numbers, a fraction. */

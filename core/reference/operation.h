@@ -89,6 +89,8 @@ const rkb_precision_t *rkb_reader_precision(const rkb_reader_t *reader);
 const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader);
 
 bool rkb_reader_in_points(const rkb_reader_t *reader);
+/* Whether the value lies in memory, so that reading few elements at a time costs no more than reading many. */
+bool rkb_reader_holds(const rkb_reader_t *reader, uint32_t value);
 int rkb_reader_work(rkb_reader_t *reader, double work); /* counts work; RKB_ERR_LIMIT past the limit */
 
 /* Allocates all four arrays at once; release them with rkb_block_free.  False when memory is out. */

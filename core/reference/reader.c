@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/memory.h"
 #include "reference/dtype.h"
 
@@ -28,12 +29,14 @@ const rkb_program_t *rkb_reader_program(const rkb_reader_t *reader) {
 
 /* Input values are exact, except that a kernel may read subnormal numbers as zero. */
 static void exact_part(const rkb_precision_t *precision, uint64_t first, uint64_t end, rkb_block_t *out) {
+   const double *restrict value = out->value, tiny = precision->tiny;
+   double *restrict hard = out->hard;
    for (uint64_t i = first; i < end; i++) {
-      double size = fabs(out->value[i]);
-      out->hard[i] = size < precision->tiny ? size : 0;
-      out->variance[i] = 0;
-      out->flags[i] = 0;
+      const double size = fabs(value[i]);
+      hard[i] = size < tiny ? size : 0;
    }
+   memset(out->variance + first, 0, (end - first) * sizeof *out->variance);
+   memset(out->flags + first, 0, end - first);
 }
 
 static uint64_t end_of_part(uint64_t first, uint64_t count) {
@@ -226,6 +229,43 @@ static int ascending(const void *a, const void *b) {
    return (left > right) - (left < right);
 }
 
+#define FEW_NUMBERS 256u
+#define DIGIT_BITS 11u
+
+/* Sorts numbers that are not negative: digit by digit, from the lowest, where they are many. */
+static void sort_numbers(uint64_t count, int64_t *numbers) {
+   int64_t *other = count > FEW_NUMBERS ? rkb_try_uncleared(count, sizeof *other, NULL) : NULL,
+           *from = numbers, *to = other;
+   uint64_t different = 0;
+   if (!other) {
+      qsort(numbers, count, sizeof *numbers, ascending);
+      return;
+   }
+   for (uint64_t i = 0; i < count; i++)
+      different |= (uint64_t)(numbers[i] ^ numbers[0]);
+   for (uint32_t shift = 0; shift < 63; shift += DIGIT_BITS) {
+      const uint64_t mask = (UINT64_C(1) << DIGIT_BITS) - 1;
+      uint64_t begins[1u << DIGIT_BITS] = {0}, before = 0;
+      if (!(different >> shift & mask))
+         continue;
+      for (uint64_t i = 0; i < count; i++)
+         begins[(uint64_t)from[i] >> shift & mask]++;
+      for (uint32_t digit = 0; digit <= mask; digit++) {
+         const uint64_t own = begins[digit];
+         begins[digit] = before;
+         before += own;
+      }
+      for (uint64_t i = 0; i < count; i++)
+         to[begins[(uint64_t)from[i] >> shift & mask]++] = from[i];
+      int64_t *sorted = to;
+      to = from;
+      from = sorted;
+   }
+   if (from != numbers)
+      memcpy(numbers, from, count * sizeof *numbers);
+   free(other);
+}
+
 /* Computes the listed elements that are not known yet, each once, and remembers them. */
 static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index) {
    rkb_memory_t *memory = reader->memory;
@@ -245,7 +285,7 @@ static int learn(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t 
       goto out_missing;
    uint64_t kept = sorted ? found : 0;
    if (!sorted)
-      qsort(missing, found, sizeof *missing, ascending);
+      sort_numbers(found, missing);
    for (uint64_t i = 0; i < found && !sorted; i++)
       if (i == 0 || missing[i] != missing[i - 1])
          missing[kept++] = missing[i];
@@ -317,6 +357,10 @@ static int read_computed(rkb_reader_t *reader, const rkb_program_node_t *node, u
    for (uint64_t i = count; i-- > 0;) /* spread in place, from the back */
       rkb_block_put(out, i, index[i] < 0 ? (rkb_point_t){0} : rkb_block_get(out, --kept));
    return status;
+}
+
+bool rkb_reader_holds(const rkb_reader_t *reader, uint32_t value) {
+   return reader->stored[value].value || (reader->memory && reader->memory->single[value]);
 }
 
 int rkb_reader_work(rkb_reader_t *reader, double work) {

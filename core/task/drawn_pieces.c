@@ -97,13 +97,9 @@ static void keep_whole(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t fir
       keep(pieces, tensor, number, drawn + (number * DRAWN_PIECE - first));
 }
 
-void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
-                           uint32_t tensor, uint64_t first, uint64_t count, double *out) {
-   if (pthread_mutex_trylock(&pieces->lock) != 0) {
-      draw(argument, tensor, first, count, out);
-      return;
-   }
-   const bool table = has_table(pieces, tensor);
+/* The caller holds the lock. */
+static void read_run(rkb_drawn_pieces_t *pieces, bool table, rkb_drawing_t *draw, const void *argument,
+                     uint32_t tensor, uint64_t first, uint64_t count, double *out) {
    for (uint64_t done = 0, run; done < count; done += run) {
       const bool kept = table && is_kept(pieces, tensor, (first + done) / DRAWN_PIECE);
       run = table ? alike(pieces, tensor, first + done, count - done, kept) : count;
@@ -115,5 +111,40 @@ void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, cons
       if (table)
          keep_whole(pieces, tensor, first + done, run, out + done);
    }
+}
+
+void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
+                           uint32_t tensor, uint64_t first, uint64_t count, double *out) {
+   if (pthread_mutex_trylock(&pieces->lock) != 0) {
+      draw(argument, tensor, first, count, out);
+      return;
+   }
+   read_run(pieces, has_table(pieces, tensor), draw, argument, tensor, first, count, out);
    pthread_mutex_unlock(&pieces->lock);
+}
+
+/* How many of the indices, from the first on, are neighbours. */
+static uint64_t neighbours(uint64_t most, const int64_t *index) {
+   uint64_t run = 1;
+   while (run < most && index[run] == index[0] + (int64_t)run)
+      run++;
+   return run;
+}
+
+void rkb_drawn_pieces_list(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
+                           uint32_t tensor, uint64_t most, uint64_t count, const int64_t *index,
+                           double *out) {
+   const bool locked = pthread_mutex_trylock(&pieces->lock) == 0, table = locked && has_table(pieces, tensor);
+   for (uint64_t i = 0, run; i < count; i += run) {
+      const uint64_t left = count - i < most ? count - i : most;
+      run = index[i] < 0 ? 1 : neighbours(left, index + i);
+      if (index[i] < 0)
+         out[i] = 0;
+      else if (locked)
+         read_run(pieces, table, draw, argument, tensor, (uint64_t)index[i], run, out + i);
+      else
+         draw(argument, tensor, (uint64_t)index[i], run, out + i);
+   }
+   if (locked)
+      pthread_mutex_unlock(&pieces->lock);
 }

@@ -23,5 +23,8 @@ typedef void rkb_drawing_t(const void *argument, uint32_t tensor, uint64_t first
  * drawn. */
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
                            uint32_t tensor, uint64_t first, uint64_t count, double *out);
+/* The same of listed elements; at an index of -1 a zero.  No more than `most` neighbours are drawn at once. */
+void rkb_drawn_pieces_list(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
+                           uint32_t tensor, uint64_t most, uint64_t count, const int64_t *index, double *out);
 
 #endif

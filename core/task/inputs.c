@@ -18,14 +18,6 @@
 /* From this many elements on, several threads draw.  Each element depends only on its number, so any order is correct. */
 #define SHARED_FILL (UINT64_C(1) << 18)
 
-/* How many of the indices, from the first on, are neighbours; at most RKB_INPUT_PIECE. */
-static uint64_t neighbours(uint64_t count, const int64_t *index) {
-   uint64_t run = 1, most = count < RKB_INPUT_PIECE ? count : RKB_INPUT_PIECE;
-   while (run < most && index[run] == index[0] + (int64_t)run)
-      run++;
-   return run;
-}
-
 static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t end,
                       const int64_t *index, double *out) {
    const float *kept = atomic_load_explicit(&inputs->kept[tensor], memory_order_acquire);
@@ -33,14 +25,8 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
       out[i] = index[i] < 0 ? 0 : (double)kept[index[i]];
    if (kept)
       return;
-   for (uint64_t i = first, run; i < end; i += run) {
-      run = index[i] < 0 ? 1 : neighbours(end - i, index + i);
-      if (index[i] < 0)
-         out[i] = 0;
-      else
-         rkb_drawn_pieces_read(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, (uint64_t)index[i],
-                               run, out + i);
-   }
+   rkb_drawn_pieces_list(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, RKB_INPUT_PIECE, end - first,
+                         index + first, out + first);
 }
 
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,

@@ -53,7 +53,58 @@ static rkb_point_t point_convert(const rkb_precision_t *precision, const double 
                         in[0].flags};
 }
 
-RKB_POINTS(convert)
+#define GROUP 64u /* points that are rounded side by side */
+
+/* What point_convert says of a group, where the type is narrow and numbers are rounded. */
+static void convert_group(uint32_t dtype, const rkb_narrow_t *narrow, uint32_t count, const rkb_block_t *in,
+                          rkb_block_t *out) {
+   enum { VALUE, BELOW, ABOVE, LIKELY_BELOW, LIKELY_ABOVE, ROUNDED };
+   double rounded[ROUNDED][GROUP];
+   const double unit = ldexp(1, 1 - narrow->bits);
+   for (uint32_t i = 0; i < count; i++) {
+      const double value = in->value[i], hard = in->hard[i], sigma = sqrt(in->variance[i]);
+      rounded[VALUE][i] = value;
+      rounded[BELOW][i] = value - hard;
+      rounded[ABOVE][i] = value + hard;
+      rounded[LIKELY_BELOW][i] = value - 8 * sigma;
+      rounded[LIKELY_ABOVE][i] = value + 8 * sigma;
+   }
+   for (int k = 0; k < ROUNDED; k++)
+      rkb_dtype_round_each(dtype, count, rounded[k]);
+   for (uint32_t i = 0; i < count; i++) {
+      const rkb_point_t x = rkb_block_get(in, i);
+      const double converted = rounded[VALUE][i];
+      rkb_point_t point = {converted, 0, 0, x.flags};
+      if (isinf(x.value) || rkb_point_is_nan(x)) {
+         point = x;
+      } else if (!is_in_range(dtype, x.value - x.hard) || !is_in_range(dtype, x.value + x.hard)) {
+         point.value = isnan(converted) ? 0 : converted;
+         point.flags |= RKB_POINT_DONT_CARE;
+      } else if (x.hard != 0) {
+         const double likely = fmax(fabs(rounded[LIKELY_ABOVE][i] - converted),
+                                    fabs(converted - rounded[LIKELY_BELOW][i])),
+                      step = fmin(likely, (fabs(x.value) + x.hard) * unit);
+         point.hard = fmax(fabs(rounded[ABOVE][i] - converted), fabs(converted - rounded[BELOW][i]));
+         point.variance = likely > 0 ? fmax(x.variance + step * step / 4, likely * likely / 64) : 0;
+      }
+      rkb_block_put(out, i, point);
+   }
+}
+
+static void points_convert(const rkb_precision_t *precision, const double *reals, uint64_t count,
+                           const rkb_block_t *operands, rkb_block_t *out) {
+   const uint32_t dtype = (uint32_t)reals[0];
+   const rkb_narrow_t *narrow = reals[1] == 0 ? rkb_dtype_narrow(dtype) : NULL;
+   for (uint64_t i = 0; !narrow && i < count; i++) {
+      const rkb_point_t in = rkb_block_get(&operands[0], i);
+      rkb_block_put(out, i, point_convert(precision, reals, &in));
+   }
+   for (uint64_t i = 0; narrow && i < count; i += GROUP) {
+      const rkb_block_t from = rkb_block_from(&operands[0], i);
+      rkb_block_t to = rkb_block_from(out, i);
+      convert_group(dtype, narrow, count - i < GROUP ? (uint32_t)(count - i) : GROUP, &from, &to);
+   }
+}
 
 /* As in PyTorch's autograd, the gradient is converted back and passed on; no gradient flows through integers. */
 static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,

@@ -33,9 +33,10 @@ static uint64_t part_of(const rkb_reader_t *reader) {
 /* Reads one row in parts and passes it to visit in pieces.  Each piece is summed by itself first, which keeps long sums accurate. */
 static int pass(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t row, double about,
                 visit_t visit, rkb_block_t *block, int64_t *index, row_sums_t *sums) {
-   const uint64_t part = part_of(reader);
-   for (uint64_t first = 0; first < rows->length; first += part) {
-      uint64_t count = rows->length - first < part ? rows->length - first : part;
+   for (uint64_t first = 0, count; first < rows->length; first += count) {
+      const uint64_t part =
+         rkb_reader_holds(reader, value) ? PIECE : part_of(reader); /* small parts stay in the cache */
+      count = rows->length - first < part ? rows->length - first : part;
       rkb_rows_index(rows, row, first, count, index);
       int status = rkb_read(reader, value, count, index, block);
       if (status != RKB_OK)

@@ -47,8 +47,9 @@ static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows
       if (status != RKB_OK)
          return status;
       for (uint64_t i = 0; i < count; i++) {
-         row->largest = fmax(row->largest, block->value[i]);
-         row->surely = fmax(row->surely, block->value[i] - block->hard[i]);
+         const double surely = block->value[i] - block->hard[i]; /* no NaN is larger */
+         row->largest = block->value[i] > row->largest ? block->value[i] : row->largest;
+         row->surely = surely > row->surely ? surely : row->surely;
          row->flags |= block->flags[i] & RKB_POINT_DONT_CARE;
          row->not_a_number |= isnan(block->value[i]);
       }
