@@ -107,6 +107,15 @@ static void bind_recipe(rkb_bound_t *bound, const rkb_init_t *init, rkb_recipe_t
                   bound->view.name);
 }
 
+/* Hundreds of shapes are drawn for a candidate, and each has all names of its tensors. */
+static const char *join_name(rkb_arena_t *arena, const char *prefix, const char *name) {
+   const size_t before = strlen(prefix), own = strlen(name);
+   char *joined = rkb_arena_alloc(arena, before + own + 1);
+   memcpy(joined, prefix, before);
+   memcpy(joined + before, name, own);
+   return joined;
+}
+
 /* Adds one tensor of the direction, with the layout of a task tensor. */
 static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
                        const rkb_tensor_definition_t *from, const char *prefix, uint32_t role,
@@ -118,7 +127,7 @@ static bool add_tensor(rkb_bound_t *bound, rkb_tensor_t *list, uint32_t index,
    bound->origins[index] = from;
    *tensor =
       (rkb_tensor_t){.role = role, .dtype = from->dtype, .rank = shape.rank, .alignment = from->alignment};
-   tensor->name = rkb_arena_format(bound->arena, "%s%s", prefix, from->name);
+   tensor->name = join_name(bound->arena, prefix, from->name);
    memcpy(tensor->shape, shape.size, sizeof tensor->shape);
    if (!rkb_shape_elements(&shape, &tensor->elements)) {
       rkb_problem(problems, from->place, "in case %s: %s is too large", bound->view.name, from->name);
