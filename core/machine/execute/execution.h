@@ -191,7 +191,7 @@ typedef struct machine_block {
    uint32_t epoch;
    uint32_t shared_shift;       /* log2 of the granule */
    bool measured;               /* whether the sectors and bank conflicts of its requests are counted */
-   uint32_t time, barrier_time; /* grows at barriers and fences (synchronisation.c) */
+   uint32_t time, barrier_time; /* grows at barriers and fences (block_time.c) */
    struct machine_clocks *clocks;
    struct machine_copies *copies;             /* asynchronous copies in flight; NULL: not followed */
    struct machine_copy_sources *copy_sources; /* async/copy_sources.h; NULL: not followed */

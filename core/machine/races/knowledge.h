@@ -15,7 +15,7 @@
  * the same waits.  What a thread did itself is not in its row, since its clock says it (races.h).  What it
  * fenced itself is in own_fenced.
  *
- * Clocks are times of the block (synchronisation.c).  Owned by the block; on the machine's thread. */
+ * Clocks are times of the block (block_time.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_RACES_KNOWLEDGE_H
 #define RKB_MACHINE_RACES_KNOWLEDGE_H
 
@@ -50,7 +50,7 @@ uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge);
 
 /* Sets the clock of the lanes and exchanges all that they know. */
 void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now);
-/* A named barrier of some warps (synchronisation.c): a warp arrives. */
+/* A named barrier of some warps (clocks.c): a warp arrives. */
 void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
 /* The warps that waited go on: a bit for each, from warp `first` on. */
 void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);

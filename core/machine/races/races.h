@@ -1,4 +1,4 @@
-/* Records of who read and wrote what, and the order of accesses (races.c, synchronisation.c).
+/* Records of who read and wrote what, and the order of accesses (races.c, clocks.c, synchronisation.c).
  *
  * Shared memory, in the usual case: one 32-bit record for each granule, epoch << 22 | writer << 11 | reader.
  * writer and reader are thread + 1, 0 for nobody, or SEVERAL for more than one thread.  The epoch counts
@@ -88,7 +88,7 @@ static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t 
           (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
 }
 
-/* synchronisation.c */
+/* clocks.c */
 /* Threads that did the same to a granule, with the newest of their clocks. */
 typedef struct machine_lanes {
    uint32_t lanes; /* of warp */
@@ -153,7 +153,7 @@ uint32_t machine_tick(machine_block_t *block);
 bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
                             uint32_t warp_clock);
 
-/* Between blocks: releases and acquisitions through a location in memory. */
+/* synchronisation.c.  Between blocks: releases and acquisitions through a location in memory. */
 void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
 void machine_sync_barrier(machine_block_t *block);
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced);
