@@ -3,10 +3,9 @@
  *
  * The parse ends at the first problem.  If the text is written as in C, Python or YAML, the message says what to write here
  * instead. */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/expression_node.h"
+#include "base/expression_tokens.h"
 #include "base/nearest_name.h"
 #include "base/units.h"
 
@@ -15,66 +14,10 @@
 
 static node_t *parse_or(parser_t *parser);
 
-static bool is_space(char c) {
-   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_digit(char c) {
-   return c >= '0' && c <= '9';
-}
-
-static bool begins_name(char c) {
-   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool continues_name(char c) {
-   return begins_name(c) || is_digit(c);
-}
-
-static RKB_PRINTF(3, 4) node_t *refuse(parser_t *parser, uint32_t at, const char *fmt, ...) {
-   char message[512];
-   rkb_place_t place = parser->place;
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(message, sizeof message, fmt, ap);
-   va_end(ap);
-   place.column += at;
-   rkb_problem(parser->problems, place, "%s", message);
-   return NULL;
-}
-
-static void skip_space(parser_t *parser) {
-   while (is_space(parser->text[parser->at]))
-      parser->at++;
-}
-
-/* The length of the name that text begins with; 0 when there is none.  A dot between two names belongs to the name:
- * device.warp_size. */
-static uint32_t name_length(const char *text) {
-   uint32_t length = 0;
-   if (!begins_name(text[0]))
-      return 0;
-   while (continues_name(text[length]) || (text[length] == '.' && begins_name(text[length + 1])))
-      length++;
-   return length;
-}
-
-/* Consumes a symbol or a word if it comes next.  A word must match a whole name. */
-static bool take(parser_t *parser, const char *token) {
-   skip_space(parser);
-   size_t length = strlen(token);
-   const char *text = parser->text + parser->at;
-   if (strncmp(text, token, length) != 0 || (begins_name(token[0]) && name_length(text) != length))
-      return false;
-   parser->at += (uint32_t)length;
-   parser->last_end = parser->at;
-   return true;
-}
-
 static node_t *node_new(parser_t *parser, operation_t operation, uint32_t start) {
    if (parser->nodes == MOST_NODES)
-      return refuse(parser, start, "an expression has at most %u parts; name some of them in a 'let'",
-                    MOST_NODES);
+      return rkb_expression_refuse(
+         parser, start, "an expression has at most %u parts; name some of them in a 'let'", MOST_NODES);
    node_t *node = rkb_arena_alloc(parser->arena, sizeof *node);
    parser->nodes++;
    node->operation = operation;
@@ -98,7 +41,8 @@ static bool enter(parser_t *parser) {
    parser->depth++;
    if (parser->depth <= DEEPEST)
       return true;
-   refuse(parser, parser->at, "nested deeper than %u levels; name a part of it in a 'let'", DEEPEST);
+   rkb_expression_refuse(parser, parser->at, "nested deeper than %u levels; name a part of it in a 'let'",
+                         DEEPEST);
    return false;
 }
 
@@ -109,52 +53,6 @@ static bool is_reserved(const char *word) {
          return true;
    }
    return false;
-}
-
-/* Reports an unexpected token, with advice for people who write C, Python or YAML. */
-static node_t *refuse_what_comes(parser_t *parser, const char *expected) {
-   static const struct {
-      const char *text, *advice;
-   } foreign[] = {
-      {"&&", "write 'a and b', not 'a && b'"},
-      {"||", "write 'a or b', not 'a || b'"},
-      {"**", "there is no '**'; write the product out"},
-      {"//", "'/' divides integers already; write 'a / b', or ceildiv(a, b) to round up"},
-      {"<<", "there are no shifts; write 'a * 8', not 'a << 3'"},
-      {">>", "there are no shifts; write 'a / 8', not 'a >> 3'"},
-      {"!", "write 'not a', not '!a'"},
-      {"?", "write 'if(condition, a, b)', not 'condition ? a : b'"},
-      {":", "write 'if(condition, a, b)', not 'condition ? a : b'"},
-      {"=", "write 'a == b' to compare; nothing is assigned here"},
-      {"&", "there are no bit operators; write 'a and b' for both, 'a % 8' for low bits"},
-      {"|", "there are no bit operators; write 'a or b' for either"},
-      {"^", "there is no '^'; write a power as a product"},
-      {"~", "there are no bit operators; write 'not a' for the opposite"},
-      {"[", "there are no lists here; write the parts with commas between, 'a, b'"},
-      {"]", "there are no lists here; write the parts with commas between, 'a, b'"},
-      {"{", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
-      {"}", "there are no maps or lists here; write the parts with commas between, 'a, b'"},
-      {"'", "an expression is not a text; leave out the quotes"},
-      {"\"", "an expression is not a text; leave out the quotes"},
-      {";", "a part ends at a comma, not at ';'"},
-      {")", "this ')' has no '('"},
-   };
-   skip_space(parser);
-   const char *text = parser->text + parser->at;
-   for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-      if (strncmp(text, foreign[i].text, strlen(foreign[i].text)) == 0)
-         return refuse(parser, parser->at, "%s", foreign[i].advice);
-   }
-   if (*text == '\0')
-      return refuse(parser, parser->at, "%s is missing at the end", expected);
-   if (name_length(text))
-      return refuse(parser, parser->at, "expected %s before '%.*s'", expected, (int)name_length(text), text);
-   if (is_digit(*text))
-      return refuse(parser, parser->at, "expected %s before this number", expected);
-   if (*text > ' ' && *text < 0x7f)
-      return refuse(parser, parser->at, "expected %s before '%c'", expected, *text);
-   return refuse(parser, parser->at, "expected %s; this byte (0x%02x) belongs to no expression", expected,
-                 (unsigned char)*text);
 }
 
 /* digits, 0x digits, or a real with a point or an exponent. */
@@ -171,7 +69,7 @@ static node_t *parse_number(parser_t *parser, bool negated) {
          length++;
    }
    if (length > LONGEST_NAME)
-      return refuse(parser, start, "a number has at most %u characters", LONGEST_NAME);
+      return rkb_expression_refuse(parser, start, "a number has at most %u characters", LONGEST_NAME);
    memcpy(number + 1, text, length);
    parser->at += length;
    parser->last_end = parser->at;
@@ -184,38 +82,39 @@ static node_t *parse_number(parser_t *parser, bool negated) {
       return node;
    char last = text[length - 1];
    if (!hexadecimal && strchr("fFuUlL", last))
-      return refuse(parser, start, "'%s' has a suffix; write the number without '%c'", number + 1, last);
+      return rkb_expression_refuse(parser, start, "'%s' has a suffix; write the number without '%c'",
+                                   number + 1, last);
    if (!real && number[1] == '0' && !hexadecimal)
-      return refuse(parser, start, "'%s' begins with 0; write it without (or 0x... for hexadecimal)",
-                    number + 1);
+      return rkb_expression_refuse(
+         parser, start, "'%s' begins with 0; write it without (or 0x... for hexadecimal)", number + 1);
    if (!real && strspn(number + 1, "0123456789") == length)
-      return refuse(parser, start, "%s does not fit 64 bits", number + 1);
-   return refuse(parser, start, "'%s' is not a number", number + 1);
+      return rkb_expression_refuse(parser, start, "%s does not fit 64 bits", number + 1);
+   return rkb_expression_refuse(parser, start, "'%s' is not a number", number + 1);
 }
 
 /* The operands of a call, between its parentheses. */
 static bool parse_operands(parser_t *parser, const char *function, uint32_t start, uint32_t least,
                            uint32_t most, node_t *operands[], uint32_t *count) {
    *count = 0;
-   if (!take(parser, ")")) {
+   if (!rkb_expression_take(parser, ")")) {
       do {
          if (*count == most) {
-            refuse(parser, parser->at, "%s takes %u operands", function, most);
+            rkb_expression_refuse(parser, parser->at, "%s takes %u operands", function, most);
             return false;
          }
          operands[*count] = parse_or(parser);
          if (!operands[*count])
             return false;
          ++*count;
-      } while (take(parser, ","));
-      if (!take(parser, ")")) {
-         refuse_what_comes(parser, "an operator, ',' or ')'");
+      } while (rkb_expression_take(parser, ","));
+      if (!rkb_expression_take(parser, ")")) {
+         rkb_expression_refuse_next(parser, "an operator, ',' or ')'");
          return false;
       }
    }
    if (*count < least) {
-      refuse(parser, start, "%s takes %s%u operands, not %u", function, most > least ? "at least " : "",
-             least, *count);
+      rkb_expression_refuse(parser, start, "%s takes %s%u operands, not %u", function,
+                            most > least ? "at least " : "", least, *count);
       return false;
    }
    return true;
@@ -245,8 +144,10 @@ static node_t *parse_call(parser_t *parser, const char *name, uint32_t start) {
    if (i == FUNCTION_COUNT) {
       const char *near = rkb_nearest(name, names);
       if (near)
-         return refuse(parser, start, "there is no function '%s'; did you mean '%s'?", name, near);
-      return refuse(parser, start, "there is no function '%s'; there are ceildiv, min, max, if and sqrt", name);
+         return rkb_expression_refuse(parser, start, "there is no function '%s'; did you mean '%s'?", name,
+                                      near);
+      return rkb_expression_refuse(
+         parser, start, "there is no function '%s'; there are ceildiv, min, max, if and sqrt", name);
    }
    if (!enter(parser) ||
        !parse_operands(parser, name, start, functions[i].least, functions[i].most, operands, &count))
@@ -284,20 +185,21 @@ static node_t *node_for_name(parser_t *parser, const char *name, uint32_t start)
 static node_t *parse_name(parser_t *parser) {
    char name[LONGEST_NAME + 1];
    uint32_t start = parser->at;
-   uint32_t length = name_length(parser->text + start);
+   uint32_t length = rkb_expression_name_length(parser->text + start);
    if (length > LONGEST_NAME)
-      return refuse(parser, start, "a name has at most %u characters", LONGEST_NAME);
+      return rkb_expression_refuse(parser, start, "a name has at most %u characters", LONGEST_NAME);
    memcpy(name, parser->text + start, length);
    name[length] = '\0';
    if (is_reserved(name))
-      return refuse_what_comes(parser, "a value");
+      return rkb_expression_refuse_next(parser, "a value");
    parser->at += length;
    parser->last_end = parser->at;
-   if (take(parser, "("))
+   if (rkb_expression_take(parser, "("))
       return parse_call(parser, name, start);
    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
       if (strcmp(functions[i].name, name) == 0)
-         return refuse(parser, start, "'%s' is a function; write %s", name, functions[i].usage);
+         return rkb_expression_refuse(parser, start, "'%s' is a function; write %s", name,
+                                      functions[i].usage);
    }
    return node_for_name(parser, name, start);
 }
@@ -308,28 +210,28 @@ static node_t *parse_parentheses(parser_t *parser) {
    node_t *node = parse_or(parser);
    if (!node)
       return NULL;
-   if (!take(parser, ")"))
-      return refuse_what_comes(parser, "an operator or ')'");
+   if (!rkb_expression_take(parser, ")"))
+      return rkb_expression_refuse_next(parser, "an operator or ')'");
    parser->depth--;
    return node;
 }
 
 static node_t *parse_primary(parser_t *parser) {
-   if (take(parser, "("))
+   if (rkb_expression_take(parser, "("))
       return parse_parentheses(parser);
    const char *text = parser->text + parser->at;
    if (is_digit(text[0]) || (text[0] == '.' && is_digit(text[1])))
       return parse_number(parser, false);
    if (begins_name(text[0]))
       return parse_name(parser);
-   return refuse_what_comes(parser, "a value");
+   return rkb_expression_refuse_next(parser, "a value");
 }
 
 /* A sign directly before a literal belongs to the literal, because INT64_MIN has no positive counterpart. */
 static node_t *parse_unary(parser_t *parser) {
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    uint32_t start = parser->at;
-   if (!take(parser, "-"))
+   if (!rkb_expression_take(parser, "-"))
       return parse_primary(parser);
    if (is_digit(parser->text[parser->at]))
       return parse_number(parser, true);
@@ -370,11 +272,11 @@ static bool is_foreign(const char *text) {
 }
 
 static const binary_t *take_binary(parser_t *parser, const binary_t *table) {
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    if (is_foreign(parser->text + parser->at))
       return NULL;
    for (; table->token; table++) {
-      if (take(parser, table->token))
+      if (rkb_expression_take(parser, table->token))
          return table;
    }
    return NULL;
@@ -382,7 +284,7 @@ static const binary_t *take_binary(parser_t *parser, const binary_t *table) {
 
 /* Left to right: operand { operator operand }. */
 static node_t *parse_chain(parser_t *parser, const binary_t *table, node_t *(*parse_operand)(parser_t *)) {
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    uint32_t start = parser->at;
    node_t *left = parse_operand(parser);
    const binary_t *found;
@@ -405,7 +307,7 @@ static node_t *parse_sum(parser_t *parser) {
 }
 
 static node_t *parse_comparison(parser_t *parser) {
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    uint32_t start = parser->at;
    node_t *left = parse_sum(parser);
    if (!left)
@@ -416,15 +318,15 @@ static node_t *parse_comparison(parser_t *parser) {
    node_t *right = parse_sum(parser);
    node_t *node = right ? node_binary(parser, found->operation, start, left, right) : NULL;
    if (node && take_binary(parser, comparisons))
-      return refuse(parser, parser->at - 1,
-                    "comparisons do not chain; write 'a < b and b < c', not 'a < b < c'");
+      return rkb_expression_refuse(parser, parser->at - 1,
+                                   "comparisons do not chain; write 'a < b and b < c', not 'a < b < c'");
    return node;
 }
 
 static node_t *parse_not(parser_t *parser) {
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    uint32_t start = parser->at;
-   if (!take(parser, "not"))
+   if (!rkb_expression_take(parser, "not"))
       return parse_comparison(parser);
    if (!enter(parser))
       return NULL;
@@ -450,11 +352,11 @@ const node_t *rkb_expression_parse_tree(parser_t *parser) {
    node_t *root = parse_or(parser);
    if (!root)
       return NULL;
-   skip_space(parser);
+   rkb_expression_skip_space(parser);
    if (parser->text[parser->at] == '\0')
       return root;
    if (parser->text[parser->at] == ',')
-      return refuse(parser, parser->at,
-                    "one expression belongs here, not a list; leave out what follows the comma");
-   return refuse_what_comes(parser, "an operator");
+      return rkb_expression_refuse(
+         parser, parser->at, "one expression belongs here, not a list; leave out what follows the comma");
+   return rkb_expression_refuse_next(parser, "an operator");
 }
