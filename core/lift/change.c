@@ -36,6 +36,18 @@ bool lift_refuse(lift_change_t *change, const char *fmt, ...) {
    return false;
 }
 
+bool lift_attempted(lift_change_t *change, lift_change_t *attempt, bool made) {
+   if (made) {
+      lift_change_free(change);
+      *change = *attempt;
+      return true;
+   }
+   change->first = change->first ? change->first : attempt->first;
+   lift_refuse(change, "%s", attempt->refusal);
+   lift_change_free(attempt);
+   return false;
+}
+
 /* The first edit that begins at or after the byte.  Of several edits at one byte, the one that was made
  * first. */
 static const lift_edit_t *next_edit(const lift_change_t *change, uint32_t at, uint32_t end, const bool *made) {

@@ -26,6 +26,10 @@ static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *t
 /* Records a refusal; the first one is kept.  Returns false. */
 bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
 
+/* Ends an attempt at one of several places.  If it was made, it replaces the change.  Otherwise the change gets its
+ * refusal, and the rewrite that the first such attempt needs first.  Returns made. */
+bool lift_attempted(lift_change_t *change, lift_change_t *attempt, bool made);
+
 /* Writes the text from start to end with the change's edits that lie inside; change NULL: no edits.  If edits
  * overlap, it writes nothing and returns false. */
 bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *change, uint32_t start, uint32_t end);

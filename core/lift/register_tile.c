@@ -82,18 +82,10 @@ static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change
 bool lift_register_tile(const lift_subject_t *subject, lift_change_t *change) {
    uint32_t kernels[32];
    const uint32_t count = lift_kernels(subject->tree, kernels, 32), first = lift_draw(subject, count);
-   const char *needed = NULL;
    for (uint32_t i = 0; i < count; i++) {
       lift_change_t attempt = {0};
-      if (apply_to(subject, kernels[(first + i) % count], &attempt)) {
-         lift_change_free(change);
-         *change = attempt;
+      if (lift_attempted(change, &attempt, apply_to(subject, kernels[(first + i) % count], &attempt)))
          return true;
-      }
-      needed = needed ? needed : attempt.first;
-      lift_refuse(change, "%s", attempt.refusal);
-      lift_change_free(&attempt);
    }
-   change->first = needed;
    return lift_refuse(change, "the text has no kernel");
 }

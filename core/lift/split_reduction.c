@@ -416,13 +416,9 @@ bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change) 
    const uint32_t first = lift_draw(subject, count);
    for (uint32_t i = 0; i < count; i++) {
       lift_change_t attempt = {0};
-      if (apply_to(subject, places[(first + i) % count][0], places[(first + i) % count][1], &attempt)) {
-         lift_change_free(change);
-         *change = attempt;
+      const uint32_t *place = places[(first + i) % count];
+      if (lift_attempted(change, &attempt, apply_to(subject, place[0], place[1], &attempt)))
          return true;
-      }
-      lift_refuse(change, "%s", attempt.refusal);
-      lift_change_free(&attempt);
    }
    return lift_refuse(change, "no kernel has a loop in its own block");
 }

@@ -283,19 +283,11 @@ bool lift_stage_tile(const lift_subject_t *subject, lift_change_t *change) {
                places[count++][2] = i;
             }
    const uint32_t first = lift_draw(subject, count);
-   const char *needed = NULL;
    for (uint32_t i = 0; i < count; i++) {
       lift_change_t attempt = {0};
       const uint32_t *place = places[(first + i) % count];
-      if (apply_to(subject, place[0], place[1], place[2], &attempt)) {
-         lift_change_free(change);
-         *change = attempt;
+      if (lift_attempted(change, &attempt, apply_to(subject, place[0], place[1], place[2], &attempt)))
          return true;
-      }
-      needed = needed ? needed : attempt.first;
-      lift_refuse(change, "%s", attempt.refusal);
-      lift_change_free(&attempt);
    }
-   change->first = needed;
    return lift_refuse(change, "no loop in a kernel's own block reads a parameter");
 }

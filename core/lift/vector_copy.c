@@ -73,14 +73,8 @@ bool lift_vector_copy(const lift_subject_t *subject, lift_change_t *change) {
    const uint32_t first = lift_draw(subject, count);
    for (uint32_t i = 0; lift_launches_read(subject->manifest, launches, change) && !made && i < count; i++) {
       lift_change_t attempt = {0};
-      made = apply_to(subject, launches, places[(first + i) % count], &attempt);
-      if (made) {
-         lift_change_free(change);
-         *change = attempt;
-      } else {
-         lift_refuse(change, "%s", attempt.refusal);
-         lift_change_free(&attempt);
-      }
+      made =
+         lift_attempted(change, &attempt, apply_to(subject, launches, places[(first + i) % count], &attempt));
    }
    free(launches);
    return made || lift_refuse(change, "no loop from threadIdx.x on in steps");

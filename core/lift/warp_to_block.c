@@ -261,13 +261,8 @@ bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change) {
    const uint32_t count = lift_kernels(subject->tree, kernels, 32), first = lift_draw(subject, count);
    for (uint32_t i = 0; i < count; i++) {
       lift_change_t attempt = {0};
-      if (apply_to(subject, kernels[(first + i) % count], &attempt)) {
-         lift_change_free(change);
-         *change = attempt;
+      if (lift_attempted(change, &attempt, apply_to(subject, kernels[(first + i) % count], &attempt)))
          return true;
-      }
-      lift_refuse(change, "%s", attempt.refusal);
-      lift_change_free(&attempt);
    }
    return lift_refuse(change, "the text has no kernel");
 }
