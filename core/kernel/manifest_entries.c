@@ -56,38 +56,38 @@ const char *manifest_expression_text(manifest_parser_t *parser, const rkb_yaml_t
    return rkb_yaml_is_null(node) ? "" : node->text;
 }
 
+/* Finds the value of key, and its text.  *node NULL: the key is absent.  False after a problem. */
+static bool find_text(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
+                      const rkb_yaml_t **node, const char **text, const char **written) {
+   *node = rkb_yaml_get(map, key);
+   *text = *node ? manifest_expression_text(parser, *node, key) : "";
+   *written = *text && **text ? rkb_arena_text(parser->arena, *text, strlen(*text)) : "";
+   return *text != NULL;
+}
+
 bool manifest_expressions(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
                           rkb_expression_t ***list, uint32_t *count, const char **written) {
-   const rkb_yaml_t *node = rkb_yaml_get(map, key);
+   const rkb_yaml_t *node;
    const char *text;
    *list = NULL;
    *count = 0;
-   *written = "";
-   if (!node)
-      return true;
-   text = manifest_expression_text(parser, node, key);
-   if (!text)
+   if (!find_text(parser, map, key, &node, &text, written))
       return false;
-   *written = rkb_arena_text(parser->arena, text, strlen(text));
-   return rkb_expression_list(parser->arena, text, strlen(text), manifest_text_place(node), list, count,
-                              parser->problems);
+   return !node || rkb_expression_list(parser->arena, text, strlen(text), manifest_text_place(node), list,
+                                       count, parser->problems);
 }
 
 bool manifest_one_expression(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
                              rkb_expression_t **value, const char **written) {
-   const rkb_yaml_t *node = rkb_yaml_get(map, key);
+   const rkb_yaml_t *node;
    const char *text;
    *value = NULL;
-   *written = "";
-   if (!node)
-      return true;
-   text = manifest_expression_text(parser, node, key);
-   if (!text)
+   if (!find_text(parser, map, key, &node, &text, written))
       return false;
-   *written = rkb_arena_text(parser->arena, text, strlen(text));
-   *value =
-      rkb_expression_parse(parser->arena, text, strlen(text), manifest_text_place(node), parser->problems);
-   return *value != NULL;
+   if (node)
+      *value =
+         rkb_expression_parse(parser->arena, text, strlen(text), manifest_text_place(node), parser->problems);
+   return !node || *value != NULL;
 }
 
 uint32_t manifest_entries(manifest_parser_t *parser, const rkb_yaml_t *node, uint32_t kind, const char *what,
