@@ -173,6 +173,13 @@ const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb
       aligned);
 }
 
+void rkb_convolution_write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
+   rkb_write(writer, "__syncwarp();");
+   rkb_write(writer, "if (%slane == 0)", condition);
+   rkb_write(writer, "   barrier_arrive(&freed[stage == 0 ? %lld : stage - 1]);",
+             (long long)tile->d[RKB_STAGES] - 1);
+}
+
 const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *place) {
    const int64_t apart = rkb_convolution_apart(&tile->extent);
    return apart == 1 ? place : rkb_arena_format(writer->arena, "%s * %lld", place, (long long)apart);

@@ -39,6 +39,8 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
 const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb_convolution_t *tile);
 /* Where a place of the tile is in the images, without the part before them: "q_first * 2". */
 const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *place);
+/* Writes the text that gives back the stage before the current one.  condition: "" or "row > begin && ". */
+void rkb_convolution_write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition);
 /* The names of the maps' parameters. */
 const char *rkb_convolution_image_map(rkb_writer_t *writer, const rkb_convolution_t *tile);
 /* Rows of pixels of the other factor of a weight's gradient. */

@@ -242,14 +242,6 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
 }
 
-/* Gives back the stage before the current one. */
-static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
-   rkb_write(writer, "__syncwarp();");
-   rkb_write(writer, "if (%slane == 0)", condition);
-   rkb_write(writer, "   barrier_arrive(&freed[stage == 0 ? %lld : stage - 1]);",
-             (long long)tile->d[RKB_STAGES] - 1);
-}
-
 /* Writes the sums of a tile.  The products of a tap's last step are in flight while the next tap's weights
  * are waited for. */
 static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) {
@@ -278,10 +270,10 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
              2 * (long long)rkb_convolution_plane_bytes(tile->d));
    rkb_write(writer, "barrier_wait(&filled[stage], turn);");
    write_products(writer, tile);
-   write_free(writer, tile,
-              e->in_phases  ? "(k_first > 0 || down > 0 || along > 0) && "
-              : e->taps > 1 ? "(k_first > 0 || tap > 0) && "
-                            : "k_first > 0 && ");
+   rkb_convolution_write_free(writer, tile,
+                              e->in_phases  ? "(k_first > 0 || down > 0 || along > 0) && "
+                              : e->taps > 1 ? "(k_first > 0 || tap > 0) && "
+                                            : "k_first > 0 && ");
    write_next_stage(writer, tile);
    close_taps(writer, tile);
    rkb_write(writer, "if (lane == 0) /* all lanes have loaded what they multiply */");
@@ -290,7 +282,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold(sums);");
-   write_free(writer, tile, leaves_unseen(e) ? "taps_down * taps_along > 0 && " : "");
+   rkb_convolution_write_free(writer, tile, leaves_unseen(e) ? "taps_down * taps_along > 0 && " : "");
 }
 
 /* Stores the sums.  Of eight channels a lane has two neighbouring ones, and a warp stores eight neighbouring

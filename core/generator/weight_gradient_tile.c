@@ -163,14 +163,6 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile, 
    rkb_write_close(writer);
 }
 
-/* Gives back the stage before the current one. */
-static void write_free(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *condition) {
-   rkb_write(writer, "__syncwarp();");
-   rkb_write(writer, "if (%s && lane == 0)", condition);
-   rkb_write(writer, "   barrier_arrive(&freed[stage == 0 ? %lld : stage - 1]);",
-             (long long)tile->d[RKB_STAGES] - 1);
-}
-
 static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_index_t *moved =
@@ -193,7 +185,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write(writer, "barrier_wait(&filled[stage], turn);");
    rkb_write(writer, "barrier_wait(&divided[stage], turn);");
    write_products(writer, tile, rkb_writer_uniform(writer, tile->product.depth.extent[2]));
-   write_free(writer, tile, "row > begin");
+   rkb_convolution_write_free(writer, tile, "row > begin && ");
    write_next_stage(writer, tile);
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold(sums);");
