@@ -30,3 +30,22 @@ uint32_t choice_make(const context_t *context, const char *how, const choice_mod
    return strcmp(how, "ucb") == 0 ? bandit_ucb(arms, count)
                                   : bandit_thompson(arms, count, context->services->random, stream);
 }
+
+int choice_ask(context_t *context, const rkb_llm_api_t *llm, const rkb_prompt_t *prompt, uint32_t child,
+               const choice_model_t *model, rkb_llm_answer_t **answer, rkb_error_t *err) {
+   rkb_filled_prompt_t *filled = NULL;
+   int status = context_fill(context, prompt, child, &filled, err);
+   if (status != RKB_OK)
+      return status;
+   const rkb_llm_question_t question = {.size = sizeof question,
+                                        .child = child,
+                                        .model = model->model,
+                                        .system = filled->system,
+                                        .user = filled->user,
+                                        .provenance = filled->provenance,
+                                        .temperature = model->temperature,
+                                        .most_output_tokens = model->max_output_tokens};
+   status = llm->ask(context->host, context->job, &question, answer, err);
+   context->services->prompt->free(filled);
+   return status;
+}

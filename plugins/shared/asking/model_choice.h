@@ -61,4 +61,8 @@ uint32_t bandit_ucb(const bandit_arm_t *arms, uint32_t count);
 uint32_t bandit_thompson(const bandit_arm_t *arms, uint32_t count, const rkb_random_api_t *random,
                          rkb_random_t *stream);
 
+/* Fills the prompt from the context and asks the model.  *answer is owned. */
+int choice_ask(context_t *context, const rkb_llm_api_t *llm, const rkb_prompt_t *prompt, uint32_t child,
+               const choice_model_t *model, rkb_llm_answer_t **answer, rkb_error_t *err);
+
 #endif

@@ -21,32 +21,13 @@ static char *tidy(const rkb_llm_answer_t *answer, size_t most) {
    return out;
 }
 
-static int ask(context_t *context, const rkb_llm_api_t *llm, const side_question_t *asked, const choice_model_t *model,
-               rkb_llm_answer_t **answer, rkb_error_t *err) {
-   rkb_filled_prompt_t *filled = NULL;
-   int status = context_fill(context, asked->prompt, asked->child, &filled, err);
-   if (status != RKB_OK)
-      return status;
-   const rkb_llm_question_t question = {.size = sizeof question,
-                                        .child = asked->child,
-                                        .model = model->model,
-                                        .system = filled->system,
-                                        .user = filled->user,
-                                        .provenance = filled->provenance,
-                                        .temperature = model->temperature,
-                                        .most_output_tokens = model->max_output_tokens};
-   status = llm->ask(context->host, context->job, &question, answer, err);
-   context->services->prompt->free(filled);
-   return status;
-}
-
 int side_question_ask(context_t *context, const rkb_llm_api_t *llm, const side_question_t *question, side_answer_t *answer, rkb_error_t *err) {
    rkb_llm_answer_t *reply = NULL;
    rkb_random_t stream = context->services->random->for_job(context->host, context->job, 2 * question->child);
    const choice_model_t *model =
       &question->models[choice_make(context, question->choice, question->models, question->model_count, &stream)];
    *answer = (side_answer_t){.model = model->model};
-   int status = ask(context, llm, question, model, &reply, err);
+   int status = choice_ask(context, llm, question->prompt, question->child, model, &reply, err);
    if (status == RKB_OK && reply->outcome == RKB_LLM_CANCELLED) {
       status = rkb_fail(err, RKB_ERR_CANCELLED, "%s", reply->message);
    } else if (status == RKB_OK && (reply->outcome == RKB_LLM_ANSWERED || reply->outcome == RKB_LLM_TRUNCATED)) {

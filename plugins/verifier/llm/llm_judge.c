@@ -65,20 +65,8 @@ typedef struct hearing {
 static int hear(const verifier_t *me, context_t *context, const choice_model_t *model, uint32_t child,
                 hearing_t *hearing, rkb_error_t *err) {
    const rkb_prompt_t *const prompts[] = {&me->config->compile, &me->config->memory, &me->config->numbers};
-   rkb_filled_prompt_t *filled = NULL;
    rkb_llm_answer_t *answer = NULL;
-   int status = context_fill(context, prompts[me->judge], child, &filled, err);
-   if (status != RKB_OK)
-      return status;
-   rkb_llm_question_t question = {.size = sizeof question,
-                                  .child = child,
-                                  .model = model->model,
-                                  .system = filled->system,
-                                  .user = filled->user,
-                                  .provenance = filled->provenance,
-                                  .temperature = model->temperature,
-                                  .most_output_tokens = model->max_output_tokens};
-   status = me->llm->ask(me->host, context->job, &question, &answer, err);
+   int status = choice_ask(context, me->llm, prompts[me->judge], child, model, &answer, err);
    if (status == RKB_OK && answer->outcome == RKB_LLM_CANCELLED) {
       status = rkb_fail(err, RKB_ERR_CANCELLED, "%s", answer->message);
    } else if (status == RKB_OK) {
@@ -95,7 +83,6 @@ static int hear(const verifier_t *me, context_t *context, const choice_model_t *
       hearing->models[hearing->count++] = model->model;
    }
    me->llm->free(answer);
-   me->services.prompt->free(filled);
    return status;
 }
 
