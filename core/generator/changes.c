@@ -10,6 +10,7 @@
 #include "generator/long_blocks.h"
 #include "generator/neighbours.h"
 #include "generator/partition.h"
+#include "generator/separate_rows.h"
 #include "generator/stretches.h"
 #include "generator/tensor_start.h"
 #include "generator/warpgroup_start.h"
@@ -193,7 +194,7 @@ static bool change_storage(const rkb_graph_t *graph, rkb_random_t *stream, rkb_s
 static bool separate_launch(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number, char *note,
                             size_t size) {
    say(note, size, "the passes of %s become launches", label(graph, &schedule->launches[number]));
-   return rkb_partition_separate(schedule, graph, number);
+   return rkb_separate_rows(schedule, graph, number);
 }
 
 /* Gives one launch the work of launch `from` as well. */

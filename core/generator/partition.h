@@ -15,10 +15,6 @@ void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedu
  * False: there are no such scores, and the schedule is that of rkb_partition_together. */
 bool rkb_partition_again(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 
-/* Takes a launch of rows apart: each reduction becomes a launch, which can be split, and launches after them
- * write what the rows become.  False: it has fewer than two passes, or the schedule has no room. */
-bool rkb_partition_separate(rkb_schedule_t *schedule, const rkb_graph_t *graph, uint32_t launch);
-
 /* Returns the launch that writes or computes a node; RKB_NO_NODE: there is none. */
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node);
 

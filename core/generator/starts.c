@@ -15,6 +15,7 @@
 #include "generator/partition.h"
 #include "generator/product.h"
 #include "generator/recompute.h"
+#include "generator/separate_rows.h"
 #include "generator/tensor_start.h"
 #include "generator/window_text.h"
 
@@ -361,7 +362,7 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       if (launch->mapping != RKB_MAP_ROW || rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
          continue;
       if (rkb_rows_want_passes(graph, target, launch))
-         rkb_partition_separate(schedule, graph, l);
+         rkb_separate_rows(schedule, graph, l);
    }
    if (start != RKB_START_TOGETHER) {
       rkb_schedule_store_operands(graph, target, schedule);
