@@ -1,5 +1,6 @@
-/* A kernel file while it is written: the state that kernel_text.c and kernel_variants.c share.  One thread
- * for each graph. */
+/* A kernel file while it is written: the state that its writers share.  kernel_text.c writes the file,
+ * launch_kernels.c the kernels of a launch, kernel_variants.c and tensor_variants.c their variants,
+ * kernel_entries.c what the manifest says of each.  One thread for each graph. */
 #ifndef RKB_GENERATOR_KERNEL_FILE_H
 #define RKB_GENERATOR_KERNEL_FILE_H
 
@@ -60,6 +61,22 @@ typedef struct rkb_kernel_part {
    int64_t parts; /* as in the file */
 } rkb_kernel_part_t;
 
+/* launch_kernels.c.  Says where a launch's roots go, and adds the scratch for them.  through_scratch: by output,
+ * whether it must wait. */
+void rkb_kernel_set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch, const bool *through_scratch);
+/* Write a launch with a kernel of its own; and launches that share a kernel, then those that add their parts.
+ * False: not legal, and the file's why says so. */
+bool rkb_kernel_write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch);
+bool rkb_kernel_write_group(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count);
+
+/* launch_order.c.  Finds outputs that replace an input and must wait, because a later launch reads the input, or
+ * because their own launch reads it at other places. */
+void rkb_kernel_find_waits(const rkb_graph_t *graph, const rkb_schedule_t *schedule, bool *through_scratch);
+/* Writes the last launches, which copy the outputs that waited to their places. */
+void rkb_kernel_write_waiting(rkb_kernel_file_t *file, const bool *through_scratch);
+/* Whether launches may run at the same time.  False: the file's why says why not. */
+bool rkb_kernel_are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count);
+
 /* Products of few multiply-adds (kernel_small.c): how many a case has, in the manifest's language; and the
  * kernel with its entry.  when: the condition for so few. */
 const char *rkb_kernel_work(rkb_kernel_file_t *file, const rkb_launch_t *launch);
@@ -86,7 +103,12 @@ bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
  * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL. */
 bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small);
 
-/* Parts of both kinds.  Finds the variant with the most elements in an access, or with kept rows.  False:
+/* Writes one variant of a kernel and its entries.  other: a kernel of the launch comes before; last: none comes
+ * after.  False: not legal. */
+bool rkb_kernel_write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch,
+                              const rkb_variant_t *variant, rkb_write_kernel_t write, const char *base,
+                              bool other, bool last);
+/* Finds the variant with the most elements in an access, or with kept rows.  False:
  * that is the variant which is right everywhere. */
 bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest);
 /* The text of a kernel's body; the caller closes the writer.  NULL: the launch is not legal, and the file's
