@@ -99,8 +99,8 @@ class Rounded(torch.autograd.Function):
 
 
 class OtherPrecision(TorchFunctionMode):
-    """Runs code that converts between types in another precision: what it asks to be float32 is real, and what it asks to be narrow
-    is rounded and stays real."""
+    """Runs code that converts between types in another precision, the type `real`.  A conversion to float32 or float64 gives it.
+    A conversion to a narrow type rounds the numbers; they have the type `real` too."""
 
     def __init__(self, real, rounds=True):
         super().__init__()
@@ -129,7 +129,7 @@ class OtherPrecision(TorchFunctionMode):
 
 
 class FloatSums(TorchDispatchMode):
-    """Computes what adds up narrow numbers, and curves of several steps, in float32, and rounds the result once."""
+    """Computes sums of narrow numbers, and smooth functions of several steps, in float32, and rounds the result once."""
 
     IN_FLOAT32 = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "native_group_norm", "native_group_norm_backward",
                   "native_layer_norm", "native_layer_norm_backward", "embedding_dense_backward", "sum", "silu", "silu_backward", "gelu",
