@@ -4,9 +4,9 @@
 
 #include <math.h>
 #include <string.h>
+#include "generator/reach.h"
 
 #define MOST_BLOCKS 2147483647.0 /* most blocks of a launch: CUDA's limit of grid.x */
-#define INT_MOST 2147000000.0 /* a little less than 2^31 - 1: the last block's threads count past the end */
 
 const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
    const char *text = "1";
@@ -26,9 +26,10 @@ const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node) {
 }
 
 static const char *also_below(rkb_kernel_file_t *file, const char *fits, const char *elements) {
-   const char *below = rkb_arena_format(file->arena, "%s < %.0f", elements, INT_MOST);
+   const char *below = rkb_arena_format(file->arena, "%s < %.0f", elements, RKB_INT_MOST);
    if (fits && strstr(fits, below))
       return fits;
+   below = rkb_kernel_both(file, below, rkb_reach_wide(file, elements));
    return fits ? rkb_arena_format(file->arena, "%s and %s", fits, below) : below;
 }
 
@@ -46,16 +47,16 @@ const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer)
          const char *elements = rkb_kernel_elements_text(file, n);
          if (parts)
             elements = rkb_arena_format(file->arena, "%s * %lld", elements, (long long)file->parts);
-         if (rkb_sizes_most(&file->graph->sizes, elements) < INT_MOST)
+         if (rkb_sizes_most(&file->graph->sizes, elements) < RKB_INT_MOST)
             continue;
-         file->wide_bench |= rkb_sizes_bench(&file->graph->sizes, elements) > log(INT_MOST / 4);
+         file->wide_bench |= rkb_sizes_bench(&file->graph->sizes, elements) > log(RKB_INT_MOST / 4);
          fits = also_below(file, fits, elements);
       }
    }
    for (uint32_t j = 0; j < writer->joined_count; j++) {
       /* Joined coordinates may be larger than any buffer. */
       const char *elements = rkb_index_manifest(&writer->indices, writer->joined[j]);
-      if (rkb_sizes_most(&file->graph->sizes, elements) >= INT_MOST)
+      if (rkb_sizes_most(&file->graph->sizes, elements) >= RKB_INT_MOST)
          fits = also_below(file, fits, elements);
    }
    return fits;

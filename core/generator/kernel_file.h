@@ -48,6 +48,7 @@ typedef void (*rkb_write_kernel_t)(rkb_writer_t *, const rkb_launch_t *, rkb_ker
 /* One way to run a launch: a kernel, and the condition under which it is right. */
 typedef struct rkb_variant {
    int64_t vector, keep;
+   bool fewer; /* rows that are kept by fewer threads than others */
    rkb_condition_t conditions[RKB_TENSOR_CONDITIONS];
    uint32_t condition_count;
    const char *suffix;

@@ -7,6 +7,7 @@
 #include "generator/fragments.h"
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
+#include "generator/reach.h"
 #include "generator/tensor_tile.h"
 
 #define MOST_UNROLLED 11 /* most places of a window's side that are unrolled */
@@ -40,7 +41,8 @@ const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *varian
    const char *when = NULL;
    for (uint32_t c = 0; c < variant->condition_count; c++)
       when = rkb_kernel_both(file, when, condition_text(file, &variant->conditions[c]));
-   return rkb_kernel_both(file, when, shape->when);
+   when = rkb_kernel_both(file, when, shape->when);
+   return variant->keep ? rkb_kernel_both(file, when, rkb_reach_longer(file, variant, shape)) : when;
 }
 
 bool rkb_kernel_write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch,
@@ -169,6 +171,7 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
       else
          shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER];
       fewer.suffix = "_vector_kept_shorter";
+      fewer.fewer = true;
       if (!rkb_kernel_write_variant(file, &shorter, &fewer, write, base, false, false))
          return false;
       file->goes_on = true;

@@ -8,6 +8,7 @@
 #include "generator/longer_rows.h"
 #include "generator/moments.h"
 #include "generator/other_tile.h"
+#include "generator/reach.h"
 #include "generator/rows.h"
 #include "generator/stored_type.h"
 #include "generator/stretches.h"
@@ -223,17 +224,23 @@ static bool is_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) 
 
 static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
    const char *work = NULL;
-   int64_t most = INT64_MAX;
+   int64_t most = INT64_MAX, least = 0;
    for (uint32_t i = 0; i < count; i++) {
       if (!is_small(file, &launches[i]))
          continue;
+      const int64_t own_least = rkb_reach_many(file, &launches[i]);
+      least = own_least > least ? own_least : least;
       const char *own = rkb_kernel_work(file, &launches[i]);
       work = work ? rkb_arena_format(file->arena, "%s + %s", work, own) : own;
       most = launches[i].decisions[RKB_SMALL] << 10 < most ? launches[i].decisions[RKB_SMALL] << 10 : most;
    }
-   return work ? (small_t){rkb_arena_format(file->arena, "%s <= %lld", work, (long long)most),
-                           rkb_arena_format(file->arena, "%s > %lld", work, (long long)most)}
-               : (small_t){NULL, NULL};
+   if (!work)
+      return (small_t){NULL, NULL};
+   const char *few = rkb_arena_format(file->arena, "%s <= %lld", work, (long long)most);
+   return least ? (small_t){rkb_arena_format(file->arena, "%s and %s >= %lld", few, work, (long long)least),
+                            rkb_arena_format(file->arena, "(%s > %lld or %s < %lld)", work, (long long)most,
+                                             work, (long long)least)}
+                : (small_t){few, rkb_arena_format(file->arena, "%s > %lld", work, (long long)most)};
 }
 
 /* Writes the kernels of a launch's second tile.  Returns the condition under which a case takes one of them;

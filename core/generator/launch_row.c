@@ -296,6 +296,9 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                  ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),
                                     (long long)(rows.keep * sharing * rows.width))
                  : NULL,
+      .row = rows.keep ? rkb_index_manifest(indices, rows.length) : NULL,
+      .rows = rows.keep ? rkb_index_manifest(indices, rows.count) : NULL,
+      .most_row = rows.keep * sharing * rows.width,
       .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
               : stretches
                  ? (writer->stretches ? writer->stretches

@@ -45,6 +45,19 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
 /* Tiles of a case beyond which it may have a second tile of as many parts: small shapes have the first one then too. */
 #define MOST_FIRST_TILES 2
 
+/* Cases of so many terms and a few tiles are cheap to execute. */
+#define MOST_REACHED_TERMS 4096
+
+/* So many tiles are few for a weight with several taps: its least, of 64 channels, has three of 192 columns. */
+#define FEW_TILES_OF_TAPS 4
+
+/* Whether a case takes the second tile that has few tiles, and no more terms than each part needs: then small shapes have it too. */
+static bool suits_few(const rkb_launch_t *launch, const rkb_launch_t *other, int64_t terms) {
+   const int64_t first = launch->decisions[RKB_SPLIT], second = other->decisions[RKB_SPLIT];
+   return terms <= MOST_REACHED_TERMS && rkb_other_weight(other) * ((terms + second - 1) / second) <
+                                            rkb_other_weight(launch) * ((terms + first - 1) / first);
+}
+
 /* How many tiles a case has. */
 static const char *count_text(rkb_writer_t *writer, const rkb_launch_t *launch) {
    rkb_product_tile_t tile;
@@ -81,7 +94,13 @@ const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, 
       if (split > launch->decisions[RKB_SPLIT])
          when = rkb_arena_format(file->arena, "%s and %s >= %lld", when, all, (long long)terms);
       else
-         when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other), MOST_FIRST_TILES);
+         when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other),
+                                 MOST_FIRST_TILES * (int)split);
+      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole. */
+      const bool taps = file->graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT;
+      if (!suits_few(launch, other, split > launch->decisions[RKB_SPLIT] ? terms : 1))
+         when = rkb_arena_format(file->arena, "(%s or %s <= %lld)", when, count_text(&writer, other),
+                                 (long long)(split * (taps ? FEW_TILES_OF_TAPS : 1)));
    }
    if (writer.failed)
       snprintf(file->why, sizeof file->why, "a second tile: %s", writer.why);

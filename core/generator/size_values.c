@@ -58,6 +58,18 @@ bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, cons
    return found;
 }
 
+double rkb_sizes_least(rkb_sizes_t *sizes, const char *text, const char *when) {
+   const rkb_expression_t *expression = rkb_size_expression(sizes->arena, text),
+                          *condition = rkb_size_expression(sizes->arena, when);
+   double least = HUGE_VAL;
+   if (!sizes->has_corners)
+      draw_corners(sizes);
+   for (uint32_t c = 0; expression && condition && c < sizes->corner_count; c++)
+      if (number_at(sizes->corners[c], condition) != 0)
+         least = fmin(least, number_at(sizes->corners[c], expression));
+   return least;
+}
+
 double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text) {
    const rkb_expression_t *expression = rkb_size_expression(sizes->arena, text);
    double sum = 0;

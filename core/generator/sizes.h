@@ -50,6 +50,8 @@ double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
  * corners do) and whose buffers, of so many bytes (NULL: none), fit into a device's memory.  Searches only
  * where the largest cases pass the limit. */
 bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, const char *bytes, double limit);
+/* The least that an expression is at a corner of the domain that meets the condition; HUGE_VAL: none does. */
+double rkb_sizes_least(rkb_sizes_t *sizes, const char *text, const char *when);
 /* The logarithm of an expression's geometric mean over the task's bench cases. */
 double rkb_sizes_bench(const rkb_sizes_t *sizes, const char *text);
 /* An expression's value in one bench case, at least 1. */

@@ -99,7 +99,8 @@ void rkb_build_free(rkb_build_t *build);
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
-/* The same with the lender's launches, whether or not their `when` holds; lender NULL: with those whose `when` holds. */
+/* The same with the lender's launches, whether or not their `when` holds, on a device of the same kind with few multiprocessors; lender NULL: with
+ * those whose `when` holds, on the device itself. */
 int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                            const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                            const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);

@@ -8,6 +8,10 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
+/* Of the device on which launches are borrowed: blocks that take one tile after another, as many blocks as there are multiprocessors, take several
+ * at a small shape too. */
+enum { FEW_MULTIPROCESSORS = 3 };
+
 /* A tune parameter or let with the name of a dim would have different values in the kernel and in the plan, so it is refused.  A
  * let with the task's own value is allowed. */
 static bool check_names(planner_t *planner) {
@@ -216,9 +220,13 @@ int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json
                            void *argument, const rkb_plan_t *lender, rkb_plan_t **plan,
                            rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
+   rkb_device_t few = *device;
+   if (few.multiprocessors > FEW_MULTIPROCESSORS)
+      few.multiprocessors = FEW_MULTIPROCESSORS;
    planner_t planner = {.manifest = (const manifest_t *)manifest,
                         .build = build,
                         .device = device,
+                        .named = lender ? &few : device,
                         .the_case = the_case,
                         .lookup = lookup,
                         .argument = argument,

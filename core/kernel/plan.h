@@ -13,6 +13,7 @@ typedef struct planner {
    const rkb_case_t *the_case;
    rkb_lookup_t lookup; /* the case's dims, let names and attributes */
    void *argument;
+   const rkb_device_t *named; /* whose properties expressions name */
    const rkb_plan_t *lender; /* whose launches are taken; NULL: those whose `when` holds */
    const int64_t *tune;
    rkb_value_t *lets;

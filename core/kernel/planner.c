@@ -39,7 +39,7 @@ bool planner_name(void *argument, const char *name, rkb_value_t *value) {
          return true;
       }
    }
-   return planner->lookup(planner->argument, name, value) || device_property(planner->device, name, value);
+   return planner->lookup(planner->argument, name, value) || device_property(planner->named, name, value);
 }
 
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {

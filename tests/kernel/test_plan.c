@@ -47,8 +47,9 @@ static const char ptx[] = ".const .align 4 .b8 filter[64];\n";
 static const rkb_build_t build = {
    .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 7, .kernels = kernels};
 
-static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
-                        rkb_finding_t *finding) {
+/* lender NULL: a plan of the manifest's own launches. */
+static rkb_plan_t *borrow(const char *manifest_text, const char *tune, fixture_case_t *of,
+                          const rkb_plan_t *lender, rkb_finding_t *finding) {
    char source[4096];
    rkb_problems_t problems;
    rkb_manifest_t *manifest;
@@ -61,12 +62,17 @@ static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_cas
    if (!manifest)
       fail_msg("%s\n%u:%u: %s", source, problems.list[0].line, problems.list[0].column,
                problems.list[0].message);
-   assert_int_equal(rkb_plan_make(manifest, tune, &build, fixture_device("h200"), &of->of, fixture_lookup, of,
-                                  &plan, finding, &err),
+   assert_int_equal(rkb_plan_make_borrowed(manifest, tune, &build, fixture_device("h200"), &of->of,
+                                           fixture_lookup, of, lender, &plan, finding, &err),
                     RKB_OK);
    rkb_manifest_free(manifest);
    rkb_problems_free(&problems);
    return plan;
+}
+
+static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
+                        rkb_finding_t *finding) {
+   return borrow(manifest_text, tune, of, NULL, finding);
 }
 
 typedef struct refused {
@@ -300,6 +306,32 @@ static void a_plan_is_what_the_manifest_says(void **state) {
    rkb_plan_free(plan);
 }
 
+/* A launch of large rows alone, as many blocks as there are multiprocessors. */
+static const char lent[] =
+   "let:\n  rows: B * T\nlaunches:\n"
+   "  - {kernel: one, when: D > 1000, grid: \"min(rows, multiprocessors)\", block: 32, args: x}\n"
+   "  - {else: , kernel: t<64>, grid: rows, block: 64, args: x}\n";
+
+static void a_small_case_borrows_launches_of_a_small_device(void **state) {
+   fixture_case_t large, small;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&large, 8, 32, 2000);
+   fixture_rmsnorm(&small, 3, 5, 37);
+   rkb_plan_t *lender = make(lent, NULL, &large, &finding), *own = make(lent, NULL, &small, &finding);
+   rkb_plan_t *plan = borrow(lent, NULL, &small, lender, &finding);
+   if (!plan || !lender || !own)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   assert_int_equal(own->launches[0].grid[0], 15);
+   assert_int_equal(lender->launches[0].grid[0], fixture_device("h200")->multiprocessors);
+   assert_int_equal(plan->launch_count, 1);
+   assert_int_equal(plan->launches[0].kernel, lender->launches[0].kernel);
+   assert_int_equal(plan->launches[0].grid[0], 3); /* each block has five rows */
+   rkb_plan_free(plan);
+   rkb_plan_free(own);
+   rkb_plan_free(lender);
+}
+
 static const char packed[] =
    LAUNCH("packed", "grid: 1, block: 32, args: \"struct(int8 D, x + D, int16 T, float32 eps, y, null)\"");
 
@@ -511,6 +543,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
+      cmocka_unit_test(a_small_case_borrows_launches_of_a_small_device),
       cmocka_unit_test(members_lie_where_cpp_puts_them),
       cmocka_unit_test(a_plan_has_its_maps),
       cmocka_unit_test(a_map_may_be_of_pixels),
