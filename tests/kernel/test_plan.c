@@ -313,13 +313,13 @@ static const char lent[] =
    "  - {else: , kernel: t<64>, grid: rows, block: 64, args: x}\n";
 
 static void a_small_case_borrows_launches_of_a_small_device(void **state) {
-   fixture_case_t large, small;
+   fixture_case_t of; /* all made cases have their dims in one place */
    rkb_finding_t finding = {0};
    (void)state;
-   fixture_rmsnorm(&large, 8, 32, 2000);
-   fixture_rmsnorm(&small, 3, 5, 37);
-   rkb_plan_t *lender = make(lent, NULL, &large, &finding), *own = make(lent, NULL, &small, &finding);
-   rkb_plan_t *plan = borrow(lent, NULL, &small, lender, &finding);
+   fixture_rmsnorm(&of, 8, 32, 2000);
+   rkb_plan_t *lender = make(lent, NULL, &of, &finding);
+   fixture_rmsnorm(&of, 3, 5, 37);
+   rkb_plan_t *own = make(lent, NULL, &of, &finding), *plan = borrow(lent, NULL, &of, lender, &finding);
    if (!plan || !lender || !own)
       fail_msg("%s: %s", finding.reason, finding.message);
    assert_int_equal(own->launches[0].grid[0], 15);
