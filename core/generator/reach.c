@@ -1,11 +1,10 @@
 /* Conditions by which small cases have the launches of large ones (reach.h). */
 #include "generator/reach.h"
 
-#define LEAST_ELEMENTS                                                                                       \
-   2048 /* attention has as many scores of two heads and 32 tokens: check cases are on both sides */
+#define LEAST_ELEMENTS 4096 /* scores of two heads and 45 tokens: check cases of attention are on both sides */
 #define LEAST_ROW 32 /* elements: a warp has one each */
 #define MANY_ROWS 64.0
-#define LEAST_WORK 4096 /* multiply-adds */
+#define LEAST_WORK 32768 /* multiply-adds: half of the fewest up to which a way for few goes */
 
 static bool is_wide(const rkb_kernel_file_t *file, const char *elements) {
    return rkb_sizes_bench_most(&file->graph->sizes, elements) >= RKB_INT_MOST;
