@@ -8,6 +8,7 @@
 #include "reference/operations/convert.h"
 
 #include <math.h>
+#include <string.h>
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 
@@ -60,16 +61,18 @@ static void convert_group(uint32_t dtype, const rkb_narrow_t *narrow, uint32_t c
                           rkb_block_t *out) {
    enum { VALUE, BELOW, ABOVE, LIKELY_BELOW, LIKELY_ABOVE, ROUNDED };
    double rounded[ROUNDED][GROUP];
-   const double unit = ldexp(1, 1 - narrow->bits);
+   const double unit = ldexp(1, 1 - narrow->bits), largest = narrow->largest;
+   bool exact = true;
    for (uint32_t i = 0; i < count; i++) {
       const double value = in->value[i], hard = in->hard[i], sigma = sqrt(in->variance[i]);
+      exact &= hard == 0;
       rounded[VALUE][i] = value;
       rounded[BELOW][i] = value - hard;
       rounded[ABOVE][i] = value + hard;
       rounded[LIKELY_BELOW][i] = value - 8 * sigma;
       rounded[LIKELY_ABOVE][i] = value + 8 * sigma;
    }
-   for (int k = 0; k < ROUNDED; k++)
+   for (int k = 0; k < (exact ? 1 : ROUNDED); k++)
       rkb_dtype_round_each(dtype, count, rounded[k]);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_point_t x = rkb_block_get(in, i);
@@ -77,7 +80,7 @@ static void convert_group(uint32_t dtype, const rkb_narrow_t *narrow, uint32_t c
       rkb_point_t point = {converted, 0, 0, x.flags};
       if (isinf(x.value) || rkb_point_is_nan(x)) {
          point = x;
-      } else if (!is_in_range(dtype, x.value - x.hard) || !is_in_range(dtype, x.value + x.hard)) {
+      } else if (!(fabs(x.value - x.hard) <= largest && fabs(x.value + x.hard) <= largest)) {
          point.value = isnan(converted) ? 0 : converted;
          point.flags |= RKB_POINT_DONT_CARE;
       } else if (x.hard != 0) {
@@ -94,7 +97,14 @@ static void convert_group(uint32_t dtype, const rkb_narrow_t *narrow, uint32_t c
 static void points_convert(const rkb_precision_t *precision, const double *reals, uint64_t count,
                            const rkb_block_t *operands, rkb_block_t *out) {
    const uint32_t dtype = (uint32_t)reals[0];
-   const rkb_narrow_t *narrow = reals[1] == 0 ? rkb_dtype_narrow(dtype) : NULL;
+   const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
+   if (reals[1] != 0) { /* nothing is rounded */
+      memmove(out->value, operands[0].value, count * sizeof *out->value);
+      memmove(out->hard, operands[0].hard, count * sizeof *out->hard);
+      memmove(out->variance, operands[0].variance, count * sizeof *out->variance);
+      memmove(out->flags, operands[0].flags, count);
+      return;
+   }
    for (uint64_t i = 0; !narrow && i < count; i++) {
       const rkb_point_t in = rkb_block_get(&operands[0], i);
       rkb_block_put(out, i, point_convert(precision, reals, &in));
