@@ -1,7 +1,6 @@
 /* rkb bench: compares the best kernel of each task and direction with PyTorch, with a tuned copy and with the
  * least possible time.  Measurements are stored in files, so that a bench can be stopped and continued.  The
  * main thread becomes the engine's loop for each kernel. */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,71 +19,7 @@
 #include "kernel/kernel.h"
 #include "gpu/devices.h"
 
-enum { MOST_WORKS = 512 };
 static const char every_variant[] = "eager,eager_graph,compile,compile_graph,max_autotune,max_autotune_graph";
-
-typedef struct works {
-   rkb_bench_work_t list[MOST_WORKS];
-   uint32_t count;
-} works_t;
-
-/* Adds a directory's directions, or only the requested one if it has it. */
-static int add_directory(works_t *works, const char *directory, const char *direction,
-                         rkb_problems_t *problems) {
-   rkb_task_t *first = rkb_task_load(directory, NULL, 0, problems);
-   if (!first)
-      return RKB_EXIT_USAGE;
-   for (const char *const *d = rkb_task_directions(first); *d && works->count < MOST_WORKS; d++) {
-      if (direction && strcmp(direction, *d) != 0)
-         continue;
-      rkb_bench_work_t *work = &works->list[works->count];
-      work->task = rkb_task_load(directory, *d, 0, problems);
-      work->directory = rkb_duplicate(directory);
-      if (!work->task) {
-         rkb_task_free(work->task);
-         free(work->directory);
-         rkb_task_free(first);
-         return RKB_EXIT_USAGE;
-      }
-      work->name = rkb_task_info(work->task)->name;
-      work->direction = rkb_task_info(work->task)->direction;
-      works->count++;
-   }
-   rkb_task_free(first);
-   return RKB_EXIT_OK;
-}
-
-static int visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
-}
-
-static int find_works(const rkb_arguments_t *arguments, works_t *works, rkb_problems_t *problems) {
-   const char *const *given = rkb_argument_list(arguments, "task");
-   const char *direction = rkb_argument(arguments, "direction");
-   int code = RKB_EXIT_OK;
-   for (; given && *given && code == RKB_EXIT_OK; given++) {
-      char *directory = rkb_find_named("tasks", *given);
-      code = add_directory(works, directory ? directory : *given, direction, problems);
-      free(directory);
-   }
-   if (rkb_argument_given(arguments, "task"))
-      return code;
-   char *shipped = rkb_find_data("tasks");
-   struct dirent **entries = NULL;
-   int count = shipped ? scandir(shipped, &entries, visible, alphasort) : 0;
-   for (int i = 0; i < count; i++) {
-      char *directory = rkb_path_join(shipped, entries[i]->d_name), *file = NULL;
-      file = directory ? rkb_path_join(directory, "task.yaml") : NULL;
-      if (file && rkb_path_exists(file) && code == RKB_EXIT_OK)
-         code = add_directory(works, directory, direction, problems);
-      free(file);
-      free(directory);
-      free(entries[i]);
-   }
-   free(entries);
-   free(shipped);
-   return code;
-}
 
 /* Whether a baseline of some case is missing, or was taken with another PyTorch. */
 static bool wants_baselines(const rkb_bench_t *bench, const rkb_bench_work_t *work, const char *variants) {
@@ -200,12 +135,13 @@ static int by_cost(const void *a, const void *b) {
 /* The works that are left, light ones first, always in the same order.  While they are measured, the others'
  * expected values are evaluated. */
 typedef struct queue {
-   const rkb_bench_work_t *works[MOST_WORKS];
-   bool done[MOST_WORKS];
+   const rkb_bench_work_t *works[RKB_BENCH_MOST_WORKS];
+   bool done[RKB_BENCH_MOST_WORKS];
    uint32_t count;
 } queue_t;
 
-static void fill_queue(const rkb_bench_t *bench, const works_t *works, const char *variants, queue_t *queue) {
+static void fill_queue(const rkb_bench_t *bench, const rkb_bench_works_t *works, const char *variants,
+                       queue_t *queue) {
    *queue = (queue_t){.count = works->count};
    for (uint32_t i = 0; i < works->count; i++)
       queue->works[i] = &works->list[i];
@@ -242,7 +178,7 @@ static int do_queue(const rkb_bench_t *bench, const queue_t *queue, const char *
    return RKB_OK;
 }
 
-static int do_works(rkb_bench_t *bench, const works_t *works, uint32_t *open, rkb_error_t *err) {
+static int do_works(rkb_bench_t *bench, const rkb_bench_works_t *works, uint32_t *open, rkb_error_t *err) {
    const char *chosen = rkb_argument(bench->arguments, "variants"),
               *variants = chosen ? chosen : every_variant;
    rkb_error_t why = {0};
@@ -281,7 +217,7 @@ static int make_folders(const char *out, rkb_error_t *err) {
    return status;
 }
 
-static int bench_all(rkb_bench_t *bench, const works_t *works) {
+static int bench_all(rkb_bench_t *bench, const rkb_bench_works_t *works) {
    rkb_error_t err = {0};
    uint32_t open = 0;
    const char *const *runs = rkb_argument_list(bench->arguments, "run");
@@ -335,7 +271,7 @@ static int run(const rkb_arguments_t *arguments) {
       return show_figures(rkb_argument(arguments, "figures"));
    const char *out = rkb_argument(arguments, "out"), *target = rkb_argument(arguments, "target"),
               *pipeline = rkb_argument(arguments, "pipeline");
-   works_t *works = rkb_allocate(1, sizeof *works);
+   rkb_bench_works_t *works = rkb_allocate(1, sizeof *works);
    rkb_problems_t problems;
    rkb_error_t err;
    int code = RKB_EXIT_USAGE;
@@ -357,7 +293,7 @@ static int run(const rkb_arguments_t *arguments) {
       fprintf(stderr, "pipelines/remeasure.yaml is not installed; name a pipeline with --pipeline FILE\n");
    if (device && bench.pipeline) {
       bench.least = rkb_peaks_of(device);
-      code = find_works(arguments, works, &problems);
+      code = rkb_bench_works_find(arguments, works, &problems);
    }
    rkb_say_problems(&problems);
    if (code == RKB_EXIT_OK && rkb_log_open(RKB_LOG_WARN, false, NULL, &bench.log, &err) != RKB_OK)
@@ -368,10 +304,7 @@ static int run(const rkb_arguments_t *arguments) {
    rkb_devices_close(bench.devices);
    if (bench.log)
       rkb_log_close(bench.log);
-   for (uint32_t i = 0; i < works->count; i++) {
-      rkb_task_free(works->list[i].task);
-      free(works->list[i].directory);
-   }
+   rkb_bench_works_close(works);
    rkb_device_free(device);
 free_works:
    free(bench.pipeline);

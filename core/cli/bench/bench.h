@@ -14,7 +14,12 @@
 #include "task/listing.h"
 #include "task/task.h"
 
-enum { RKB_BENCH_MOST_KERNELS = 64, RKB_BENCH_PROCESSES = 2, RKB_BENCH_VARIANTS = 6 };
+enum {
+   RKB_BENCH_MOST_WORKS = 512,
+   RKB_BENCH_MOST_KERNELS = 64,
+   RKB_BENCH_PROCESSES = 2,
+   RKB_BENCH_VARIANTS = 6
+};
 extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* PyTorch's variants; figures.c */
 
 typedef struct rkb_bench {
@@ -37,6 +42,16 @@ typedef struct rkb_bench_work {
    rkb_task_t *task;             /* owned */
    const char *name, *direction; /* the task's name and direction */
 } rkb_bench_work_t;
+
+/* works.c: the works of the tasks that the arguments name, or of all shipped tasks; one direction where they
+ * name it.  Returns an exit code.  Also after an error the works must be closed. */
+typedef struct rkb_bench_works {
+   rkb_bench_work_t list[RKB_BENCH_MOST_WORKS];
+   uint32_t count;
+} rkb_bench_works_t;
+int rkb_bench_works_find(const rkb_arguments_t *arguments, rkb_bench_works_t *works,
+                         rkb_problems_t *problems);
+void rkb_bench_works_close(rkb_bench_works_t *works); /* frees what the works own */
 
 /* A kernel file, and the tune values with which it is measured. */
 typedef struct rkb_bench_kernel {
