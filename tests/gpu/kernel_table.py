@@ -137,7 +137,7 @@ class Row:
         """What PyTorch has for a task beside the code of the task."""
         torch, (names, tensors) = self.torch, case
         runs = {}
-        if self.name == "bf16_attention" and names["window"] >= tensors["q"].shape[2]:
+        if self.name == "bf16_attention" and self.direction == "forward" and names["window"] >= tensors["q"].shape[2]:
             from torch.nn.attention import SDPBackend, sdpa_kernel
 
             for label, backend in (("sdpa_cudnn", SDPBackend.CUDNN_ATTENTION), ("sdpa_flash", SDPBackend.FLASH_ATTENTION)):
