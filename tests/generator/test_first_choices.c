@@ -46,7 +46,8 @@ static const struct {
    /* Heads that share keys add their gradients in a launch after the fused one, although the reference adds
     * the first before it has the last. */
    {TASKS "/bf16_attention", "backward", "fused",
-    "compute: [dots, matmul, matmul_2, matmul_4], write: [matmul_2, matmul_4], tile_m: 64"},
+    "compute: [dots, matmul, matmul_2, matmul_4], write: [matmul_2, matmul_4], tile_m: 64, tile_n: "
+    "32, keep: 0, blocks: 0, tensor: bf16, warp_m: 16, warp_n: 32"},
    /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the
     * first query that sees one of them. */
    {TASKS "/bf16_attention", "backward", "fused", "const index first_seen = m_first;"},
