@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from recording import Node
 from refusal import Refused
 from signatures import bind
 
@@ -82,7 +83,7 @@ class AttentionCalls:
         scores = self.part(node, "matmul", [operands[0], turned], {}, "scores", like)
         scale = given.get("scale") or 1 / math.sqrt(q.shape[-1])
         scores = self.part(node, "mul", [scores], {"other": float(scale)}, "scaled", like)
-        if isinstance(mask, torch.fx.Node) and not mask.meta["value"].is_floating_point():
+        if isinstance(mask, Node) and not mask.meta["value"].is_floating_point():
             hidden = self.part(node, "rsub", [self.operand(mask)], {"other": 1.0}, "hidden", mask.meta["value"])
             scores = self.part(node, "masked_fill", [scores, hidden], {"value": -math.inf}, "masked", like)
         else:
@@ -111,7 +112,7 @@ class AttentionCalls:
     def attention_mask(self, node, mask, scores, like):
         if mask is None:
             return scores
-        if isinstance(mask, torch.fx.Node):
+        if isinstance(mask, Node):
             if not mask.meta["value"].is_floating_point():
                 return self.part(node, "masked_fill", [scores, self.operand(mask)], {"value": -math.inf}, "masked", like)
             return self.part(node, "add", [scores, self.operand(mask)], {}, "masked", like)

@@ -3,6 +3,7 @@
 import torch
 
 from layout_calls import number
+from recording import Node
 from refusal import Refused
 from signatures import bind
 
@@ -12,8 +13,8 @@ class IndexCalls:
 
     def indexed(self, node, source, full):
         """x[..., index, ...] with one tensor of whole numbers among whole dims: rows of a table."""
-        tensors = [(place, item) for place, item in enumerate(full) if isinstance(item, torch.fx.Node)]
-        plain = [item for item in full if not isinstance(item, torch.fx.Node)]
+        tensors = [(place, item) for place, item in enumerate(full) if isinstance(item, Node)]
+        plain = [item for item in full if not isinstance(item, Node)]
         if len(tensors) != 1 or any(item != slice(None) for item in plain):
             raise Refused("an index that is a tensor is covered once, beside whole dims; take the parts apart")
         place, index = tensors[0]
@@ -54,11 +55,11 @@ class IndexCalls:
         like = below.meta["value"]
         if index is None:
             return self.step(node, "reshape", [self.operand(value)], {"shape": tuple(like.shape)}, like)
-        if isinstance(index, torch.fx.Node):
+        if isinstance(index, Node):
             if index.meta["value"].dtype != torch.bool:
                 raise Refused("assignment at indices that are a tensor is not covered; use torch.scatter")
             return self.step(node, "where", [self.operand(index), self.operand(value), self.operand(below)], {}, like)
-        if any(isinstance(item, torch.fx.Node) for item in index):
+        if any(isinstance(item, Node) for item in index):
             raise Refused("assignment at indices that are a tensor is not covered; use torch.scatter")
         region, shape = self.region(like, index)
         name = self.operand(value)
@@ -120,7 +121,7 @@ class IndexCalls:
 
     def scatter(self, node, op, args, kwargs):
         (x, index, source), given = bind(op, "@input dim @index @src reduce!None", args, kwargs)
-        if not isinstance(source, torch.fx.Node):
+        if not isinstance(source, Node):
             raise Refused("%s of a number is not covered; make it a tensor" % op)
         sizes, picks = x.meta["value"].shape, index.meta["value"].shape
         dim = given["dim"] % len(sizes)

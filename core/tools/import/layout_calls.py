@@ -2,6 +2,7 @@
 
 import torch
 
+from recording import Node
 from refusal import Refused
 from signatures import bind
 
@@ -205,7 +206,7 @@ class LayoutCalls:
     def do_cat(self, node, args, kwargs):
         dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
         dim %= node.meta["value"].dim()
-        values = [value.meta["value"] if isinstance(value, torch.fx.Node) else value for value in args[0]]
+        values = [value.meta["value"] if isinstance(value, Node) else value for value in args[0]]
         return self.joined(node, list(zip([self.operand(value) for value in args[0]], values)), dim)
 
     def joined(self, node, parts, dim):

@@ -13,6 +13,7 @@ from constructor_calls import ConstructorCalls
 from einsum_calls import EinsumCalls
 from index_calls import IndexCalls
 from layout_calls import LayoutCalls, number
+from recording import Node, map_nodes
 from recurrent_calls import RecurrentCalls
 from refusal import Refused
 from signatures import ALIASES, SIGNATURES, bind
@@ -44,8 +45,8 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         self.extra = {}  # name -> a tensor that forward draws and the task takes as an input
         self.tensor_names = tensor_names  # argument, parameter or buffer -> the task's name for it
         self.taken = set(tensor_names.values())  # values may not have these
-        self.constants = {}  # torch.fx node -> tensor made inside forward
-        self.names = {}  # torch.fx node -> value name, or a tuple of them
+        self.constants = {}  # Node -> tensor made inside forward
+        self.names = {}  # Node -> value name, or a tuple of them
         self.nodes = []
         self.notes = []
         self.tracked = []  # batch norms that would update running statistics
@@ -77,7 +78,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                          node.name + suffix)
 
     def operand(self, value):
-        if isinstance(value, torch.fx.Node):
+        if isinstance(value, Node):
             if value not in self.names:
                 raise Refused("it needs a value that is not covered")
             return self.names[value]
@@ -149,12 +150,12 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
 
     def resolve(self, tree):
         """Arguments with constants in place of the nodes that hold them."""
-        return torch.fx.node.map_arg(tree, lambda node: self.constants.get(node, node))
+        return map_nodes(tree, lambda node: self.constants.get(node, node)) if self.constants else tree
 
     def finish(self, result):
         results = result if isinstance(result, (tuple, list)) else (result,)
         for value in results:
-            if not isinstance(value, torch.fx.Node):
+            if not isinstance(value, Node):
                 raise Refused("forward returns something that is no tensor")
             name = self.operand(value)
             if isinstance(name, tuple):
@@ -204,7 +205,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if name == "permute" and args and not isinstance(args[1], (tuple, list)):
             args = (args[0], tuple(args[1:]))
         operands, attributes = bind(name, signature, args, kwargs)
-        if name == "clamp" and any(isinstance(value, torch.fx.Node) for value in attributes.values()):
+        if name == "clamp" and any(isinstance(value, Node) for value in attributes.values()):
             return self.clamp_between(node, operands[0], attributes)
         if isinstance(attributes.get("padding"), str):
             attributes["padding"] = self.named_padding(attributes, operands[1].meta["value"].shape[2:])
@@ -292,7 +293,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
 
     def reduce(self, node, name, args, kwargs):
         operands, attributes = bind(name, REDUCTIONS.get(name, "@input dim=None keepdim=False dtype!None"), args, kwargs)
-        if name in ("max", "min") and isinstance(attributes.get("dim"), (torch.fx.Node, torch.Tensor)):
+        if name in ("max", "min") and isinstance(attributes.get("dim"), (Node, torch.Tensor)):
             return self.step(node, name + "imum", [self.operand(operands[0]), self.operand(attributes["dim"])], {})
         value = node.meta["value"]
         rank = operands[0].meta["value"].dim()
@@ -371,9 +372,9 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
 
     def do_masked_fill(self, node, args, kwargs):
         source, mask, fill = args[0], args[1], constant_number(args[2] if len(args) > 2 else kwargs.get("value"))
-        if isinstance(mask, torch.fx.Node) and isinstance(fill, torch.fx.Node):
+        if isinstance(mask, Node) and isinstance(fill, Node):
             return self.step(node, "where", [self.operand(mask), self.operand(fill), self.operand(source)], {})
-        if isinstance(mask, torch.fx.Node) and number(fill):
+        if isinstance(mask, Node) and number(fill):
             return self.step(node, "masked_fill", [self.operand(source), self.operand(mask)], {"value": float(fill)})
         diagonal = upper_triangle(mask) if isinstance(mask, torch.Tensor) and mask.dim() >= 2 else None
         if diagonal is not None and fill == 0:

@@ -40,6 +40,7 @@ class Subject:
         self.literals = dict(literals or {})
         self.named = dict(named or {})
         self.device = "meta"
+        self.answers = {}  # of ShapedTracer
         try:
             self.model, self.inputs = file.run({}, "meta")
         except Refused:
@@ -141,12 +142,15 @@ class Subject:
                     table = module._parameters if key in parameters else module._buffers
                     changed.append((table, name, tensor))
                     table[name] = nn.Parameter(other) if key in parameters else other
-            traced = trace(model, self.path, inputs, self.file.path, expected, spend)
+            if changed:
+                parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+            traced = trace(model, self.path, inputs, self.file.path, (parameters, buffers), expected, spend, self.answers)
             lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
             lowering.run(traced.graph)
         finally:
             for table, name, tensor in changed:
                 table[name] = tensor
+            self.file.store.settle(model)
         tensors = dict(inputs, **parameters)
         tensors.update(buffers)
         lowering.shapes = {key: self.resized(key, tensors[key], assignment).shape for key in self.tensor_names}

@@ -2,6 +2,7 @@
 
 import torch
 
+from recording import Node
 from refusal import Refused
 
 
@@ -10,7 +11,7 @@ class RecurrentCalls:
 
     def recurrent(self, node, op, args, states):
         x, given, weights, biased, layers, dropout, training, both_ways, batch_first = args[:9]
-        if not isinstance(weights, (tuple, list)) or not isinstance(x, torch.fx.Node):
+        if not isinstance(weights, (tuple, list)) or not isinstance(x, Node):
             raise Refused("%s of packed sequences is not covered" % op)
         if dropout and training and layers > 1:
             raise Refused("%s with dropout = %s is not covered: it is random; set it to 0 or call eval()" % (op, dropout))

@@ -3,24 +3,30 @@
 A plain torch.fx trace knows no shapes, so models that ask for them (x.size(0), x.view(n, -1)) need their own treatment.
 Here each proxy carries a tensor of the meta device, which has a shape and a type and no data: sizes are ordinary integers,
 a large model costs nothing, and whatever depends on data has no answer and is refused with the line that asked.
+
+Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (recording.py) and the patches of nn.Module are
+its own, and what PyTorch said of a call's shapes is kept for the same call in other traces: an import makes fifty traces.
 """
 
 import collections
+import contextlib
 import os
 import sys
-import traceback
 import warnings
 
 import torch
 import torch.fx
 import torch.nn as nn
 
+import early_checks
+from recording import Node, Recording
 from refusal import Refused
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # gates
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
+WATCHERS = getattr(torch._C, "_len_torch_function_stack", int) if hasattr(torch.overrides, "_pop_mode_temporarily") else int
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -35,8 +41,19 @@ def user_line(path):
 
 
 def failing_line(error, path):
-    lines = [entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == path]
-    return lines[-1] if lines else 0
+    line, entry = 0, error.__traceback__
+    while entry is not None:
+        line = entry.tb_lineno if entry.tb_frame.f_code.co_filename == path else line
+        entry = entry.tb_next
+    return line
+
+
+def unwatched(function, *arguments):
+    """function(*arguments) without Constructors looking at each of its calls, which takes ten times as long as most of them."""
+    if not WATCHERS():
+        return function(*arguments)
+    with torch.overrides._pop_mode_temporarily():
+        return function(*arguments)
 
 
 class Storage:
@@ -74,22 +91,26 @@ class ShapedProxy(torch.fx.Proxy):
 
     @property
     def shape(self):
-        return self.value.shape
+        return unwatched(getattr, self.value, "shape")
 
     def size(self, dim=None):
-        return self.value.shape if dim is None else self.value.shape[dim]
+        return self.shape if dim is None else self.shape[dim]
 
     def dim(self):
-        return self.value.dim()
+        return len(self.shape)
 
     def numel(self):
-        return self.value.numel()
+        return unwatched(self.value.numel)
 
     def __len__(self):
         return len(self.value)
 
     def __iter__(self):
         return iter([self[i] for i in range(len(self.value))])
+
+    @classmethod
+    def __torch_function__(cls, function, types, arguments=(), named=None):
+        return tracer_of(arguments, named or {}).called(function, arguments, named or {})
 
     def __bool__(self):
         raise Refused(self.tracer.place() + "control flow depends on data (a tensor is used as a condition)")
@@ -122,6 +143,18 @@ class ShapedProxy(torch.fx.Proxy):
         return self.changed("__truediv__", other)
 
 
+def tracer_of(arguments, named):
+    """The tracer of the first proxy among the arguments of a call, or None."""
+    for value in arguments if isinstance(arguments, (tuple, list)) else (arguments,):
+        if isinstance(value, torch.fx.Proxy):
+            return value.tracer
+        if isinstance(value, (tuple, list)):
+            found = tracer_of(value, {})
+            if found is not None:
+                return found
+    return tracer_of(tuple(named.values()), {}) if named else None
+
+
 class Constructors(torch.overrides.TorchFunctionMode):
     """Makes each constructor that forward calls (arange, ones, randn, ...) a node of the graph, like any other call."""
 
@@ -145,23 +178,85 @@ class Constructors(torch.overrides.TorchFunctionMode):
             if "out" in named:
                 raise Refused(self.tracer.place() + "a constructor with out= is not covered")
             return self.tracer.create_proxy("call_function", function, arguments, named)
+        if arguments and type(arguments[0]) is ShapedProxy:  # what the call would come to after some more looks at its arguments
+            return self.tracer.called(function, arguments, named)
         return function(*arguments, **named)
 
 
-NUMBERS = (int, float, bool, str, type(None))
+NUMBERS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...)))
+OTHER_SHAPE = frozenset("squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ resize_ resize_as_ set_ as_strided_ detach_".split())
+MOST_ANSWERS = 200_000
+
+
+class Unkeyed(Exception):
+    """A call whose arguments do not say what it gives."""
+
+
+def key_of(value):
+    """What the shape of a call's result may depend on, to be compared with that of another call."""
+    kind = type(value)
+    if kind is torch.Tensor:
+        if value.device.type != "meta":
+            raise Unkeyed()
+        return value.shape, value.stride(), value.dtype
+    if kind in NUMBERS:
+        return kind, value
+    if isinstance(value, (tuple, list)):
+        return kind, tuple([key_of(part) for part in value])
+    if kind is slice:
+        return kind, key_of(value.start), key_of(value.stop), key_of(value.step)
+    raise Unkeyed()
+
+
+def is_fresh(value, args):
+    """Whether a call's result shares nothing with its arguments, so that it may stand for the result of the same call elsewhere."""
+    if type(value) is torch.Tensor:
+        return not value._is_view() and not any(value is other for other in args)
+    return isinstance(value, tuple) and len(value) > 0 and all(is_fresh(part, args) for part in value)
+
+
+def tensors_in(model):
+    """Tensor -> its qualified name, of those that are plain attributes of a module."""
+    return {value: ".".join(filter(None, (path, key))) for path, module in model.named_modules()
+            for key, value in vars(module).items() if isinstance(value, torch.Tensor)}  # fmt: skip
+
+
+@contextlib.contextmanager
+def patched(tracer):
+    """While it is entered, modules give proxies in place of their parameters and buffers, and the tracer decides how they are called."""
+    own_getattr, own_call = nn.Module.__getattr__, nn.Module.__call__
+    proxies, known = {}, tracer.known
+
+    def module_getattr(module, name):
+        value = own_getattr(module, name)
+        return tracer.getattr(name, value, proxies) if id(value) in known else value
+
+    def module_call(module, *arguments, **named):
+        if tracer.is_leaf_module(module, ""):
+            return tracer.call_leaf(module, arguments, named)
+        return own_call(module, *arguments, **named)
+
+    nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
+    try:
+        yield
+    finally:
+        nn.Module.__getattr__, nn.Module.__call__ = own_getattr, own_call
 
 
 class ShapedTracer(torch.fx.Tracer):
     proxy_buffer_attributes = True
 
-    def __init__(self, path, shown, inputs, state, expected=None, spend=None):
+    def __init__(self, path, shown, inputs, state, expected=None, spend=None, answers=None):
         super().__init__()
+        self.answers = {} if answers is None else answers  # call and key_of its arguments -> what it gives; shared by all traces
         self.path = path
         self.shown = shown
         self.busy = False
         self.rebound = {}  # id of a tensor that is no value of the graph, and was overwritten by one -> the proxy
         self.inputs = inputs  # placeholder name -> meta tensor
         self.batch_norms = {}
+        self.submodule_paths = self.tensor_attrs = None  # made when a call needs them
+        self.taken = []  # the nodes among the arguments of the call that is being noted
         self.state = state  # qualified name -> parameter; asking the module for it would be traced, without end
         self.known = {id(tensor): name for name, tensor in state.items()}
         self.expected = expected  # the calls of another trace, which this one has to repeat; or None
@@ -192,10 +287,36 @@ class ShapedTracer(torch.fx.Tracer):
 
     def is_leaf_module(self, module, qualified_name):
         # In training mode its forward writes to its buffers, which has no place in a graph of values.
-        leaf = isinstance(module, nn.modules.batchnorm._BatchNorm) and (module.training or module.running_mean is None)
-        if leaf:
-            self.batch_norms[qualified_name] = module
-        return leaf
+        return isinstance(module, nn.modules.batchnorm._BatchNorm) and (module.training or module.running_mean is None)
+
+    def call_leaf(self, module, arguments, named):
+        if self.submodule_paths is None:
+            self.submodule_paths = {other: name for name, other in self.root.named_modules()}
+        if module not in self.submodule_paths:
+            raise NameError("module is not installed as a submodule")
+        name = self.submodule_paths[module]
+        self.batch_norms[name] = module
+        return self.create_proxy("call_module", name, arguments, named)
+
+    def called(self, function, arguments, named):
+        """A function or method of torch with proxies among its arguments."""
+        if isinstance(function, torch._C.ScriptMethod):
+            return self.create_proxy("call_method", function.name, (function.owner,) + tuple(arguments), named)
+        name = function.__name__
+        if torch.overrides.is_tensor_method_or_property(function):
+            return self.create_proxy("call_method", name, arguments, named)
+        return self.create_proxy("call_function", function, arguments, named, name=self.graph._target_to_str(name))
+
+    def trace(self, root):
+        """The Recording of root.forward(self, ...), whose arguments are the inputs."""
+        self.root, self.graph = root, Recording()
+        forward = type(root).forward
+        proxies = [self.create_proxy("placeholder", name, (), {}) for name in forward.__code__.co_varnames[1 : forward.__code__.co_argcount]]
+        with patched(self):
+            result = forward(root, *proxies)
+            self.taken = []
+            self.graph.keep(self.create_node("output", "output", (self.create_arg(result),), {}), self.taken)
+        return self.graph
 
     def change(self, proxy, result):
         """proxy stands for result from now on."""
@@ -233,33 +354,62 @@ class ShapedTracer(torch.fx.Tracer):
             proxy.parent = (source, "no way back")
 
     def create_arg(self, a):
-        """Most arguments are values of the graph and numbers; torch looks for them among parameters and modules first."""
+        """Most arguments are values of the graph and numbers; torch.fx knows what becomes of the others."""
+        kind = type(a)
+        if kind in NUMBERS:
+            return a
+        if kind is tuple:
+            return tuple([self.create_arg(part) for part in a])
+        if kind is list:
+            return [self.create_arg(part) for part in a]
         if isinstance(a, torch.fx.Proxy):
-            return a.node
-        return a if type(a) in NUMBERS else super().create_arg(a)
+            node = a.node
+            self.taken.append(node)
+            return node
+        if isinstance(a, torch.Tensor):
+            if id(a) in self.known:
+                self.taken.append(self.create_node("get_attr", self.known[id(a)], (), {}))
+                return self.taken[-1]
+            if self.tensor_attrs is None:
+                self.tensor_attrs = tensors_in(self.root)
+        arg = super().create_arg(a)
+        if isinstance(arg, Node):
+            self.taken.append(arg)
+        return arg
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
-        """As torch's own, without the notes on modules that it takes for each node."""
-        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        return self.graph.create_node(kind, target, args, kwargs, name)
 
-    def create_proxy(self, kind, target, args, kwargs, *rest, stale=False, **more):
-        args = tuple(PYTHON_TYPES.get(value, value) if isinstance(value, type) else self.rebound.get(id(value), (value, value))[1] for value in args)
+    def as_given(self, value):
+        """An argument as the graph takes it: a Python type is torch's, and what was overwritten is its new value."""
+        if isinstance(value, type):
+            return PYTHON_TYPES.get(value, value)
+        return self.rebound[id(value)][1] if id(value) in self.rebound else value
+
+    def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, proxy_factory_fn=None, stale=False):
+        return unwatched(self.add, kind, target, args, kwargs, name, stale)
+
+    def add(self, kind, target, args, kwargs, name, stale):
+        args = tuple([self.as_given(value) for value in args])
         kwargs = {key: PYTHON_TYPES.get(value, value) if isinstance(value, type) else value for key, value in kwargs.items()}
         for value in args if not stale else ():
             if isinstance(value, ShapedProxy) and value.version != value.storage.version:
                 raise Refused(self.place() + "a view of a value that was changed in place since is used again; make the view after the change")
-        proxy = super().create_proxy(kind, target, args, kwargs, *rest, **more)
-        proxy.node.meta["line"] = user_line(self.path)
+        self.taken = taken = []
+        node = self.create_node(kind, target, self.create_arg(args), {key: self.create_arg(value) for key, value in kwargs.items()}, name)
+        node.meta["line"] = user_line(self.path)
         busy, self.busy = self.busy, True
         try:
-            value = self.evaluate(kind, target, args, kwargs)
+            value = self.answer(kind, target, args, kwargs)
         finally:
             self.busy = busy
         if not isinstance(value, (torch.Tensor, tuple, list)):
-            self.graph.erase_node(proxy.node)
+            self.graph.drop_last()
             return value
+        self.graph.keep(node, taken)
+        proxy = ShapedProxy(node, self)
         proxy.value = value
-        proxy.node.meta["value"] = value
+        node.meta["value"] = value
         name = target if isinstance(target, str) else getattr(target, "__name__", "")
         self.follow(kind, name)
         changes = kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__") and kind in ("call_function", "call_method"))
@@ -272,18 +422,36 @@ class ShapedTracer(torch.fx.Tracer):
             self.share(proxy, name, args)
         return proxy
 
+    def answer(self, kind, target, args, kwargs):
+        """What the call gives: as it was answered before, for results that share nothing with the arguments."""
+        if kind not in ("call_function", "call_method"):
+            return self.evaluate(kind, target, args, kwargs)
+        args, kwargs = map_values(args), map_values(kwargs)
+        if target in OTHER_SHAPE:
+            args = (args[0].clone(),) + args[1:]  # the tensor may stand for other values too
+        try:
+            key = (target, key_of(args), tuple([(name, key_of(value)) for name, value in kwargs.items()]))
+            found = self.answers.get(key)
+        except (Unkeyed, TypeError):
+            return self.evaluate(kind, target, args, kwargs)
+        if found is None:
+            name = target if isinstance(target, str) else getattr(target, "__name__", "")
+            problem = early_checks.problem(name, args, kwargs) if self.expected is not None else None
+            if problem:
+                raise RuntimeError(problem)
+            found = self.evaluate(kind, target, args, kwargs)
+            if len(self.answers) < MOST_ANSWERS and is_fresh(found, args):
+                self.answers[key] = found
+        return found
+
     def evaluate(self, kind, target, args, kwargs):
         if kind == "placeholder":
             return self.inputs[target]
         if kind == "get_attr":
             return self.state[target].detach().to("meta")
-        if kind == "output":
-            return ()
-        args = map_values(args)
-        kwargs = map_values(kwargs)
         try:
             if kind == "call_module":
-                return batch_norm_shape(self.batch_norms[target], args[0])
+                return batch_norm_shape(self.batch_norms[target], map_values(args[0]))
             if target is nn.functional.batch_norm and args[0].dim() >= 2:
                 return args[0].new_empty(args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
             if target is nn.functional.cross_entropy:
@@ -365,8 +533,11 @@ def repeated_shape(value, repeats, dim=None, output_size=None):
 
 def map_values(tree):
     """Proxies become the meta tensors they stand for, real tensors their meta twins."""
-    if isinstance(tree, ShapedProxy):
+    kind = type(tree)
+    if kind is ShapedProxy:
         return tree.value
+    if kind in NUMBERS:
+        return tree
     if isinstance(tree, torch.Tensor):
         return tree.detach().to("meta")
     if isinstance(tree, (tuple, list)) and not isinstance(tree, torch.Size):
@@ -412,19 +583,19 @@ def know_einops():
 Traced = collections.namedtuple("Traced", "graph root calls")
 
 
-def trace(model, shown, inputs, path, expected=None, spend=None):
+def trace(model, shown, inputs, path, tensors_of=None, expected=None, spend=None, answers=None):
     """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
     Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
     constants.  Refused when the model writes to its own state or asks for data, and as soon as it calls something else than
-    `expected`, the calls of an earlier trace.  spend() is called once a node, and may end the trace.
+    `expected`, the calls of an earlier trace.  tensors_of: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
     """
     tensors = {name: value.to("meta") for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     root = wrap(model, inputs)
-    state = dict(root.named_parameters())
-    state.update(root.named_buffers())
-    tracer = ShapedTracer(path, shown, tensors, state, expected, spend)
-    before = {name: (id(buffer), buffer._version) for name, buffer in model.named_buffers()}
+    parameters, buffers = tensors_of or (dict(model.named_parameters()), dict(model.named_buffers()))
+    state = {"model." + name: tensor for name, tensor in [*parameters.items(), *buffers.items()]}
+    tracer = ShapedTracer(path, shown, tensors, state, expected, spend, answers)
+    before = {name: (id(buffer), buffer._version) for name, buffer in buffers.items()}
     know_einops()
     try:
         with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 import torch
 
+from recording import Node
 from refusal import Refused
 
 
@@ -10,7 +11,7 @@ class TruthCalls:
 
     def truths(self, node, *values):
         for value in values:
-            if isinstance(value, torch.fx.Node) and value.meta["value"].dtype != torch.bool:
+            if isinstance(value, Node) and value.meta["value"].dtype != torch.bool:
                 raise Refused("an operation on the bits of whole numbers is not covered; on truth values it is")
 
     def do_invert(self, node, args, kwargs):

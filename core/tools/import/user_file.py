@@ -21,6 +21,7 @@ import torch.nn as nn
 
 import exported
 import function_file
+from model_store import ModelStore, of_inputs_alone
 from refusal import Refused
 
 MAKERS = frozenset(
@@ -174,6 +175,8 @@ class UserFile:
         self.model_name = self.find_model_name()
         self.literals = self.find_literals()
         self.holders = holders_of(self.tree)
+        self.of_inputs_alone = of_inputs_alone(self.tree)
+        self.store = ModelStore()
 
     def source(self, path):
         if path.endswith(".pt2"):
@@ -255,19 +258,21 @@ class UserFile:
         if folder not in sys.path:
             sys.path.insert(0, folder)
         code = self.compiled(changed)
+        made_by = (device, frozenset((node, value) for node, value in changed.items() if node not in self.of_inputs_alone))
         spec = importlib.util.spec_from_loader("imported_model", loader=None)
         module = importlib.util.module_from_spec(spec)
         module.__file__ = self.path
         sys.modules["imported_model"] = module
-        torch.manual_seed(0)
+        seed = torch.manual_seed if device not in ("meta", "shapes") else torch.default_generator.manual_seed  # which tells no device
+        seed(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if device == "meta":
                 with NoNumbers(), MetaTensors():
-                    return self.call(module, code)
+                    return self.call(module, code, made_by=made_by)
             if device == "shapes":
                 with NoNumbers():
-                    return self.call(module, code, shaped_inputs)
+                    return self.call(module, code, shaped_inputs, made_by)
             return self.call(module, code)
 
     def compiled(self, values):
@@ -283,7 +288,8 @@ class UserFile:
             for holder, key, node in put_back:
                 holder[key] = node
 
-    def call(self, module, code, inputs_of=lambda module: module.get_inputs()):
+    def call(self, module, code, inputs_of=lambda module: module.get_inputs(), made_by=None):
+        """made_by: what decides the model, where one that was made before will do."""
         try:
             exec(code, module.__dict__)
         except ModuleNotFoundError as error:
@@ -295,8 +301,12 @@ class UserFile:
             if not hasattr(module, name):
                 raise Refused("%s: it has no %s; a file in the robust-kbench or KernelBench form defines Model and get_inputs" % (self.shown, name))
         try:
-            given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-            model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)
+            model = self.store.find(made_by)
+            if model is None:
+                given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+                model = module.Model(*given) if not isinstance(given, dict) else module.Model(**given)
+                if made_by and isinstance(model, nn.Module):
+                    self.store.put(made_by, model)
             inputs = inputs_of(module)
         except Exception as error:
             raise Refused("%s: its Model or get_inputs fails: %s: %s" % (self.shown, type(error).__name__, first_line(error)))

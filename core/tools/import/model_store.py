@@ -1,0 +1,82 @@
+"""Keeps models for traces at other sizes of their inputs.
+
+Making a network of some hundred layers takes longer than tracing it, and most sizes that are tried (a batch, a height) are read
+by get_inputs alone.  A model that a trace has changed is not used again."""
+
+import ast
+import collections
+
+MAIN = {"__name__"}
+EVERYTHING = {"globals", "locals", "vars", "eval", "exec", "sys", "importlib"}  # whoever uses these may read any name
+HOLDERS = frozenset((dict, collections.OrderedDict, list, set, tuple))
+MOST_MODELS = 4
+
+
+def names_read(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def targets_of(statement):
+    """The names that an assignment at the top of a file gives, or None where it does something else too."""
+    names = []
+    for target in statement.targets if isinstance(statement, ast.Assign) else [None]:
+        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            if not isinstance(part, ast.Name):
+                return None
+            names.append(part.id)
+    return names
+
+
+def of_inputs_alone(tree):
+    """ids of all expressions of a file that no model can depend on: those in get_inputs, and in assignments of names that only
+    get_inputs and other such assignments read."""
+    statements = [(statement, names_read(statement)) for statement in tree.body]
+    statements = [pair for pair in statements if not (isinstance(pair[0], ast.If) and names_read(pair[0].test) == MAIN)]
+    if any(read & EVERYTHING for _, read in statements) or any("get_inputs" in read for _, read in statements):
+        return set()
+    givers = {id(statement) for statement, _ in statements if isinstance(statement, ast.FunctionDef) and statement.name == "get_inputs"}
+    found = True
+    while found:
+        others = set().union(*[read for statement, read in statements if id(statement) not in givers])
+        found = [statement for statement, _ in statements
+                 if id(statement) not in givers and targets_of(statement) and not others.intersection(targets_of(statement))]  # fmt: skip
+        givers.update(map(id, found))
+    return {id(node) for statement, _ in statements if id(statement) in givers for node in ast.walk(statement)}
+
+
+def state_of(model):
+    """What a model's modules hold, one after another, with the members of lists and tables: ids of them, to be compared with those of
+    later, and the objects themselves, so that no id is given twice."""
+    held = []
+    for module in model.modules():
+        values = vars(module).values()
+        held.extend(values)
+        for value in values:
+            if type(value) in HOLDERS and value:
+                held.extend(value.values() if isinstance(value, dict) else value)
+    return list(map(id, held)), held
+
+
+class ModelStore:
+    """Models by their sizes: those of one file, made without numbers."""
+
+    def __init__(self):
+        self.models = {}
+        self.states = {}
+
+    def find(self, key):
+        return self.models.get(key)
+
+    def put(self, key, model):
+        if len(self.models) >= MOST_MODELS:
+            oldest = next(iter(self.models))
+            self.states.pop(id(self.models.pop(oldest)), None)
+        self.models[key] = model
+        self.states[id(model)] = state_of(model)
+
+    def settle(self, model):
+        """After a trace: drops the model if the trace changed it."""
+        before = self.states.get(id(model))
+        if before is not None and before[0] != state_of(model)[0]:
+            self.models = {key: other for key, other in self.models.items() if other is not model}
+            self.states.pop(id(model))

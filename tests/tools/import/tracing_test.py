@@ -1,0 +1,119 @@
+"""What a trace takes over from PyTorch without asking it again: names, refused shapes, shapes of calls that were answered before, and models.
+
+    /usr/bin/python3 tracing_test.py
+"""
+
+import ast
+import os
+import sys
+
+import torch
+import torch.nn.functional as F
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "core", "tools", "import"))
+
+import early_checks  # noqa: E402
+from model_store import ModelStore, of_inputs_alone  # noqa: E402
+from recording import Recording  # noqa: E402
+from tracing import trace  # noqa: E402
+
+NAMES = ["relu", "relu", "x_1", "x", "x_1", "x", "sum", "sum", "camelCase", "ReLU6", "a.b.c", "3d", "x_01", "lambda", "device", "conv2d", "conv2d", "relu"]
+
+
+def names_are_those_of_torch_fx():
+    ours, theirs = Recording(), torch.fx.Graph()
+    for name in NAMES:
+        ours.create_node("call_function", name, (), {})
+        theirs.create_node("call_method", name, (), {})
+    assert [node.name for node in ours.nodes] == [node.name for node in theirs.nodes], [node.name for node in ours.nodes]
+
+
+def of(*shape):
+    return torch.empty(shape, device="meta")
+
+
+SHAPED = {  # name -> (function, calls of it)
+    "linear": (F.linear, [(of(3, n), of(m, 4)) for n in (3, 4, 5) for m in (1, 7)] + [(of(4), of(2, 4)), (of(5), of(2, 4))]),
+    "conv2d": (F.conv2d, [(of(2, c, h, 5), of(6, 3, k, k), None, 1, p, d, g) for c in (3, 6) for h in (1, 2, 4) for k in (1, 3) for p in (0, 1)
+                          for d in (1, 2) for g in (1, 2)]),
+    "conv1d": (F.conv1d, [(of(2, c, n), of(4, 3, 3)) for c in (2, 3) for n in (2, 3)]),
+    "max_pool2d": (F.max_pool2d, [(of(2, 3, h, 4), k, None, p) for h in (1, 2, 3) for k in (2, (3, 1)) for p in (0, 1)]),
+    "view": (torch.Tensor.view, [(of(3, 4), *wanted) for wanted in ((12,), (5, -1), (-1, 6), (2, 6), (7, 2), ((3, 2, 2),), (-1,), (0, -1))]),
+    "reshape": (torch.Tensor.reshape, [(of(3, 4), (2, wanted)) for wanted in (5, 6, -1)]),
+}  # fmt: skip
+
+
+def what_is_refused_early_pytorch_refuses():
+    refused = 0
+    for name, (function, calls) in SHAPED.items():
+        for arguments in calls:
+            problem = early_checks.problem(name, arguments, {})
+            try:
+                fits = function(*arguments).numel() > 0  # nothing is no value of a graph
+            except (RuntimeError, ValueError):
+                fits = False
+            assert not (problem and fits), (name, arguments, problem)
+            refused += problem is not None
+    assert refused > 20, refused
+    for arguments in ((), (of(3),), (of(3, 4), "same"), (None, None)):
+        assert all(early_checks.problem(name, arguments, {}) is None or name in ("view", "reshape") for name in early_checks.CHECKS)
+
+
+class Turned(torch.nn.Module):
+    def forward(self, x):
+        first, second = torch.relu(x), torch.relu(x)  # one answer for both
+        first.unsqueeze_(0)
+        return first + 1, second + 1
+
+
+def one_answer_may_stand_for_several_values():
+    answers = {}
+    for _ in range(2):
+        graph = trace(Turned(), "test", {"x": torch.empty(3, 4)}, __file__, answers=answers).graph
+        shapes = [tuple(node.meta["value"].shape) for node in graph.nodes if node.name.startswith("add")]
+        assert shapes == [(1, 3, 4), (3, 4)], shapes
+    assert answers
+
+
+FILES = {  # text of a file -> numbers in it on which no model depends
+    "n = 3\nm = 4\nclass Model:\n    size = m\ndef get_inputs():\n    return n, m, 5\n": {3, 5},
+    "n = 3\nk = n * 2\ndef get_inputs():\n    return k\nclass Model: pass\n": {3, 2},
+    "n = 3\nk = n\ndef get_inputs():\n    return k\nclass Model:\n    size = k\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\ndef get_init_inputs():\n    return get_inputs()\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\nclass Model:\n    size = globals()['n']\n": set(),
+    "n, m = 3, 4\ndef get_inputs():\n    return n\nclass Model:\n    size = m\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\nif __name__ == '__main__':\n    print(n, get_inputs())\n": {3},
+}  # fmt: skip
+
+
+def numbers_of_inputs_are_found():
+    for text, wanted in FILES.items():
+        tree = ast.parse(text)
+        alone = of_inputs_alone(tree)
+        found = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int and id(node) in alone}
+        assert found == wanted, (text, found)
+
+
+def a_changed_model_is_made_anew():
+    for change in (lambda layer: setattr(layer, "seen", 1), lambda layer: layer.list.append(2), lambda layer: layer.register_buffer("own", of(2))):
+        store, model = ModelStore(), torch.nn.Sequential(torch.nn.ReLU())
+        model[0].list = [1]
+        store.put("key", model)
+        store.settle(model)
+        assert store.find("key") is model
+        change(model[0])
+        store.settle(model)
+        assert store.find("key") is None
+
+
+def main():
+    for test in (names_are_those_of_torch_fx, what_is_refused_early_pytorch_refuses, one_answer_may_stand_for_several_values,
+                 numbers_of_inputs_are_found, a_changed_model_is_made_anew):  # fmt: skip
+        test()
+        print("ok     %s" % test.__name__.replace("_", " "))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
