@@ -132,6 +132,7 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
       memset(defined, 1, 16);
    else if (!region->defined)
       memset(defined, 1, row->bytes);
+   warp->run->undefinings += region->defined != NULL;
    for (uint32_t n = 0; region->defined && n < row->bytes; n++)
       defined[n] = region->defined[row->offset + n] == 1 ? 1 : UNDEFINED_STORE;
    for (uint32_t n = 0; block->shared_shadow && 4 * n + 4 <= row->bytes && !(row->shared & 3); n++)

@@ -216,3 +216,38 @@ void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit
       pieces(tile, address + end, tile->row - end, NULL, 0, visit, argument);
    }
 }
+
+#define CHUNK 16u      /* bytes that a swizzle keeps together */
+#define MOST_ROW 1024u /* bytes of a row: 256 elements of four; rows of longer ones go piece by piece */
+
+bool machine_tile_is_whole(const machine_tile_t *tile) {
+   const rkb_plan_map_t *map = tile->map;
+   bool whole = !map->im2col && !tile->slice && tile->bytes == tile->span && tile->row <= MOST_ROW &&
+                ((tile->shared | tile->row) & (CHUNK - 1)) == 0;
+   for (uint32_t k = 0; k < map->rank; k++) {
+      const int64_t last = (int64_t)tile->at[k] + (int64_t)(tile->count[k] - 1) * (k ? step_of(map, k) : 1);
+      whole = whole && tile->at[k] >= 0 && last >= tile->at[k] && (uint64_t)last < map->dims[k];
+   }
+   int64_t first, last;
+   return whole && row_place(tile, 0, &first) && row_place(tile, rows_of(tile) - 1, &last) &&
+          fits(tile, first + row_start(tile), tile->row) && fits(tile, last + row_start(tile), tile->row);
+}
+
+void machine_tile_read(const machine_tile_t *tile, uint8_t *shared) {
+   uint8_t row[MOST_ROW];
+   for (uint32_t n = 0; n < rows_of(tile); n++) {
+      const uint32_t address = tile->shared + n * tile->pitch;
+      int64_t offset;
+      if (!row_place(tile, n, &offset) || !fits(tile, offset + row_start(tile), tile->row))
+         continue; /* cannot be: the tile is whole */
+      machine_read_bytes(tile->region, (uint64_t)(offset + row_start(tile)), tile->row, row);
+      for (uint32_t at = 0; machine_tile_converts(tile) && at < tile->row; at += 4) {
+         uint32_t word;
+         memcpy(&word, row + at, sizeof word);
+         word = machine_tile_convert(word);
+         memcpy(row + at, &word, sizeof word);
+      }
+      for (uint32_t at = 0; at < tile->row; at += CHUNK)
+         memcpy(shared + swizzled(tile, address + at), row + at, CHUNK);
+   }
+}

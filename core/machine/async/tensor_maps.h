@@ -46,6 +46,10 @@ void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
 void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
 /* Pieces as they lie in shared memory: swizzled, at most 16 bytes each where they are. */
 void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
+/* Whether no element is outside of the tensor, and no byte of the span between rows. */
+bool machine_tile_is_whole(const machine_tile_t *tile);
+/* Reads such a tile's bytes from its region to where they lie in a block's shared memory. */
+void machine_tile_read(const machine_tile_t *tile, uint8_t *shared);
 /* What an element outside of the tensor is read as, repeated to four bytes. */
 uint32_t machine_tile_fill(const machine_tile_t *tile);
 /* A tile that is stored: the bytes of its last row that lie past the buffer. */

@@ -22,6 +22,7 @@ typedef struct operand_pieces {
    bool across;
    uint32_t lines; /* rows or columns */
    uint32_t count; /* 0: none */
+   uint64_t defined; /* all held values when the run had so many undefinings, + 1 */
    uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
 } operand_pieces_t;
 

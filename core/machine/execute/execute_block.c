@@ -365,6 +365,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->shared_taint = 0;
    memset(block->barriers, 0, block->cluster.blocks * sizeof block->barriers[0]);
    memset(block->shared_defined, 0, block->shared_bytes);
+   run->undefinings++;
    if (run->local)
       memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
    machine_grid_dependency_block(block);

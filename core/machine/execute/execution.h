@@ -311,6 +311,8 @@ typedef struct machine_run {
    bool side_by_side;
    /* Number of stores, atomic operations that changed something, released barriers, and warps that ended. */
    uint64_t changes;
+   /* Number of stores to shared memory that may have left bytes there without a value, and of begun blocks. */
+   uint64_t undefinings;
    /* log2 of the granule for which the global race records were made. */
    uint32_t record_shift;
    /* How often warps, and threads, executed each basic block of the program that runs. */

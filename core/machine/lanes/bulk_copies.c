@@ -122,6 +122,7 @@ static void to_peer(machine_warp_t *warp, const machine_instruction_t *i, uint32
       return;
    }
    memmove(block->shared + to, block->shared + from, bulk->bytes);
+   warp->run->undefinings++;
    for (uint32_t n = 0; n < bulk->bytes; n++)
       block->shared_defined[to + n] = block->shared_defined[from + n] == 1 ? 1 : UNDEFINED_STORE;
    if (block->shared_shadow)

@@ -76,6 +76,7 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
               machine_shared_place(warp, &offset, bytes, &rank)) {
       if (rank != warp->rank && !machine_peer_touched(warp, lane, rank))
          return false;
+      run->undefinings += store;
       place->offset = offset;
       place->data = block->shared + offset;
       place->defined = block->shared_defined + offset;

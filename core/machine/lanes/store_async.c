@@ -32,6 +32,7 @@ static bool write_element(machine_warp_t *warp, const machine_instruction_t *i, 
       result = apply(&how, old, result, 0);
    }
    memcpy(block->shared + to, &result, bytes);
+   warp->run->undefinings += !known;
    memset(block->shared_defined + to, known ? 1 : UNDEFINED_STORE, bytes);
    for (uint32_t n = 0; block->shared_shadow && n < bytes; n += 4)
       block->shared_shadow[(to + n) / 4] = machine_no_shadow();

@@ -84,6 +84,22 @@ static void give(void *argument, const machine_row_t *row) {
       machine_bulk_give(m->warp, m->lane, row);
 }
 
+/* Most tiles lie whole in an input: its bytes all have values, and what is read of none is the same everywhere. */
+static void take_all(moving_t *moving) {
+   const machine_tile_t *tile = moving->tile;
+   machine_warp_t *warp = moving->warp;
+   machine_block_t *block = warp->block;
+   if (tile->region->defined || block->shared_shadow || !machine_tile_is_whole(tile)) {
+      machine_tile_pieces(tile, take, moving);
+      return;
+   }
+   if (!warp->run->options.no_values)
+      machine_tile_read(tile, block->shared);
+   memset(block->shared_defined + tile->shared, 1, tile->span);
+   if (warp->taint)
+      block->shared_taint |= tile->region->taint;
+}
+
 /* Loads into the block that the tile's address names. */
 static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t address,
                  uint64_t mbarrier_address, bool reads) {
@@ -104,7 +120,7 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
    if (reads)
       machine_tile_rows(tile, note_read, moving);
    machine_copy_source_tile(warp, operation, tile);
-   machine_tile_pieces(tile, take, moving);
+   take_all(moving);
    machine_mbarrier_copied(warp, moving->lane, mbarrier, tile->bytes);
 }
 

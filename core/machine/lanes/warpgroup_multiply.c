@@ -18,7 +18,7 @@ typedef struct product { /* being executed */
    const machine_slot_t *d, *a_registers;
    uint64_t descriptor_a, descriptor_b;
    bool adds;
-   const operand_pieces_t *a, *b;
+   operand_pieces_t *a, *b;
    operand_pieces_t of_rank[2]; /* in a cluster: among the bytes of all its blocks */
 } product_t;
 
@@ -87,8 +87,8 @@ static bool check_matrix(machine_warp_t *warp, const char *name, const operand_p
 }
 
 /* The pieces of a matrix; NULL after a finding.  of_rank: where those of a block of a cluster are made. */
-static const operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor,
-                                           bool across, uint32_t lines, operand_pieces_t *of_rank) {
+static operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor, bool across,
+                                     uint32_t lines, operand_pieces_t *of_rank) {
    operand_pieces_t *kept = machine_warpgroup_matrix(warp->block, name[0] == 'b', descriptor, across, lines);
    const bool known =
       kept->count && kept->bits == descriptor && kept->across == across && kept->lines == lines;
@@ -103,6 +103,7 @@ static const operand_pieces_t *find_matrix(machine_warp_t *warp, const char *nam
    if (!warp->rank)
       return kept;
    *of_rank = *kept;
+   of_rank->defined = 0; /* in another block */
    for (uint32_t n = 0; n < of_rank->count; n++)
       of_rank->address[n] += warp->rank * warp->block->cluster.shared_span;
    return of_rank;

@@ -13,6 +13,7 @@ static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines,
    out->descriptor = machine_read_descriptor(descriptor);
    out->across = across;
    out->lines = lines;
+   out->defined = 0;
    const machine_matrix_descriptor_t d = out->descriptor;
    const uint32_t outer = across ? 16 : lines, along = across ? lines / 8 : 2;
    out->count = outer * along;
@@ -63,14 +64,18 @@ static inline bool piece_defined(const machine_block_t *block, uint32_t address)
    return ((words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101))) == 0;
 }
 
-/* Whether all of them hold values. */
-static inline bool pieces_defined(const machine_block_t *block, const operand_pieces_t *pieces) {
+/* Whether all of them hold values.  The warps of a block ask for the same ones, and those that held values do so until bytes without one are
+ * stored. */
+static inline bool pieces_defined(const machine_block_t *block, operand_pieces_t *pieces) {
    uint64_t other = 0;
+   if (pieces->defined == block->run->undefinings + 1)
+      return true;
    for (uint32_t n = 0; n < pieces->count; n++) {
       uint64_t words[2];
       memcpy(words, block->shared_defined + pieces->address[n], sizeof words);
       other |= (words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101));
    }
+   pieces->defined = other == 0 ? block->run->undefinings + 1 : 0;
    return other == 0;
 }
 
