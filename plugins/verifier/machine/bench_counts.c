@@ -138,6 +138,17 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    return status;
 }
 
+#define DEAR 20000000.0 /* thread-instructions of the counted blocks */
+
+/* Whether executing the blocks with values costs so much that it is worth looking first whether any value counts. */
+static bool is_dear(const struct bench_case *bench) {
+   double counted = 0;
+   for (uint32_t n = 0; n < bench->launch_count; n++)
+      for (int k = 0; k < RKB_CLASS_COUNT; k++)
+         counted += (double)bench->launches[n].thread_instructions[k];
+   return counted > DEAR && !bench->steered;
+}
+
 int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
    struct sample *s = &bench->sample;
    const struct verifier *me = s->verifier;
@@ -162,6 +173,7 @@ int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
       s->counts = bench;
    else if (status == RKB_OK)
       status = execute(bench, err);
+   s->dear = is_dear(bench);
    if (status == RKB_OK && bench->cut)
       say_long(s);
    if (status == RKB_OK && !bench->cut && me->config->bench_points && s->outcome->rank < RKB_MACHINE_UNKNOWN)

@@ -131,6 +131,20 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
    return status;
 }
 
+/* The blocks of a probe, without values as far as no input steers them: only where they store is asked. */
+static int execute_probe(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   own.no_values = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   const int status = execute(slice, &own, err);
+   if (status != RKB_OK)
+      return status;
+   rkb_machine_report(slice->part.machine, &report);
+   return report.finding_count || (report.control_taint | report.address_taint) ? execute(slice, options, err)
+                                                                                : RKB_OK;
+}
+
 /* Where the sample has too few blocks to tell who writes what: of each launch before, the neighbours along the axes of its first block,
  * then other ones as far as that is cheap. */
 static int probe_writers(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
@@ -161,7 +175,7 @@ static int probe_writers(struct slice *slice, const rkb_machine_options_t *optio
    more.part.machine = NULL;
    more.part.buffers = NULL;
    more.part.blocks = (struct block_sample){.launches = NULL};
-   const int status = execute(&more, options, err);
+   const int status = execute_probe(&more, options, err);
    slice->probe->part = more.part;
    s->probe = status == RKB_OK ? &slice->probe->part : NULL;
    return status;
@@ -430,12 +444,11 @@ void sample_probe_free(struct sample *s, struct probe *probe) {
    free(probe);
 }
 
-int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
-   struct probe *probe = sample_probe_new(s);
-   int status = probe ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+int sample_judge_slices(struct sample *s, struct probe *probe, const rkb_machine_options_t *options,
+                        rkb_error_t *err) {
+   int status = RKB_OK;
    for (uint32_t n = s->plan->launch_count; n-- > 0 && status == RKB_OK;)
       if (options->sample && s->outcome->rank < RKB_MACHINE_UNKNOWN && sample_has_unjudged(s, n))
          status = judge_launch(s, n, probe, options, err);
-   sample_probe_free(s, probe);
    return status;
 }

@@ -106,10 +106,62 @@ int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_e
    return RKB_OK;
 }
 
+/* Whether each launch that writes an output reads what launches before it write. */
+static bool outputs_depend(const struct sample *s) {
+   uint64_t before = 0;
+   bool all = true;
+   for (uint32_t n = 0; n < s->plan->launch_count; n++) {
+      bool writes = false, reads = false;
+      for (uint32_t b = 0; b < s->plan->buffer_count; b++) {
+         const uint64_t bit = UINT64_C(1) << (b < 63 ? b : 63);
+         writes |= sample_is_output(&s->plan->buffers[b]) && (s->stores[n] & bit);
+         reads |= (before & bit) && plan_takes(&s->plan->launches[n], b);
+      }
+      all &= !writes || reads;
+      before |= s->stores[n];
+   }
+   for (uint32_t b = 0; b < s->plan->buffer_count; b++)
+      all &= !sample_is_output(&s->plan->buffers[b]) || !sample_holds_values(s, b);
+   return all;
+}
+
+/* Dear blocks of a chain of launches mostly leave no final value, and then their values are compared with nothing.  So they are executed without
+ * values first.  *enough: that says all that a run with values would say, as in value_free.c; else the buffers are as before. */
+static int execute_steps(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                         rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   own.no_values = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
+   *enough = status == RKB_OK && !report.finding_count && !(report.control_taint | report.address_taint) &&
+             !sample_has_final(s);
+   if (*enough)
+      sample_spend(s, report.work);
+   if (status != RKB_OK || *enough)
+      return status;
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   return sample_make_buffers(s, false, &s->buffers, err);
+}
+
+/* The sampled blocks. */
+static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   bool enough = false;
+   int status = RKB_OK;
+   if (s->counts)
+      return sample_execute_counting(s, options, err);
+   if (s->dear && !s->lone && outputs_depend(s))
+      status = execute_steps(s, options, &enough, err);
+   return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;
+}
+
 /* The sample, or all blocks where they are few and what the sample leaves says nothing without the others. */
 static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
-   int status = s->counts ? sample_execute_counting(s, options, err) : sample_execute(s, options, err);
+   int status = execute_sample(s, options, err);
    if (status != RKB_OK)
       return status;
    rkb_machine_report(s->machine, &report);
@@ -214,6 +266,17 @@ static bool says_nothing(const struct sample *s) {
           s->family != s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
 }
 
+/* What depends on blocks that were not sampled.  Launches by themselves go by what a probe of the slices showed. */
+static int follow_back(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
+   struct probe *probe = sample_probe_new(s);
+   int status = probe ? sample_judge_slices(s, probe, options, err)
+                      : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
+   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = sample_judge_links(s, options, err);
+   sample_probe_free(s, probe);
+   return status;
+}
+
 static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
    bool judged;
@@ -225,9 +288,7 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    if (status == RKB_OK && s->judged)
       sample_describe(s, &report);
    if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN && !s->lone)
-      status = sample_judge_slices(s, options, err);
-   if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN && !s->lone)
-      status = sample_judge_links(s, options, err);
+      status = follow_back(s, options, err);
    if (status == RKB_OK && (s->judged || s->linked))
       s->outcome->bench_judged++;
    s->outcome->bench_linked += s->linked;

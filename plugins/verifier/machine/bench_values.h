@@ -52,6 +52,7 @@ struct sample {
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
    bool shares;           /* parts of it may be executed on other threads: it is no part itself */
+   bool dear;  /* its counted blocks took much, and no input steered the kernels at the check cases */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
@@ -106,19 +107,26 @@ void sample_spend(struct sample *s, uint64_t work);
 int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 /* judged_elements.c: judges elements of what the executed blocks wrote. */
 int sample_judge_elements(struct sample *s, rkb_error_t *err);
+/* Whether the buffer holds values before the plan runs: it is changed in place, filled, or given. */
+bool sample_holds_values(const struct sample *s, uint32_t buffer);
+/* Whether anything that the executed blocks left in an output is final. */
+bool sample_has_final(const struct sample *s);
 /* Marks for s->blocks; free them also after a failure. */
 int sample_make_marks(struct sample *s, rkb_error_t *err);
 void sample_free_marks(struct sample *s);
 
-/* bench_slice.c: judges outputs of which the sample left nothing final: executes, of the launches before, the blocks that write what some
- * block reads, as far as those are few. */
-int sample_judge_slices(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* bench_slice.c: further blocks whose stores tell who writes what: executed when they are first needed. */
+struct probe;
+struct probe *sample_probe_new(const struct sample *s);
+void sample_probe_free(struct sample *s, struct probe *probe);
+
+/* Judges outputs of which the sample left nothing final: executes, of the launches before, the blocks that write what some block reads, as far as
+ * those are few.  What the probe shows holds for s until the probe is freed. */
+int sample_judge_slices(struct sample *s, struct probe *probe, const rkb_machine_options_t *options,
+                        rkb_error_t *err);
 
 /* One launch of them, into s; *failed: nothing could be judged, for want of what *why says.  most_work: thread-instructions of one execution.
  * s->target: by itself; then only what is not given is followed back. */
-struct probe; /* further blocks whose stores tell who writes what: executed when they are first needed */
-struct probe *sample_probe_new(const struct sample *s);
-void sample_probe_free(struct sample *s, struct probe *probe);
 int sample_judge_slice(struct sample *whole, struct sample *part, uint32_t launch, struct probe *probe, uint64_t most_work,
                        const rkb_machine_options_t *options, const char **why, rkb_error_t *err);
 

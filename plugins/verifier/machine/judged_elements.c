@@ -35,8 +35,7 @@ static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
    }
 }
 
-/* Tensors that are changed in place, what is filled before the plan runs, and intermediates that are given. */
-static bool holds_values(const struct sample *s, uint32_t number) {
+bool sample_holds_values(const struct sample *s, uint32_t number) {
    const rkb_plan_buffer_t *buffer = &s->plan->buffers[number];
    return sample_is_given(s, number) || buffer->role == RKB_INOUT ||
           (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
@@ -138,7 +137,7 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    s->output = buffer;
    s->width = (uint32_t)(b->bytes / b->elements);
    s->written_count = 0;
-   rkb_machine_written(s->machine, buffer, holds_values(s, buffer) ? remember_changed : remember, s);
+   rkb_machine_written(s->machine, buffer, sample_holds_values(s, buffer) ? remember_changed : remember, s);
    const uint64_t final = s->written_count;
    uint64_t all, count = (uint64_t)s->verifier->config->bench_points;
    bool refused = false;
@@ -167,6 +166,19 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
 
 bool sample_is_output(const rkb_plan_buffer_t *buffer) {
    return (buffer->role == RKB_OUT || buffer->role == RKB_INOUT) && buffer->elements;
+}
+
+static void note_bytes(void *argument, uint64_t first, uint64_t bytes) {
+   (void)first;
+   *(bool *)argument |= bytes != 0;
+}
+
+bool sample_has_final(const struct sample *s) {
+   bool any = false;
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (sample_is_output(&s->plan->buffers[n]))
+         rkb_machine_written(s->machine, n, note_bytes, &any);
+   return any;
 }
 
 /* Whether elements of the buffer are judged: of an output; of a launch that is judged by itself, also what holds an intermediate then. */
