@@ -146,7 +146,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->finding_count = 0;
    run->kept_count = 0;
    run->stop = run->out_of_memory = false;
-   run->executed = run->burden = 0;
+   run->executed = run->burden = run->products = 0;
    run->budget = run->options.thread_instructions;
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};

@@ -282,6 +282,7 @@ typedef struct machine_run {
    /* Of this run: work that costs more than its thread-instructions say, expressed in thread-instructions
     * (machine.h). */
    uint64_t burden;
+   uint64_t products;   /* of this run: multiply-adds of matrix instructions */
    uint64_t hang_limit; /* most instructions of one warp */
    /* By launch: the inputs that reached its control and addresses in runs with taint. */
    uint64_t *deciding;
@@ -595,6 +596,17 @@ void machine_shadow_take_v3(machine_warp_t *warp, uint32_t offset, uint32_t numb
 static inline void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, uint32_t number) {
    if (warp->valid[number] != FULL_MASK)
       (warp->run->isa ? machine_shadow_take_v3 : machine_shadow_take_portable)(warp, offset, number);
+}
+
+/* Multiply-adds of matrix instructions that a run has for their thread-instructions alone, about as many as blocks of fast kernels take; and how
+ * many of the others are as much work as one thread-instruction (docs/decisions/work.md). */
+#define MACHINE_FREE_PRODUCTS (UINT64_C(1) << 28)
+#define MACHINE_PRODUCTS_OF_WORK 8u
+
+static inline void machine_count_products(machine_run_t *run, uint64_t products) {
+   run->products += products;
+   if (run->products > MACHINE_FREE_PRODUCTS)
+      run->burden += products / MACHINE_PRODUCTS_OF_WORK;
 }
 
 #endif

@@ -183,6 +183,7 @@ static void multiply_tile(const machine_tensor_product_t *p, uint32_t row_tile, 
       take_rows(p, row_tile, &step, &a);
       take_columns(p, column_tile, &step, &b);
       SUM(&tensor->rule, rows, step.terms, &a, &b, halves, sum);
+      machine_count_products(p->warp->run, (uint64_t)rows * TENSOR_COLUMNS * step.terms);
       if (wide) {
          doubles_of_rows(p, row_tile, &step, &a, da);
          doubles_of_columns(p, column_tile, &step, &b, db);

@@ -66,6 +66,7 @@ void MACHINE_PASTE2(machine_multiply_doubles, MACHINE_ISA)(const machine_tensor_
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
    double sum[TILE];
+   machine_count_products(p->warp->run, (uint64_t)8 * tensor->halves * TENSOR_COLUMNS * tensor->k);
    for (uint32_t half = 0; half < tensor->halves; half++) {
       const machine_slot_t *pair = pair_of(tensor, p->c, 0, 0, half);
       weave_doubles(LANES_OF(double, pair[0].offset), LANES_OF(double, pair[1].offset),
@@ -109,6 +110,7 @@ static void multiply_whole_tile(const machine_tensor_product_t *p, uint32_t row_
    const bool bytes = !tensor->bits && tensor->per_word == 4, signed_a = tensor->type[TENSOR_A] == TENSOR_S8,
               signed_b = tensor->type[TENSOR_B] == TENSOR_S8;
    take_sums(p, row_tile, column_tile, sum);
+   machine_count_products(p->warp->run, (uint64_t)8 * tensor->halves * TENSOR_COLUMNS * tensor->k);
    for (uint32_t row = 0; row < 8u * tensor->halves; row++)
       for (uint32_t column = 0; column < TENSOR_COLUMNS; column++) {
          uint32_t *at = &sum[row * TENSOR_COLUMNS + column];

@@ -499,6 +499,8 @@ OP(warpgroup_multiply) {
    if (!defined)
       carry_definedness(&p);
    const bool unasked = warp->run->options.no_values || (!defined && none_defined(&p));
+   if (!unasked)
+      machine_count_products(warp->run, (uint64_t)WARP_ROWS * p.form->n * p.form->k);
    if (p.form->type_d == TENSOR_S32 && !unasked)
       multiply_integers(&p);
    else if (!unasked)

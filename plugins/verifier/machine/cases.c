@@ -295,7 +295,7 @@ static int add_smaller(struct work *work, rkb_error_t *err) {
       rkb_case_t *the_case = work->drawn[work->drawn_count++];
       if (work->count == 2 * MOST_CASES)
          continue;
-      add_part(work, the_case, NULL, DRAWN_BUDGET);
+      add_part(work, the_case, NULL, DEAR_BUDGET);
       work->parts[work->count - 1].once = true;
    }
    return status;
