@@ -1,6 +1,7 @@
 /* Conditions of kernels that shapes decide, as features of the shapes (shape_conditions.h). */
 #include "shape_conditions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WEIGHT_OF_TWO 16u /* decided one after the other */
@@ -22,6 +23,12 @@ static void take_condition(void *argument, uint32_t number, bool outcome) {
    c->before = mixed(UINT64_C(7) << 56 | decided);
 }
 
+static void take_change(void *argument, uint64_t constant) {
+   struct shape_conditions *c = argument;
+   c->found +=
+      WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(9) << 56 ^ constant), c->note);
+}
+
 int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case, bool note, uint32_t *news,
                          rkb_error_t *err) {
    const struct verifier *me = c->verifier;
@@ -36,6 +43,7 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
    c->note = note;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
+      plan_constants_take(c->constants, the_case, launch, c->learns, take_change, c);
       if (launch->kernel >= MOST_KERNELS)
          continue;
       if (!c->kernels[launch->kernel])
@@ -56,15 +64,21 @@ int shape_conditions_open(struct shape_conditions *c, const struct verifier *ver
    const rkb_case_t *the_case;
    uint32_t news;
    int status = RKB_OK;
-   *c = (struct shape_conditions){.verifier = verifier, .candidate = candidate, .features = features};
+   *c = (struct shape_conditions){
+      .verifier = verifier, .candidate = candidate, .features = features, .learns = true};
+   c->constants = calloc(1, sizeof *c->constants);
+   if (!c->constants)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what plans keep constant");
    for (uint32_t n = 0;
         status == RKB_OK && (the_case = verifier->task->case_at(verifier->host, RKB_CASE_CHECK, n)) != NULL;
         n++)
       status = shape_conditions_new(c, the_case, true, &news, err);
+   c->learns = false;
    return status;
 }
 
 void shape_conditions_close(struct shape_conditions *c) {
    for (uint32_t n = 0; n < MOST_KERNELS; n++)
       rkb_machine_conditions_free(c->kernels[n]);
+   free(c->constants);
 }

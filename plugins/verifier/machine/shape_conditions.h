@@ -2,6 +2,7 @@
 #ifndef MACHINE_SHAPE_CONDITIONS_H
 #define MACHINE_SHAPE_CONDITIONS_H
 
+#include "plan_constants.h"
 #include "shape_features.h"
 
 #define MOST_KERNELS 64u
@@ -13,6 +14,8 @@ struct shape_conditions {
    const struct candidate *candidate;
    rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build; NULL: not asked for yet, or it has none */
    struct shape_features *features;
+   struct plan_constants *constants; /* owned */
+   bool learns;                      /* the check cases are being looked at */
    uint32_t kernel, found;
    uint64_t before; /* the condition decided last, and how */
    bool note;

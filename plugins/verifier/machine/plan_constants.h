@@ -1,0 +1,24 @@
+/* What a candidate's plans keep constant over the check cases.  One thread. */
+#ifndef MACHINE_PLAN_CONSTANTS_H
+#define MACHINE_PLAN_CONSTANTS_H
+
+#include "verifier.h"
+
+#define PLAN_CONSTANTS 4096u
+
+struct plan_constant {
+   uint64_t key, value; /* key 0: free */
+   uint32_t shapes;
+   bool varies;
+};
+
+struct plan_constants {
+   struct plan_constant places[PLAN_CONSTANTS]; /* a hash table */
+};
+
+/* learn: this is a check case.  Otherwise changed hears of each constant that is another here. */
+void plan_constants_take(struct plan_constants *constants, const rkb_case_t *the_case,
+                         const rkb_plan_launch_t *launch, bool learn,
+                         void (*changed)(void *argument, uint64_t constant), void *argument);
+
+#endif
