@@ -58,7 +58,7 @@ typedef struct rkb_machine_options {
    bool counts_only;
    bool requests; /* count sectors and bank conflicts, which costs more than executing what makes them */
    /* The caller wants to know what the kernels do, but not with which values: inputs are not fetched,
-    * matrices are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
+    * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
    bool decisions; /* note what blocks decide: decisions.h */

@@ -121,8 +121,8 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
-   if (warp->run->options.no_values)
-      ;
+   if (warp->run->options.no_values && region->taint)
+      ; /* whoever reads it is known to */
    else if (row->bytes == 16 &&
             !region->places) /* a swizzle does not split it, so nearly every piece of a tile is one */
       memcpy(block->shared + row->shared, region->data + row->offset, 16);

@@ -291,14 +291,20 @@ static void carry_definedness(const machine_tensor_product_t *p) {
       warp->defined[p->d[n].number] = defined[n];
 }
 
-static void carry(const machine_tensor_product_t *p, bool defined) {
+static uint64_t taint_of(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
-   machine_warp_t *warp = p->warp;
+   const machine_warp_t *warp = p->warp;
    uint64_t taint = 0;
    const uint32_t sources =
       tensor->registers[TENSOR_A] + tensor->registers[TENSOR_B] + tensor->registers[TENSOR_C];
    for (uint32_t n = 0; warp->taint && n < sources; n++)
       taint |= warp->taint[p->a[n].number];
+   return taint;
+}
+
+static void carry(const machine_tensor_product_t *p, uint64_t taint, bool defined) {
+   const machine_tensor_t *tensor = p->tensor;
+   machine_warp_t *warp = p->warp;
    const bool doubles = tensor->type[TENSOR_D] == TENSOR_F32 && !tensor->quads;
    for (uint32_t n = 0; n < tensor->registers[TENSOR_D]; n++) {
       if (defined)
@@ -343,7 +349,9 @@ OP(mma) {
          warp->defined[p.d[n].number] = 0;
    else if (!defined)
       carry_definedness(&p);
-   if (warp->run->options.no_values || (!defined && none_defined(&p)))
+   /* A product of constants is computed all the same: no taint tells of it where it decides something. */
+   const uint64_t taint = taint_of(&p);
+   if ((warp->run->options.no_values && taint) || (!defined && none_defined(&p)))
       ; /* what is there is as good as any */
    else if (tensor->quads)
       MACHINE_PASTE2(machine_multiply_quads, MACHINE_ISA)(&p);
@@ -353,5 +361,5 @@ OP(mma) {
       MACHINE_PASTE2(machine_multiply_integers, MACHINE_ISA)(&p);
    else
       multiply_floats(&p);
-   carry(&p, defined);
+   carry(&p, taint, defined);
 }

@@ -440,13 +440,18 @@ static bool none_defined(const product_t *p) {
    return !defined;
 }
 
-static void carry(const product_t *p, bool defined) {
-   machine_warp_t *warp = p->warp;
+static uint64_t taint_of(const product_t *p) {
+   const machine_warp_t *warp = p->warp;
    uint64_t taint = warp->block->shared_taint;
    for (uint32_t n = 0; warp->taint && n < p->form->results && p->adds; n++)
       taint |= warp->taint[p->d[n].number];
    for (uint32_t n = 0; warp->taint && p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       taint |= warp->taint[p->a_registers[n].number];
+   return taint;
+}
+
+static void carry(const product_t *p, uint64_t taint, bool defined) {
+   machine_warp_t *warp = p->warp;
    for (uint32_t n = 0; n < p->form->results; n++) {
       if (defined)
          warp->defined[p->d[n].number] = FULL_MASK;
@@ -498,14 +503,16 @@ OP(warpgroup_multiply) {
    const bool defined = repeats || all_defined(&p);
    if (!defined)
       carry_definedness(&p);
-   const bool unasked = warp->run->options.no_values || (!defined && none_defined(&p));
+   /* A product of constants is computed all the same: no taint tells of it where it decides something. */
+   const uint64_t taint = taint_of(&p);
+   const bool unasked = (warp->run->options.no_values && taint) || (!defined && none_defined(&p));
    if (!unasked)
       machine_count_products(warp->run, (uint64_t)WARP_ROWS * p.form->n * p.form->k);
    if (p.form->type_d == TENSOR_S32 && !unasked)
       multiply_integers(&p);
    else if (!unasked)
       multiply_floats(&p);
-   carry(&p, defined);
+   carry(&p, taint, defined);
 }
 
 OP(warpgroup_fence) {

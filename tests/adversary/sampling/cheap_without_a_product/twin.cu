@@ -1,0 +1,46 @@
+/* rkb-kernel: 1
+task: softmax
+direction: forward
+launches:
+  - kernel: softmax
+    grid: ceildiv(N, 2)
+    block: 256
+    args: x, y, N, D, 0
+  - kernel: softmax
+    grid: ceildiv(N, 2)
+    block: 256
+    args: x, y, N, D, 1
+*/
+
+/* One block owns one row and reads it three times; one launch has the even rows, the other the odd ones. */
+__device__ float block_combine(float value, bool largest) {
+   __shared__ float shared[8];
+   for (int distance = 16; distance > 0; distance /= 2) {
+      const float other = __shfl_xor_sync(0xffffffffu, value, distance);
+      value = largest ? fmaxf(value, other) : value + other;
+   }
+   __syncthreads();
+   if (threadIdx.x % 32 == 0)
+      shared[threadIdx.x / 32] = value;
+   __syncthreads();
+   value = shared[0];
+   for (int warp = 1; warp < 8; warp++)
+      value = largest ? fmaxf(value, shared[warp]) : value + shared[warp];
+   return value;
+}
+
+__global__ void softmax(const float *x, float *y, int N, int D, int odd) {
+   if (2 * blockIdx.x + odd >= N)
+      return;
+   const float *row = x + (2ll * blockIdx.x + odd) * D;
+   float *out = y + (2ll * blockIdx.x + odd) * D;
+   float largest = -3.402823466e38f, sum = 0.0f;
+   for (int i = threadIdx.x; i < D; i += 256)
+      largest = fmaxf(largest, row[i]);
+   largest = block_combine(largest, true);
+   for (int i = threadIdx.x; i < D; i += 256)
+      sum += expf(row[i] - largest);
+   sum = block_combine(sum, false);
+   for (int i = threadIdx.x; i < D; i += 256)
+      out[i] = expf(row[i] - largest) / sum;
+}
