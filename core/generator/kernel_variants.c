@@ -8,6 +8,7 @@
 #include "generator/launch_online.h"
 #include "generator/online_nodes.h"
 #include "generator/reach.h"
+#include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 
 #define MOST_UNROLLED 11 /* most places of a window's side that are unrolled */
@@ -168,8 +169,15 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
       rkb_variant_t fewer = vector;
       if (launch->decisions[RKB_CLUSTER] > 1)
          fewer.keep /= launch->decisions[RKB_SHORTER];
-      else
-         shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER];
+      else {
+         /* Threads that have rows in shared memory keep less first: more of them hide more of what each waits
+          * for. */
+         const int64_t less = !rkb_rows_are_staged(launch)            ? 1
+                              : keep < launch->decisions[RKB_SHORTER] ? keep
+                                                                      : launch->decisions[RKB_SHORTER];
+         fewer.keep /= less;
+         shorter.decisions[RKB_THREADS] /= launch->decisions[RKB_SHORTER] / less;
+      }
       fewer.suffix = "_vector_kept_shorter";
       fewer.fewer = true;
       if (!rkb_kernel_write_variant(file, &shorter, &fewer, write, base, false, false))

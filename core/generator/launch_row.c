@@ -195,7 +195,7 @@ static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    for (uint32_t level = 0; level <= last && !trial.failed; level++)
       write_pass(&trial, &tried, levels, level, names);
    write_row_roots(&trial, &tried);
-   rkb_rows_plan_ahead(rows, &trial);
+   rkb_rows_plan_ahead(rows, writer, &trial);
    rkb_writer_tried(writer, &trial);
 }
 
@@ -276,6 +276,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_rows_write_parts(writer, &rows, "thread", names);
    else
       write_row_roots(writer, &rows);
+   if (ahead && stretches)
+      rkb_rows_end_ahead(writer, &rows);
    if (stretches)
       rkb_rows_close_stretch(writer, &rows);
    if (writer->keep_bytes > writer->shared_bytes)
@@ -285,7 +287,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .threads = d[RKB_THREADS],
       .cluster = d[RKB_CLUSTER],
       .shared = writer->keep_bytes,
-      .blocks = stretches && ahead
+      .blocks = rows.stages ? rkb_rows_staged_blocks(d[RKB_THREADS], writer->keep_bytes)
+                : stretches && ahead
                    ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS]
                                            : 1) /* 128 registers a thread: for two rows, and for the sums */
                 : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024

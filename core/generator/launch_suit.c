@@ -10,6 +10,7 @@
 #include "generator/lists.h"
 #include "generator/longer_rows.h"
 #include "generator/product.h"
+#include "generator/row_stages_start.h"
 #include "generator/stored_type.h"
 #include "generator/tensor_start.h"
 
@@ -313,6 +314,9 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= RKB_MOST_KEPT; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
+   /* A block that owns rows one after the other copies those to come while it computes. */
+   if (d[RKB_STRETCHES] && !d[RKB_SEGMENTS] && rkb_row_stages_suit(graph, target, launch, longest, shortest))
+      return;
    /* A short row has few loads on their way: those of the next one are made beside them, in registers that twice as many threads have. */
    d[RKB_PREFETCH] = d[RKB_STRETCHES] && d[RKB_KEEP] && shortest <= MOST_AHEAD * (double)d[RKB_VECTOR];
    if (d[RKB_PREFETCH] && 2 * d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && d[RKB_THREADS] <= 256) {

@@ -24,6 +24,8 @@ typedef struct rkb_rows {
    uint32_t keep;             /* loads of a row that stay in registers; 0: none, and the loop has no limit */
    struct rkb_kept ahead[8];  /* what is loaded before any pass (rows_ahead.h) */
    uint32_t ahead_count;
+   /* Rows of the block that lie in shared memory at once, and the bytes of one; 0: each thread has what it keeps in registers. */
+   int64_t stages, stage_bytes;
 } rkb_rows_t;
 
 /* How many rows the launch has, and the elements of one. */

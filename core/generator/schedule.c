@@ -39,12 +39,12 @@ static const struct {
    int64_t values[12];
 } table[RKB_DECISIONS] = {
    [RKB_THREADS] = {"threads",
-                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_SCAN | 1u << RKB_MAP_RANK |
-                       1u << RKB_MAP_LINK,
+                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_SCAN |
+                       1u << RKB_MAP_RANK | 1u << RKB_MAP_LINK,
                     {64, 128, 256, 512, 1024, -1}},
    [RKB_VECTOR] = {"vector",
-                   1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE | 1u << RKB_MAP_SCAN | 1u << RKB_MAP_LINK |
-                      1u << RKB_MAP_ONLINE | 1u << RKB_MAP_RANK,
+                   1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE | 1u << RKB_MAP_SCAN |
+                      1u << RKB_MAP_LINK | 1u << RKB_MAP_ONLINE | 1u << RKB_MAP_RANK,
                    {1, 2, 4, 8, -1}},
    [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW | 1u << RKB_MAP_RANK, {1, 2, 4, 8, -1}},
    [RKB_SPLIT] = {"split",
@@ -56,13 +56,19 @@ static const struct {
    [RKB_THREAD_M] = {"thread_m", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_THREAD_N] = {"thread_n", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ONLINE, {1, 2, 4, 8, 16, -1}},
    [RKB_PREFETCH] = {"prefetch", 1u << RKB_MAP_TILE | 1u << RKB_MAP_ROW, {0, 1, -1}},
-   [RKB_KEEP] = {"keep", 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR | 1u << RKB_MAP_RANK, {0, 1, 2, 4, 8, 16, 32, -1}},
+   [RKB_KEEP] = {"keep",
+                 1u << RKB_MAP_ROW | 1u << RKB_MAP_ONLINE_TENSOR | 1u << RKB_MAP_RANK,
+                 {0, 1, 2, 4, 8, 16, 32, -1}},
    [RKB_BLOCKS] = {"blocks", TILES | ONLINE, {0, 1, 2, 3, 4, -1}},
    [RKB_TENSOR] = {"tensor", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, -1}},
    [RKB_WARP_M] = {"warp_m", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
    [RKB_WARP_N] = {"warp_n", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {16, 32, 64, 128, -1}},
-   [RKB_COPY] = {"copy", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {RKB_COPY_PLAIN, RKB_COPY_ASYNC, RKB_COPY_TENSOR, -1}},
-   [RKB_STAGES] = {"stages", 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR, {1, 2, 3, 4, 5, 6, -1}},
+   [RKB_COPY] = {"copy",
+                 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR,
+                 {RKB_COPY_PLAIN, RKB_COPY_ASYNC, RKB_COPY_TENSOR, -1}},
+   [RKB_STAGES] = {"stages",
+                   1u << RKB_MAP_ROW | 1u << RKB_MAP_TENSOR | 1u << RKB_MAP_ONLINE_TENSOR,
+                   {1, 2, 3, 4, 5, 6, -1}},
    [RKB_ORDER] = {"order", 1u << RKB_MAP_TENSOR, {0, 1, 2, 4, 8, 16, -1}},
    [RKB_GROUPS] = {"groups", 1u << RKB_MAP_TENSOR, {1, 2, -1}},
    [RKB_PERSISTENT] = {"persistent", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
@@ -75,7 +81,9 @@ static const struct {
    [RKB_CHANNELS] = {"channels", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, -1}},
    [RKB_SHORTER] = {"shorter", 1u << RKB_MAP_ROW, {1, 2, 4, 8, 16, -1}},
    [RKB_SMALL] = {"small", TILES, {0, 64, 256, -1}},
-   [RKB_BESIDE] = {"beside", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES, {0, 1, -1}},
+   [RKB_BESIDE] = {"beside",
+                   1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
+                   {0, 1, -1}},
    [RKB_STRIP] = {"strip", 1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_TENSOR, {0, 4, 8, 16, -1}},
    [RKB_HELD] = {"held", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
@@ -182,6 +190,9 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_HELD && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->decisions[RKB_TENSOR] != RKB_TENSOR_PATH_TF32X3))
       return false;
    if (launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !launch->decisions[RKB_KEEP])
+      return false;
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_STAGES &&
+       !(launch->decisions[RKB_PREFETCH] && launch->decisions[RKB_KEEP] && launch->decisions[RKB_STRETCHES]))
       return false;
    if (decision == RKB_WARPS && (launch->decisions[RKB_CLUSTER] == 1 || !launch->decisions[RKB_KEEP] || launch->decisions[RKB_SPLIT] > 1))
       return false;

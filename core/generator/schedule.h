@@ -54,7 +54,8 @@ enum rkb_decision {
    RKB_WARP_N,
    RKB_COPY, /* TENSOR: how factors come to shared memory: enum rkb_copy */
    /* TENSOR: tiles of the factors in shared memory; with n of them, n - 1 are in flight while one is
-    * multiplied. */
+    * multiplied.  ROW with stretches and prefetch: rows in shared memory, in the same way; 1: the next row is
+    * in registers. */
    RKB_STAGES,
    RKB_ORDER, /* TENSOR: rows of blocks that follow each other column by column; 0: all */
    /* TENSOR with RKB_COPY_TENSOR: warpgroups that multiply, each some rows of the tile; one more warpgroup

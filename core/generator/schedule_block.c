@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/yaml.h"
+#include "generator/stretches.h"
 
 /* Decisions that a schedule names only where they are not their first value, because they are younger than
  * schedules that people have kept. */
@@ -25,6 +26,8 @@ static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_
 static bool is_left_out(const rkb_launch_t *launch, uint32_t decision) {
    if (launch->mapping == RKB_MAP_RANK)
       return !launch->decisions[RKB_KEEP] && decision != RKB_THREADS;
+   if (launch->mapping == RKB_MAP_ROW && decision == RKB_STAGES)
+      return !rkb_rows_are_staged(launch);
    return launch->mapping == RKB_MAP_ROW && decision == RKB_PREFETCH && !(launch->decisions[decision] && launch->decisions[RKB_KEEP]);
 }
 

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+#define MOST_STAGED 528 /* stretches, the most that a launch may have: four blocks a multiprocessor */
+
+bool rkb_rows_are_staged(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return launch->mapping == RKB_MAP_ROW && d[RKB_STAGES] > 1 && d[RKB_PREFETCH] && d[RKB_KEEP] &&
+          d[RKB_STRETCHES];
+}
+
 static bool is_single(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
 }
@@ -30,7 +38,11 @@ bool rkb_launch_has_stretch_sums(const rkb_graph_t *graph, const rkb_launch_t *l
 
 int64_t rkb_stretches_most(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
-   return launch->mapping == RKB_MAP_ROW && d[RKB_STRETCHES] && d[RKB_KEEP] ? d[RKB_SHORTER] : 1;
+   if (launch->mapping != RKB_MAP_ROW || !d[RKB_STRETCHES] || !d[RKB_KEEP])
+      return 1;
+   return rkb_rows_are_staged(launch) && d[RKB_SHORTER] * d[RKB_STRETCHES] > MOST_STAGED
+             ? MOST_STAGED / d[RKB_STRETCHES]
+             : d[RKB_SHORTER];
 }
 
 uint32_t rkb_segment_dim(const rkb_graph_t *graph, uint32_t number) {

@@ -19,6 +19,8 @@ uint32_t rkb_segment_dim(const rkb_graph_t *graph, uint32_t sum);
 bool rkb_row_hands_on(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t anchor);
 /* Whether a root is computed from such a sum: the launch that adds the stretches' parts writes it. */
 bool rkb_stretch_ends(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t root);
+/* Whether the rows to come lie in shared memory. */
+bool rkb_rows_are_staged(const rkb_launch_t *launch);
 /* How many times as many blocks own the rows that fewer threads keep: a multiprocessor has room for them. */
 int64_t rkb_stretches_most(const rkb_launch_t *launch);
 

@@ -38,9 +38,10 @@ const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *te
    }
 }
 
-static const char *kept_element(rkb_writer_t *writer, const char *array) {
-   return writer->keep_threads ? rkb_arena_format(writer->arena, "%s[%s * %lld]", array, writer->keep_item, (long long)writer->keep_threads)
-                               : rkb_arena_format(writer->arena, "%s[%s]", array, writer->keep_item);
+static const char *kept_element(rkb_writer_t *writer, const char *array, int64_t threads) {
+   return threads
+             ? rkb_arena_format(writer->arena, "%s[%s * %lld]", array, writer->keep_item, (long long)threads)
+             : rkb_arena_format(writer->arena, "%s[%s]", array, writer->keep_item);
 }
 
 /* Returns the text of a load that an earlier pass keeps.  NULL: there is none, or this one may not be kept. */
@@ -52,9 +53,14 @@ static const char *kept_text(rkb_writer_t *writer, const char *buffer, const rkb
       if (strcmp(kept->buffer, buffer) == 0 &&
           rkb_index_replace(&writer->indices, element, writer->keep_variable, kept->variable) ==
              kept->element)
-         return kept_element(writer, kept->array);
+         return kept_element(writer, kept->array, kept->threads);
    }
    return NULL;
+}
+
+const char *rkb_kept_address(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element) {
+   const char *buffer = rkb_writer_buffer(writer, kept->buffer, kept->dtype, false);
+   return rkb_arena_format(writer->arena, "%s + %s", buffer, rkb_writer_index(writer, element));
 }
 
 const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element) {
@@ -72,7 +78,7 @@ static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const
       return;
    const uint32_t inner = writer->depth;
    const char *array = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_kept", buffer));
-   rkb_write(writer, "%s = %s;", kept_element(writer, array), name);
+   rkb_write(writer, "%s = %s;", kept_element(writer, array, writer->keep_threads), name);
    writer->depth = 0;
    if (writer->keep_threads) {
       if (!writer->keep_memory) {
@@ -87,7 +93,8 @@ static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const
    bool guarded = false;
    for (uint32_t b = writer->keep_depth + 1; b <= inner; b++)
       guarded |= writer->blocks[b].guard;
-   writer->kept[writer->kept_count++] = (struct rkb_kept){buffer, array, type, dtype, guarded, element, writer->keep_variable};
+   writer->kept[writer->kept_count++] = (struct rkb_kept){
+      buffer, array, type, dtype, guarded, writer->keep_threads, element, writer->keep_variable};
 }
 
 /* Returns the condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ

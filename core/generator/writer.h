@@ -96,6 +96,7 @@ typedef struct rkb_writer {
       const char *buffer, *array, *type;
       uint32_t dtype;
       bool guarded;                          /* it is loaded under a condition of its own */
+      int64_t threads; /* of the block in whose shared memory it lies; 0: it lies in registers */
       const rkb_index_t *element, *variable; /* in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
@@ -194,6 +195,8 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
 const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *text);
 /* The text of a load, at this element, of what a thread keeps. */
 const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
+/* The text of its address in memory. */
+const char *rkb_kept_address(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
 /* Stores a value (text) at an element number of a buffer. */
 void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
                      const char *value);

@@ -93,7 +93,7 @@ static void take_all(moving_t *moving) {
       machine_tile_pieces(tile, take, moving);
       return;
    }
-   if (!warp->run->options.no_values)
+   if (!warp->run->options.no_values || !tile->region->taint)
       machine_tile_read(tile, block->shared);
    memset(block->shared_defined + tile->shared, 1, tile->span);
    if (warp->taint)
