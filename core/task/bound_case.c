@@ -51,17 +51,21 @@ static bool evaluate_lets(rkb_bound_t *bound, rkb_problems_t *problems) {
    return true;
 }
 
-bool rkb_bound_allowed(rkb_bound_t *bound) {
+/* The first require: condition that the shape does not satisfy, as it is written; NULL: it satisfies all. */
+static const char *unsatisfied(rkb_bound_t *bound) {
    for (uint32_t i = 0; i < bound->definition->require_count; i++) {
       rkb_value_t value;
       char message[256];
       if (rkb_expression_evaluate(bound->definition->require[i], rkb_bound_lookup, bound, &value, message,
-                                  sizeof message) != RKB_FAULT_NONE)
-         return false;
-      if (value.is_real ? value.real == 0 : value.integer == 0)
-         return false;
+                                  sizeof message) != RKB_FAULT_NONE ||
+          (value.is_real ? value.real == 0 : value.integer == 0))
+         return rkb_expression_text(bound->definition->require[i]);
    }
-   return true;
+   return NULL;
+}
+
+bool rkb_bound_allowed(rkb_bound_t *bound) {
+   return !unsatisfied(bound);
 }
 
 static bool bind_shape(rkb_bound_t *bound, const rkb_tensor_definition_t *tensor, rkb_shape_t *shape,
@@ -311,8 +315,12 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
    bind_names(bound, dims, attributes);
    if (!evaluate_lets(bound, problems))
       goto failed;
-   if (!rkb_bound_allowed(bound)) {
-      rkb_problem(problems, place, "case %s does not satisfy a require: condition", name);
+   const char *condition = unsatisfied(bound);
+   if (condition) {
+      rkb_problem(
+         problems, place,
+         "case %s does not satisfy '%s', a condition under require:; give it other dims, or change the condition",
+         name, condition);
       goto failed;
    }
    if (!(backward ? add_backward : add_forward)(bound, tensors, setting, problems))
