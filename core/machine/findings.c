@@ -104,6 +104,7 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
 }
 
 static rkb_machine_finding_t *add(machine_run_t *run, const rkb_machine_finding_t *finding) {
+   run->found[finding->launch]++;
    for (uint32_t n = 0; n < run->finding_count; n++) {
       rkb_machine_finding_t *known = &run->findings[n];
       if (known->launch == finding->launch && known->ptx_line == finding->ptx_line &&
@@ -289,4 +290,8 @@ char *rkb_machine_finding_text(const rkb_machine_finding_t *finding) {
       return NULL;
    }
    return text;
+}
+
+bool rkb_machine_found(const rkb_machine_t *machine, uint32_t launch) {
+   return machine->run.found[launch] != 0;
 }

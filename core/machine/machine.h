@@ -227,6 +227,9 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);
 
+/* Whether the last run found anything in the launch: the report lists the first findings of a run alone, and a network has hundreds of launches. */
+bool rkb_machine_found(const rkb_machine_t *machine, uint32_t launch);
+
 /* For a run that fetched: the bytes of a buffer that a block wrote, from low up to high, and how many words
  * of 4 bytes.  place: the block's number in the launch's sample.  False where it wrote nothing. */
 typedef struct rkb_machine_extent {

@@ -67,12 +67,13 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
    run->counters = calloc(2 * (size_t)plan->launch_count + 1, sizeof *run->counters);
    run->counted = run->counters && run->options.counted ? run->counters + plan->launch_count : NULL;
+   run->found = calloc(plan->launch_count + 1, sizeof *run->found);
    run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
    run->apart = calloc(plan->launch_count + 1, sizeof *run->apart);
    run->stored = calloc(plan->launch_count + 1, sizeof *run->stored);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !run->counters || !run->deciding || !run->apart || !run->stored ||
-       !machine_lay_out(run))
+   if (!run->findings || !run->programs || !run->counters || !run->found || !run->deciding || !run->apart ||
+       !run->stored || !machine_lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
@@ -101,6 +102,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_regions_free(run);
    free(run->programs);
    free(run->counters);
+   free(run->found);
    free(run->deciding);
    free(run->apart);
    free(run->stored);
@@ -151,6 +153,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
    memset(run->counters, 0, 2 * (size_t)run->plan->launch_count * sizeof *run->counters);
+   memset(run->found, 0, run->plan->launch_count * sizeof *run->found);
    return machine_begin_buffers(run, buffers) && machine_kept_begin(run) && machine_copy_constants(run);
 }
 

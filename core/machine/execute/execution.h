@@ -284,6 +284,7 @@ typedef struct machine_run {
    uint64_t burden;
    uint64_t products;   /* of this run: multiply-adds of matrix instructions */
    uint64_t hang_limit; /* most instructions of one warp */
+   uint64_t *found;     /* by launch: how often something was found in it, listed or not */
    /* By launch: the inputs that reached its control and addresses in runs with taint. */
    uint64_t *deciding;
    /* By launch: recording was refused, so the launch is executed on every set of buffers. */

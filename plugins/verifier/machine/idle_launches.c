@@ -13,19 +13,12 @@ static uint64_t known_stores(const struct sample *s, uint32_t launch) {
    return 0;
 }
 
-static bool lacked_values(const rkb_machine_report_t *report, uint32_t launch) {
-   for (uint32_t n = 0; n < report->finding_count; n++)
-      if (report->findings[n].launch == launch)
-         return true;
-   return false;
-}
-
-/* How many blocks of the launch came to their ends and stored nothing; 0: some block stored, or may yet have stored. */
-static uint64_t idle_blocks(const struct sample *s, const rkb_machine_report_t *report,
-                            const rkb_launch_counters_t *c) {
+/* How many blocks of the launch came to their ends and stored nothing; 0: some block stored, or may yet have stored, as one that found no value
+ * where it read. */
+static uint64_t idle_blocks(const struct sample *s, const rkb_launch_counters_t *c) {
    const struct glanced *glanced = s->glanced ? &s->glanced[c->launch] : NULL;
    rkb_machine_extent_t extent;
-   if (lacked_values(report, c->launch) || (glanced && glanced->idle < glanced->count))
+   if (rkb_machine_found(s->machine, c->launch) || (glanced && glanced->idle < glanced->count))
       return 0;
    for (uint32_t place = 0; place < s->blocks.launches[c->launch].count && place < c->executed; place++)
       for (uint32_t n = 0; n < s->plan->buffer_count; n++)
@@ -39,7 +32,7 @@ void idle_launches_judge(const struct sample *s) {
    rkb_machine_report(s->machine, &report);
    for (uint32_t n = 0; report.sampled && n < report.launch_count && s->outcome->rank == 0; n++) {
       const rkb_launch_counters_t *c = &report.launches[n];
-      const uint64_t idle = known_stores(s, c->launch) ? idle_blocks(s, &report, c) : 0;
+      const uint64_t idle = known_stores(s, c->launch) ? idle_blocks(s, c) : 0;
       const rkb_plan_launch_t *launch = &s->plan->launches[c->launch];
       if (idle >= LEAST_IDLE || (idle && idle == c->blocks))
          outcome_note(
