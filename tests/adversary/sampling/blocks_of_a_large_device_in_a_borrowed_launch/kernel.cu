@@ -3,7 +3,7 @@ task: llama_rmsnorm
 direction: backward
 let:
   rows: B * T
-  slices: min(2 * multiprocessors, rows)
+  slices: min(8 * multiprocessors, rows)
 scratch:
   partial: {dtype: float32, shape: "slices, D"}
 launches:
