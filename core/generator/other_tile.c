@@ -95,10 +95,12 @@ const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, 
          when = rkb_arena_format(file->arena, "%s and %s >= %lld", when, all, (long long)terms);
       else
          when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other),
-                                 MOST_FIRST_TILES * (int)split);
-      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole. */
+                                 MOST_FIRST_TILES * (split < launch->decisions[RKB_SPLIT] ? 1 : (int)split));
+      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole.
+       * With fewer parts it suits small cases of several tiles. */
       const bool taps = file->graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT;
-      if (!suits_few(launch, other, split > launch->decisions[RKB_SPLIT] ? terms : 1))
+      if (split >= launch->decisions[RKB_SPLIT] &&
+          !suits_few(launch, other, split > launch->decisions[RKB_SPLIT] ? terms : 1))
          when = rkb_arena_format(file->arena, "(%s or %s <= %lld)", when, count_text(&writer, other),
                                  (long long)(split * (taps ? FEW_TILES_OF_TAPS : 1)));
    }
