@@ -1,8 +1,9 @@
 /* Conditions by which small cases have the launches of large ones (reach.h). */
 #include "generator/reach.h"
 
-#define LEAST_ELEMENTS 4096 /* attention's check cases are on both sides: 67 tokens have more scores */
-#define LEAST_ROW 32        /* elements: a warp has one each */
+#define LEAST_ELEMENTS                                                                                       \
+   8192              /* more than any check case of attention has scores: drawn cases are on both sides */
+#define LEAST_ROW 32 /* elements: a warp has one each */
 #define MANY_ROWS 64.0
 #define LEAST_WORK 32768 /* multiply-adds: half of the fewest up to which a way for few goes */
 
