@@ -8,23 +8,6 @@
 
 #define MOST_BLOCKS 2147483647.0 /* most blocks of a launch: CUDA's limit of grid.x */
 
-const char *rkb_kernel_shape_text(rkb_kernel_file_t *file, const rkb_node_t *from) {
-   const char *text = "1";
-   for (uint32_t d = 0; d < from->rank; d++) {
-      const rkb_size_t *size = &file->graph->sizes.list[from->shape[d]];
-      if (size->constant && size->at[0] == 1)
-         continue;
-      const char *factor =
-         strpbrk(size->text, "+-*/% ") ? rkb_arena_format(file->arena, "(%s)", size->text) : size->text;
-      text = strcmp(text, "1") == 0 ? factor : rkb_arena_format(file->arena, "%s * %s", text, factor);
-   }
-   return text;
-}
-
-const char *rkb_kernel_elements_text(rkb_kernel_file_t *file, uint32_t node) {
-   return rkb_kernel_shape_text(file, &file->graph->nodes[node]);
-}
-
 static const char *also_below(rkb_kernel_file_t *file, const char *fits, const char *elements) {
    const char *below = rkb_arena_format(file->arena, "%s < %.0f", elements, RKB_INT_MOST);
    if (fits && strstr(fits, below))

@@ -64,10 +64,6 @@ static const char *unsatisfied(rkb_bound_t *bound) {
    return NULL;
 }
 
-bool rkb_bound_allowed(rkb_bound_t *bound) {
-   return !unsatisfied(bound);
-}
-
 static bool bind_shape(rkb_bound_t *bound, const rkb_tensor_definition_t *tensor, rkb_shape_t *shape,
                        rkb_problems_t *problems) {
    *shape = (rkb_shape_t){.rank = tensor->rank};

@@ -50,8 +50,6 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
 bool rkb_bound_complete(rkb_bound_t *bound);
 void rkb_bound_free(rkb_bound_t *bound);
 bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an rkb_lookup_t */
-/* Whether the shape satisfies every require: condition. */
-bool rkb_bound_allowed(rkb_bound_t *bound);
 
 /* The least bytes that any evaluation must move: each input that reaches an output once, and each output once (input_influence.c). */
 double rkb_bound_least_bytes(const rkb_bound_t *bound);

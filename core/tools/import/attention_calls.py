@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from recording import Node
+from traced_graph import Node
 from refusal import Refused
 from signatures import bind
 

@@ -3,7 +3,7 @@
 import torch
 
 from layout_calls import number
-from recording import Node
+from traced_graph import Node
 from refusal import Refused
 from signatures import bind
 

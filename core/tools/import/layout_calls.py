@@ -2,7 +2,7 @@
 
 import torch
 
-from recording import Node
+from traced_graph import Node
 from refusal import Refused
 from signatures import bind
 

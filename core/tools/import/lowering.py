@@ -13,7 +13,7 @@ from constructor_calls import ConstructorCalls
 from einsum_calls import EinsumCalls
 from index_calls import IndexCalls
 from layout_calls import LayoutCalls, number
-from recording import Node, map_nodes
+from traced_graph import Node, map_nodes
 from recurrent_calls import RecurrentCalls
 from refusal import Refused
 from signatures import ALIASES, SIGNATURES, bind

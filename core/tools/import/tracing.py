@@ -4,7 +4,7 @@ A plain torch.fx trace knows no shapes, so models that ask for them (x.size(0), 
 Here each proxy carries a tensor of the meta device, which has a shape and a type and no data: sizes are ordinary integers,
 a large model costs nothing, and whatever depends on data has no answer and is refused with the line that asked.
 
-Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (recording.py) and the patches of nn.Module are
+Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (traced_graph.py) and the patches of nn.Module are
 its own, and what PyTorch said of a call's shapes is kept for the same call in other traces: an import makes fifty traces.
 """
 
@@ -19,7 +19,7 @@ import torch.fx
 import torch.nn as nn
 
 import early_checks
-from recording import Node, Recording
+from traced_graph import Node, Recording
 from refusal import Refused
 from user_file import MAKERS, first_line
 
