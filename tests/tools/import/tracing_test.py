@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import early_checks  # noqa: E402
 from model_store import ModelStore, of_inputs_alone  # noqa: E402
-from recording import Recording  # noqa: E402
+from traced_graph import Recording  # noqa: E402
 from tracing import trace  # noqa: E402
 
 NAMES = ["relu", "relu", "x_1", "x", "x_1", "x", "sum", "sum", "camelCase", "ReLU6", "a.b.c", "3d", "x_01", "lambda", "device", "conv2d", "conv2d", "relu"]
