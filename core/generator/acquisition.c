@@ -7,8 +7,10 @@
 #include <string.h>
 #include "base/hash.h"
 #include "base/memory.h"
+#include "generator/decisions.h"
 #include "generator/forecast.h"
 #include "generator/kernel_text.h"
+#include "generator/schedule_block.h"
 
 #define LEAST_TRIED 6u  /* fewer accepted kernels are too few to learn from */
 #define DRAWS 6000u     /* schedules that one call draws; those that belong to other slots are skipped */

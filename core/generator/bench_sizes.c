@@ -1,5 +1,5 @@
 /* Sizes, and numbers of elements, in the bench cases, by which schedules are chosen.  Pure functions. */
-#include "generator/starts.h"
+#include "generator/bench_sizes.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/decisions.h"
 #include "generator/fragments.h"
 #include "generator/kernel_text.h"
 #include "generator/long_blocks.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/bench_sizes.h"
 #include "generator/kernel_text.h"
 #include "generator/moments.h"
-#include "generator/starts.h"
 
 #define LONG_ROW 65536
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "generator/convolution_extent.h"
+#include "generator/decisions.h"
 #include "generator/tensor_start.h"
 #include "generator/warpgroup_start.h"
 

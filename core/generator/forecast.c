@@ -1,6 +1,8 @@
 /* Forecasts of times (forecast.h).  One thread a forecast. */
 #include "generator/forecast.h"
 
+#include "generator/decisions.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

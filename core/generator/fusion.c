@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/bench_sizes.h"
+#include "generator/decisions.h"
 #include "generator/kernel_text.h"
 #include "generator/online_nodes.h"
-#include "generator/starts.h"
 #include "reference/dtype.h"
 
 /* The scores (products) and statistics from which a value is made, in the graph's order. */

@@ -8,6 +8,7 @@
 #include "generator/changes.h"
 #include "generator/kernel_text.h"
 #include "generator/neighbours.h"
+#include "generator/schedule_block.h"
 #include "generator/schedule_least.h"
 
 /* What every call needs. */

@@ -1,5 +1,6 @@
 /* Launches that do not need each other share one kernel: its first blocks belong to the first launch, the
  * next ones to the second.  Each launch's text becomes a function of its block's number.  One thread a graph. */
+#include "generator/decisions.h"
 #include "generator/kernel_file.h"
 
 #include <string.h>

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "generator/decisions.h"
 #include "generator/helper_text.h"
 #include "generator/kernel_file.h"
+#include "generator/schedule_block.h"
 
 #define MANY_LAUNCHES 20u /* a manifest has at most 64 entries, and a launch up to three of them */
 

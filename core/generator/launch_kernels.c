@@ -1,5 +1,6 @@
 /* The kernels of one launch, or of launches that share a kernel: their scratch, their names, and the launches
  * before and after them.  One thread for each graph. */
+#include "generator/decisions.h"
 #include "generator/kernel_file.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* Finds the decisions that suit a launch in the bench cases, and estimates how long it takes.  Pure
  * functions; one thread for each graph. */
+#include "generator/bench_sizes.h"
+#include "generator/decisions.h"
 #include "generator/starts.h"
 
 #include <math.h>

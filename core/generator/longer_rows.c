@@ -2,6 +2,7 @@
 #include "generator/longer_rows.h"
 
 #include <string.h>
+#include "generator/decisions.h"
 #include "generator/rows.h"
 
 /* A row with more packs for each thread of a cluster is long.  With 32 rows of 128 packs, blocks of parts

@@ -3,10 +3,10 @@
 #include "generator/online_nodes.h"
 
 #include <string.h>
+#include "generator/bench_sizes.h"
 #include "generator/degree.h"
 #include "generator/index.h"
 #include "generator/online_warpgroups.h"
-#include "generator/starts.h"
 
 bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes) {
    *nodes = (rkb_online_nodes_t){0};

@@ -1,9 +1,9 @@
 /* Decisions that suit a launch over scores on tensor cores.  One thread a graph. */
 #include "generator/online_start.h"
 
+#include "generator/decisions.h"
 #include "generator/kernel_text.h"
 #include "generator/online_nodes.h"
-#include "generator/starts.h"
 #include "generator/tensor_start.h"
 
 /* The first legal entry is taken: those that were fastest over the bench cases on an H200 come first, then

@@ -2,6 +2,7 @@
 #include "generator/other_tile.h"
 
 #include "generator/convolution_extent.h"
+#include "generator/decisions.h"
 #include "generator/product_tile.h"
 #include "generator/warpgroup_start.h"
 

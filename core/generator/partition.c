@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/bench_sizes.h"
+#include "generator/decisions.h"
 #include "generator/fusion.h"
 #include "generator/kernel_text.h"
 #include "generator/moments.h"
-#include "generator/starts.h"
 #include "reference/dtype.h"
 
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {

@@ -2,8 +2,8 @@
 #include "generator/row_stages_start.h"
 
 #include <math.h>
+#include "generator/bench_sizes.h"
 #include "generator/rows_ahead.h"
-#include "generator/starts.h"
 #include "generator/stretches.h"
 
 #define MOST_STAGES 3          /* one is read while two are on their way */

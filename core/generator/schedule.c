@@ -1,6 +1,7 @@
 /* Schedules as data: the names of decisions, their values, and which launches may have them.  Pure
  * functions. */
-#include "generator/schedule.h"
+#include "generator/bench_sizes.h"
+#include "generator/decisions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #include "generator/pool_window.h"
 #include "generator/product.h"
 #include "generator/ranks.h"
-#include "generator/starts.h"
 #include "generator/stretches.h"
 #include "generator/tensor_tile.h"
 #include "generator/window_text.h"

@@ -3,8 +3,6 @@
 #ifndef RKB_GENERATOR_SCHEDULE_H
 #define RKB_GENERATOR_SCHEDULE_H
 
-#include "base/text.h"
-#include "base/yaml.h"
 #include "generator/graph.h"
 
 #define RKB_SCHEDULE_VERSION 4
@@ -120,43 +118,5 @@ typedef struct rkb_schedule {
    rkb_launch_t launches[RKB_MAX_SCHEDULE_LAUNCHES];
    uint32_t count;
 } rkb_schedule_t;
-
-const char *rkb_decision_name(uint32_t decision);
-/* The word for a value of a decision whose values have words; NULL: the value is written as a number. */
-const char *rkb_decision_word(uint32_t decision, int64_t value);
-const char *rkb_mapping_name(uint32_t mapping);
-/* Whether launches of the mapping may have the decision at all.  rkb_decision_applies tells for one
- * launch. */
-bool rkb_mapping_has(uint32_t mapping, uint32_t decision);
-/* Whether a root is joined from parts along its last dim, or is a sum of gradients of such parts. */
-bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* Whether this launch has the decision. */
-bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);
-/* The values that the decision may have, ascending; -1 ends the list. */
-const int64_t *rkb_decision_values(uint32_t decision);
-/* NULL, or why the launch cannot work on a device with so much shared memory for a block, as far as
- * arithmetic tells. */
-const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
-
-/* The same for launches that share a kernel. */
-const char *rkb_group_refused(const rkb_launch_t *launches, uint32_t count);
-/* About how much shared memory a launch's text declares by itself: sums of rows and columns take a few rooms
- * of so many bytes. */
-int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch);
-/* Puts a launch beside another that comes before it.  False: their mappings have no such decision. */
-bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t launch, uint32_t into);
-
-/* schedule_block.c.  Appends the `schedule:` block of a manifest, each line after "   ". */
-void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule, rkb_text_t *out);
-/* The list of launches in a kernel's `schedule:` block of the current version; NULL: it has none.  Lives in
- * the arena. */
-const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source);
-/* Reads the schedule from a kernel's text.  RKB_ERR_INVALID: the text has none (a person wrote or edited it),
- * or one of another graph. */
-int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
-                       rkb_error_t *err);
-
-/* Appends a launch with the defaults of its mapping. */
-rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping);
 
 #endif

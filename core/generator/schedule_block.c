@@ -1,5 +1,6 @@
 /* The `schedule:` block of a manifest: prints schedules and reads them.  Pure functions. */
-#include "generator/schedule.h"
+#include "generator/decisions.h"
+#include "generator/schedule_block.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,9 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/yaml.h"
+#include "generator/decisions.h"
 #include "generator/schedule.h"
+#include "generator/schedule_block.h"
 
 #define EXACT 0xffffffffffffu /* 48 bits, because a double holds such numbers exactly */
 

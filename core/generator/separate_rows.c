@@ -3,6 +3,7 @@
 #include "generator/separate_rows.h"
 
 #include <string.h>
+#include "generator/decisions.h"
 #include "generator/moments.h"
 
 /* The pass of each reduction of a row: it comes after the passes that it needs.  Squares around a mean are

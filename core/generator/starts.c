@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "generator/bench_sizes.h"
 #include "generator/columns_start.h"
 #include "generator/convolution_extent.h"
 #include "generator/convolution_start.h"
+#include "generator/decisions.h"
 #include "generator/kernel_text.h"
 #include "generator/launch_text.h"
 #include "generator/longer_rows.h"

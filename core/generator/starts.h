@@ -20,12 +20,6 @@ bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);
 
-/* bench_sizes.c: the geometric mean of a size over the bench cases. */
-double rkb_bench_size(const rkb_graph_t *graph, uint32_t size);
-/* Elements of a node, in the bench cases. */
-double rkb_bench_elements(const rkb_graph_t *graph, uint32_t node);
-/* The longest row that a reduction of the launch has in the bench cases. */
-double rkb_bench_row(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Gives a launch of elements or rows the widest vectors that its nodes and the bench cases allow. */
 void rkb_launch_suit_width(const rkb_graph_t *graph, rkb_launch_t *launch);
 /* Gives a launch the decisions that suit the bench cases. */

@@ -2,11 +2,12 @@
 #include "generator/tensor_start.h"
 
 #include <math.h>
+#include "generator/bench_sizes.h"
+#include "generator/decisions.h"
 #include "generator/fragments.h"
 #include "generator/kernel_text.h"
 #include "generator/other_tile.h"
 #include "generator/product.h"
-#include "generator/starts.h"
 #include "generator/tensor_tile.h"
 #include "generator/warpgroup_start.h"
 

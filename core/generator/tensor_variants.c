@@ -1,5 +1,6 @@
 /* The variants of one launch by tensor cores (kernel_variants.c): wide accesses, tensor maps, narrower tiles,
  * and the kernels of a convolution's cases.  One thread for each graph. */
+#include "generator/decisions.h"
 #include "generator/kernel_file.h"
 
 #include <string.h>

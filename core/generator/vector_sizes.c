@@ -1,10 +1,10 @@
 /* The sizes that must be multiples of a vector's width.  Pure functions. */
+#include "generator/bench_sizes.h"
 #include "generator/launch_text.h"
 
 #include <math.h>
 #include <string.h>
 #include "generator/product.h"
-#include "generator/starts.h"
 #include "generator/stretches.h"
 
 static void add_size(uint32_t *sizes, uint32_t *count, uint32_t size) {

@@ -1,6 +1,7 @@
 /* Tiles that suit warpgroups, and the decisions that go with them (warpgroup_start.h). */
 #include "generator/warpgroup_start.h"
 
+#include "generator/decisions.h"
 #include "generator/fragments.h"
 #include "generator/pixel_map.h"
 

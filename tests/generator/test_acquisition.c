@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "generator/decisions.h"
 #include "generator/generator.h"
 #include "generator/neighbours.h"
 #include "generator/schedule.h"
+#include "generator/schedule_block.h"
 
 enum { TRIED = 24, ASKED = 16 };
 

@@ -10,6 +10,7 @@
 #include "generator/changes.h"
 #include "generator/generator.h"
 #include "generator/kernel_text.h"
+#include "generator/schedule_block.h"
 #include "generator/starts.h"
 
 static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723},

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "generator/decisions.h"
 #include "generator/generator.h"
 #include "generator/kernel_text.h"
 #include "generator/starts.h"
