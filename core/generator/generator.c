@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "generator/acquisition.h"
-#include "generator/changes.h"
-#include "generator/kernel_text.h"
-#include "generator/neighbours.h"
-#include "generator/schedule_block.h"
-#include "generator/schedule_least.h"
+#include "generator/search/acquisition.h"
+#include "generator/search/changes.h"
+#include "generator/kernel/kernel_text.h"
+#include "generator/search/neighbours.h"
+#include "generator/decisions/schedule_block.h"
+#include "generator/decisions/schedule_least.h"
 
 /* What every call needs. */
 typedef struct written {

@@ -5,7 +5,7 @@
 
 #include <rkb/ext/schedule.h>
 #include "base/random.h"
-#include "generator/target.h"
+#include "generator/graph/target.h"
 #include "task/task.h"
 
 typedef struct rkb_generator {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/generator.h"
-#include "generator/schedule_structure.h"
+#include "generator/decisions/schedule_structure.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "task/least_time.h"

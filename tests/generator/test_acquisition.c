@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "generator/decisions.h"
+#include "generator/decisions/launch_decisions.h"
 #include "generator/generator.h"
-#include "generator/neighbours.h"
-#include "generator/schedule.h"
-#include "generator/schedule_block.h"
+#include "generator/search/neighbours.h"
+#include "generator/graph/schedule.h"
+#include "generator/decisions/schedule_block.h"
 
 enum { TRIED = 24, ASKED = 16 };
 

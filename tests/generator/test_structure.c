@@ -1,7 +1,7 @@
 /* What is structure in a schedule, and what is not: kernels that islands keep apart, and kernels that share one. */
 #include <string.h>
 #include "check.h"
-#include "generator/schedule_structure.h"
+#include "generator/decisions/schedule_structure.h"
 
 #define HEAD "/* rkb: 1\nkernels: []\nschedule:\n  version: 4\n  launches:\n"
 #define TILE "    - {map: tile, compute: [y], write: [y], vector: 4, split: 1, tile_m: "

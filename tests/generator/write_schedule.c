@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "generator/decisions.h"
+#include "generator/decisions/launch_decisions.h"
 #include "generator/generator.h"
-#include "generator/kernel_text.h"
-#include "generator/starts.h"
+#include "generator/kernel/kernel_text.h"
+#include "generator/start/starts.h"
 
 static const rkb_target_t target = {.multiprocessors = 132,
                                     .shared_bytes = 227 << 10,

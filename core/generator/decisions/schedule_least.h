@@ -1,0 +1,18 @@
+/* The least time of a schedule: the time for what its launches must move and multiply, at a device's peak
+ * rates.  Pure functions; one thread for each graph.
+ *
+ * Each kernel of the schedule takes longer, whatever its tiles are.  What is not certain does not count:
+ * elements behind a slice, a mask or an index may not be read, and what fits into the second-level cache may
+ * stay there between two launches. */
+#ifndef RKB_GENERATOR_SCHEDULE_LEAST_H
+#define RKB_GENERATOR_SCHEDULE_LEAST_H
+
+#include "generator/graph/schedule.h"
+#include "generator/graph/target.h"
+
+/* The geometric mean of the seconds over the task's bench cases; 0 where the task has none.  bytes, where not
+ * NULL: the same mean of the bytes that its launches move. */
+double rkb_schedule_least(const rkb_graph_t *graph, const rkb_target_t *target,
+                          const rkb_schedule_t *schedule, double *bytes);
+
+#endif

@@ -1,0 +1,48 @@
+/* Tiles that suit warpgroups, and the decisions that go with them (warpgroup_start.h). */
+#include "generator/decisions/warpgroup_start.h"
+
+#include "generator/decisions/launch_decisions.h"
+#include "generator/text/fragments.h"
+#include "generator/tile/pixel_map.h"
+
+/* Tiles for warpgroups, with the share of wgmma's rate that they tend to reach: in general; where floats are
+ * split, where 128 x 256 leaves room for only two stages; and for elements of one byte. 128 x 256 was
+ * measured against 128 x 128 and 256 x 128, on an H200 (docs/results/2026-11-23-tensor) and an H100
+ * (docs/results/2026-11-26-table): w8a8_gemm took 190 and 67 us with 128 x 128, 157 and 57 with 128 x 256. */
+static const rkb_warpgroup_tile_t tiles[] = {{128, 256, 2, 0.80, 0.47, 0.80}, {256, 128, 2, 0.77, 0.82, 0.77},
+                                             {128, 192, 2, 0.77, 0.50, 0.77}, {128, 128, 2, 0.74, 0.66, 0.66},
+                                             {64, 256, 1, 0.50, 0.36, 0.50},  {64, 192, 1, 0.47, 0.36, 0.47},
+                                             {64, 128, 1, 0.42, 0.36, 0.42},  {256, 64, 2, 0.64, 0.36, 0.64},
+                                             {128, 64, 2, 0.40, 0.36, 0.40},  {64, 64, 1, 0.28, 0.28, 0.28},
+                                             {0}};
+
+const rkb_warpgroup_tile_t *rkb_warpgroup_tiles(void) {
+   return tiles;
+}
+
+double rkb_warpgroup_share(const int64_t *d) {
+   const bool split = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3,
+              bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes == 1;
+   for (const rkb_warpgroup_tile_t *tile = tiles; tile->m; tile++)
+      if (tile->m == d[RKB_TILE_M] && tile->n == d[RKB_TILE_N] && tile->groups == d[RKB_GROUPS])
+         return split ? tile->split_share : bytes ? tile->byte_share : tile->share;
+   return split ? 0.4 : 0.5;
+}
+
+void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   d[RKB_COPY] = RKB_COPY_TENSOR;
+   d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
+   d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* for the launches of other cases */
+   d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
+   d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
+   d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];
+   d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;
+   if (d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes % 128 != 0)
+      d[RKB_TILE_K] = 128 / rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* for the launches of other strides */
+   d[RKB_WARP_N] = d[RKB_TILE_M] * d[RKB_TILE_N] > 128 * 64 ? 64 : 32;
+   for (d[RKB_STAGES] = d[RKB_STAGES] < 4 ? 4 : d[RKB_STAGES];
+        d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
+      d[RKB_STAGES]--;
+}

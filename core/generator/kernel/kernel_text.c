@@ -1,0 +1,121 @@
+/* Writes a schedule as a kernel file.  One thread for each graph. */
+#include "generator/kernel/kernel_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "generator/decisions/launch_decisions.h"
+#include "generator/kernel/helper_text.h"
+#include "generator/kernel/kernel_file.h"
+#include "generator/decisions/schedule_block.h"
+
+#define MANY_LAUNCHES 20u /* a manifest has at most 64 entries, and a launch up to three of them */
+
+/* How many launches, from this one on, share a kernel. */
+static uint32_t group_at(const rkb_schedule_t *schedule, uint32_t first) {
+   uint32_t end = first + 1;
+   while (end < schedule->count && schedule->launches[end].decisions[RKB_BESIDE])
+      end++;
+   return end - first;
+}
+
+static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
+   rkb_graph_t *graph = file->graph;
+   const char *code = rkb_text_get(&file->code);
+   rkb_text_t out;
+   rkb_text_init(&out, 256u << 10);
+   rkb_text_format(&out, "/* rkb-kernel: 1\ntask: %s\ndirection: %s\n", graph->task, graph->direction);
+   if (file->scratch.length)
+      rkb_text_format(&out, "scratch:\n%s", rkb_text_get(&file->scratch));
+   if (file->maps.length)
+      rkb_text_format(&out, "maps:\n%s", rkb_text_get(&file->maps));
+   rkb_text_format(&out, "launches:\n%s", rkb_text_get(&file->launches));
+   rkb_schedule_print(graph, schedule, &out);
+   rkb_text_add(&out, "*/\n");
+   if (strstr(code, "INFINITY"))
+      rkb_text_add(&out, "#include <math.h>\n");
+   if (strstr(code, "__half"))
+      rkb_text_add(&out, "#include <cuda_fp16.h>\n");
+   if (strstr(code, "__nv_bfloat16"))
+      rkb_text_add(&out, "#include <cuda_bf16.h>\n");
+   if (strstr(code, "__nv_fp8"))
+      rkb_text_add(&out, "#include <cuda_fp8.h>\n");
+   rkb_text_add(&out, "\n");
+   rkb_helpers_add(code, &out);
+   rkb_text_add(&out, code);
+   if (out.cut)
+      snprintf(file->why, sizeof file->why, "the text would be too long");
+   return rkb_text_take(&out);
+}
+
+int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
+                     rkb_error_t *err) {
+   rkb_kernel_file_t file = {
+      .graph = graph, .schedule = schedule, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
+   bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
+   file.storage = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.storage);
+   file.targets = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.targets);
+   rkb_text_init(&file.code, 256u << 10);
+   rkb_text_init(&file.launches, 64u << 10);
+   rkb_text_init(&file.scratch, 64u << 10);
+   rkb_text_init(&file.maps, 64u << 10);
+   for (uint32_t n = 0; n < graph->node_count; n++)
+      if (graph->nodes[n].kind == RKB_NODE_INPUT)
+         file.storage[n] = (rkb_storage_t){rkb_writer_beside(file.arena, graph->nodes[n].tensor),
+                                           graph->nodes[n].tensor, graph->nodes[n].dtype};
+   rkb_kernel_find_waits(graph, schedule, through_scratch);
+   file.one_width = schedule->count > MANY_LAUNCHES;
+   for (uint32_t l = 0, count = 0; good && l < schedule->count; l += count) {
+      const rkb_launch_t *launches = &schedule->launches[l];
+      count = group_at(schedule, l);
+      for (uint32_t i = 0; i < count; i++)
+         rkb_kernel_set_targets(&file, &launches[i], through_scratch);
+      const char *refused = rkb_group_refused(launches, count);
+      if (refused)
+         snprintf(file.why, sizeof file.why, "%s: %s", graph->nodes[launches[0].roots[0]].name, refused);
+      good = !refused && (count == 1 ? rkb_kernel_write_one(&file, launches)
+                                     : rkb_kernel_are_apart(&file, launches, count) &&
+                                          rkb_kernel_write_group(&file, launches, count));
+      for (uint32_t i = 0; i < count; i++)
+         for (uint32_t r = 0; r < launches[i].root_count; r++)
+            file.storage[launches[i].roots[r]] = file.targets[launches[i].roots[r]];
+   }
+   for (uint32_t o = 0; good && o < graph->output_count; o++)
+      if (!file.targets[graph->outputs[o].node].name) {
+         good = false;
+         snprintf(file.why, sizeof file.why, "no launch writes %s", graph->outputs[o].tensor);
+      }
+   rkb_kernel_write_waiting(&file, through_scratch);
+   *text = good ? assemble(&file, schedule) : NULL;
+   if (*text && file.why[0]) {
+      free(*text);
+      *text = NULL;
+   }
+   rkb_text_free(&file.code);
+   rkb_text_free(&file.launches);
+   rkb_text_free(&file.scratch);
+   rkb_text_free(&file.maps);
+   const int status = *text ? RKB_OK : rkb_fail(err, RKB_ERR_INVALID, "%s", file.why);
+   rkb_arena_free(file.arena);
+   return status;
+}
+
+bool rkb_schedule_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes) {
+   char *text = NULL;
+   rkb_error_t ignored;
+   const bool legal = rkb_kernel_write(graph, schedule, shared_bytes, &text, &ignored) == RKB_OK;
+   free(text);
+   return legal;
+}
+
+bool rkb_schedule_has_tiles(rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number,
+                            int64_t shared_bytes) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const enum rkb_mapping mapping = launch->mapping;
+   if ((mapping != RKB_MAP_ELEMENT && mapping != RKB_MAP_ROW) || !launch->anchor_count ||
+       !rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
+      return true;
+   launch->mapping = RKB_MAP_TILE;
+   const bool legal = rkb_schedule_is_legal(graph, schedule, shared_bytes);
+   launch->mapping = mapping;
+   return legal;
+}

@@ -1,0 +1,22 @@
+/* Rows that are too long for the blocks of a cluster.  A launch with both `cluster` and `split` gives shorter
+ * rows to clusters.  As many blocks as `split` says read the longer ones, the parts are added, and a launch
+ * of elements writes each place of a row.  Pure functions but for the file; one thread a graph. */
+#ifndef RKB_GENERATOR_LONGER_ROWS_H
+#define RKB_GENERATOR_LONGER_ROWS_H
+
+#include "generator/kernel/kernel_file.h"
+
+bool rkb_launch_has_longer(const rkb_launch_t *launch);
+/* Whether a launch of clusters should have both; its longest rows have so many elements. */
+bool rkb_longer_suits(const rkb_graph_t *graph, const rkb_launch_t *launch, double longest,
+                      int64_t shared_bytes);
+/* The launches that it becomes: parts of longer rows, whose reductions are in memory then; the elements of
+ * longer rows; and the rows of clusters. */
+rkb_launch_t rkb_longer_parts(const rkb_launch_t *launch);
+rkb_launch_t rkb_longer_elements(const rkb_launch_t *launch);
+rkb_launch_t rkb_longer_clusters(const rkb_launch_t *launch);
+/* The condition under which rows are longer, in the manifest's language.  NULL: the file's why says what is
+ * wrong. */
+const char *rkb_longer_when(rkb_kernel_file_t *file, const rkb_launch_t *launch);
+
+#endif

@@ -1,0 +1,113 @@
+/* Products whose cases suit different tiles (other_tile.h). */
+#include "generator/kernel/other_tile.h"
+
+#include "generator/tile/convolution_extent.h"
+#include "generator/decisions/launch_decisions.h"
+#include "generator/tile/product_tile.h"
+#include "generator/decisions/warpgroup_start.h"
+
+bool rkb_launch_has_other(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_OTHER_M] > 0;
+}
+
+rkb_launch_t rkb_other_launch(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+   rkb_launch_t other = *launch;
+   int64_t *d = other.decisions;
+   d[RKB_TILE_M] = d[RKB_OTHER_M];
+   d[RKB_TILE_N] = d[RKB_OTHER_N] ? d[RKB_OTHER_N] : d[RKB_TILE_N];
+   d[RKB_SPLIT] = d[RKB_OTHER_SPLIT];
+   d[RKB_OTHER_M] = d[RKB_OTHER_N] = 0;
+   d[RKB_OTHER_SPLIT] = 1;
+   rkb_tensor_settle(graph, shared_bytes, &other);
+   return other;
+}
+
+const char *rkb_other_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+   const int64_t *d = launch->decisions;
+   if (d[RKB_COPY] != RKB_COPY_TENSOR || d[RKB_SMALL] || d[RKB_BESIDE] ||
+       rkb_convolution_is_tiled(graph, launch))
+      return "a second tile is for products of warpgroups by themselves";
+   const rkb_launch_t other = rkb_other_launch(graph, launch, shared_bytes);
+   if (other.decisions[RKB_TILE_M] == d[RKB_TILE_M] && other.decisions[RKB_TILE_N] == d[RKB_TILE_N] &&
+       other.decisions[RKB_SPLIT] == d[RKB_SPLIT])
+      return "the second tile is the first one again";
+   return rkb_launch_refused(graph, &other, shared_bytes);
+}
+
+int64_t rkb_other_weight(const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return (int64_t)((double)(d[RKB_TILE_M] * d[RKB_TILE_N]) / rkb_warpgroup_share(d) / 100);
+}
+
+/* If the second tile has more parts, each part of a sum has at least so many steps.  Then small shapes have
+ * the first tile, so that the checking machine executes both. */
+#define LEAST_STEPS 16
+
+/* Tiles of a case beyond which it may have a second tile of as many parts: small shapes have the first one then too. */
+#define MOST_FIRST_TILES 2
+
+/* Cases of so many terms and a few tiles are cheap to execute. */
+#define MOST_REACHED_TERMS 4096
+
+/* So many tiles are few for a weight with several taps: its least, of 64 channels, has three of 192 columns. */
+#define FEW_TILES_OF_TAPS 4
+
+/* Whether a case takes the second tile that has few tiles, and no more terms than each part needs: then small shapes have it too. */
+static bool suits_few(const rkb_launch_t *launch, const rkb_launch_t *other, int64_t terms) {
+   const int64_t first = launch->decisions[RKB_SPLIT], second = other->decisions[RKB_SPLIT];
+   return terms <= MOST_REACHED_TERMS && rkb_other_weight(other) * ((terms + second - 1) / second) <
+                                            rkb_other_weight(launch) * ((terms + first - 1) / first);
+}
+
+/* How many tiles a case has. */
+static const char *count_text(rkb_writer_t *writer, const rkb_launch_t *launch) {
+   rkb_product_tile_t tile;
+   rkb_launch_t own = *launch;
+   own.decisions[RKB_VECTOR] = 1;
+   own.decisions[RKB_TAPS] = 0;
+   rkb_tile_open(writer, &own, &tile);
+   rkb_tile_count_blocks(writer, &tile);
+   return rkb_index_manifest(&writer->indices, rkb_tile_count(writer, &tile));
+}
+
+/* How long a case takes with a launch's tile: rounds of the multiprocessors, by what a tile takes.  depth: the terms of a sum, or NULL
+ * where both tiles have the same. */
+static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
+   const char *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count_text(writer, launch),
+                                       (long long)rkb_other_weight(launch));
+   return depth ? rkb_arena_format(writer->arena, "%s * ceildiv(%s, %lld)", time, depth,
+                                   (long long)launch->decisions[RKB_SPLIT])
+                : time;
+}
+
+const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_launch_t *other) {
+   const int64_t split = other->decisions[RKB_SPLIT],
+                 terms = LEAST_STEPS * split * other->decisions[RKB_TILE_K];
+   rkb_writer_t writer;
+   const char *when = NULL;
+   if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0)) {
+      rkb_product_t product;
+      rkb_product_of(&writer, launch->anchors[0], &product);
+      const char *all = rkb_index_manifest(&writer.indices, product.depth.total),
+                 *depth = split != launch->decisions[RKB_SPLIT] ? all : NULL;
+      when = rkb_arena_format(file->arena, "%s < %s", time_text(&writer, other, depth),
+                              time_text(&writer, launch, depth));
+      if (split > launch->decisions[RKB_SPLIT])
+         when = rkb_arena_format(file->arena, "%s and %s >= %lld", when, all, (long long)terms);
+      else
+         when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other),
+                                 MOST_FIRST_TILES * (split < launch->decisions[RKB_SPLIT] ? 1 : (int)split));
+      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole.
+       * With fewer parts it suits small cases of several tiles. */
+      const bool taps = file->graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT;
+      if (split >= launch->decisions[RKB_SPLIT] &&
+          !suits_few(launch, other, split > launch->decisions[RKB_SPLIT] ? terms : 1))
+         when = rkb_arena_format(file->arena, "(%s or %s <= %lld)", when, count_text(&writer, other),
+                                 (long long)(split * (taps ? FEW_TILES_OF_TAPS : 1)));
+   }
+   if (writer.failed)
+      snprintf(file->why, sizeof file->why, "a second tile: %s", writer.why);
+   const bool failed = writer.failed;
+   rkb_writer_close(&writer);
+   return failed ? NULL : when;
+}

@@ -1,0 +1,39 @@
+/* Conditions by which small cases have the launches of large ones (reach.h). */
+#include "generator/kernel/reach.h"
+
+#define LEAST_ELEMENTS                                                                                       \
+   8192              /* more than any check case of attention has scores: drawn cases are on both sides */
+#define LEAST_ROW 32 /* elements: a warp has one each */
+#define MANY_ROWS 64.0
+#define LEAST_WORK 32768 /* multiply-adds: half of the fewest up to which a way for few goes */
+
+static bool is_wide(const rkb_kernel_file_t *file, const char *elements) {
+   return rkb_sizes_bench_most(&file->graph->sizes, elements) >= RKB_INT_MOST;
+}
+
+const char *rkb_reach_wide(rkb_kernel_file_t *file, const char *elements) {
+   return is_wide(file, elements) ? rkb_arena_format(file->arena, "%s >= %d", elements, LEAST_ELEMENTS)
+                                  : NULL;
+}
+
+int64_t rkb_reach_many(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   const rkb_node_t *product = &file->graph->nodes[launch->anchors[0]];
+   bool wide = is_wide(file, rkb_kernel_elements_text(file, launch->anchors[0]));
+   for (uint32_t i = 0; i < product->input_count; i++)
+      wide |= is_wide(file, rkb_kernel_elements_text(file, product->inputs[i]));
+   return wide ? LEAST_WORK : 0;
+}
+
+const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *variant,
+                             const rkb_kernel_shape_t *shape) {
+   rkb_sizes_t *sizes = &file->graph->sizes;
+   /* Of three launches the one between has rows of its own too. */
+   const int least = variant->fewer ? 2 * LEAST_ROW : LEAST_ROW;
+   if (!shape->row || shape->most_row < 2 * least ||
+       rkb_sizes_bench_most(sizes, shape->row) <= (double)shape->most_row)
+      return NULL;
+   const char *longer = rkb_arena_format(file->arena, "%s > %lld", shape->row, (long long)shape->most_row);
+   return rkb_sizes_least(sizes, shape->rows, longer) <= MANY_ROWS
+             ? NULL
+             : rkb_arena_format(file->arena, "%s >= %d", shape->row, least);
+}

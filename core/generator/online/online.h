@@ -1,0 +1,123 @@
+/* A launch over scores while it is written: what the online_*.c files and launch_online.c share.  One thread. */
+#ifndef RKB_GENERATOR_ONLINE_H
+#define RKB_GENERATOR_ONLINE_H
+
+#include "generator/text/fragments.h"
+#include "generator/text/launch_text.h"
+#include "generator/online/online_nodes.h"
+#include "generator/text/product.h"
+
+#define RKB_ONLINE_PADDING 4      /* floats between two rows of a tile */
+#define RKB_ONLINE_SUMS_PADDING 8 /* floats between two rows of the results of fragments */
+
+/* A factor's rows that a block brings to shared memory. */
+typedef struct rkb_brought {
+   uint32_t node;
+   const rkb_index_t *at[RKB_MAX_RANK]; /* coordinates: of the own or the streamed number, and of inner */
+   const rkb_index_t *inner;
+   int64_t width, rows;
+   bool own;
+   const char *name;
+   int64_t first; /* of tensor cores: the tile's first element among the own ones, or in a stage */
+} rkb_brought_t;
+
+typedef struct rkb_online {
+   const rkb_launch_t *launch;
+   rkb_online_nodes_t nodes;
+   const rkb_index_t *own, *stream, *own_total, *stream_total, *group_total;
+   /* How many matrices of scores there are; NULL: one.  group_total is how many of them the block has. */
+   const rkb_index_t *group_extent;
+   const rkb_index_t *group[RKB_MAX_RANK];
+   rkb_product_t products[RKB_MAX_LAUNCH_NODES]; /* of outs */
+   int64_t own_tile, stream_tile, rows, columns, out_columns, across, down, threads, head; /* columns: of scores; head: a row of an out */
+   rkb_brought_t brought[2 * RKB_ONLINE_MANY];
+   uint32_t brought_count;
+   struct rkb_factor {
+      uint32_t own, streamed; /* numbers of what is brought */
+   } factors[RKB_ONLINE_MANY];
+   uint32_t out_brought[RKB_ONLINE_MANY];
+   const char *score_names[RKB_ONLINE_MANY], *out_names[RKB_ONLINE_MANY], *reduce_names[RKB_ONLINE_MANY], *made_names[RKB_ONLINE_MANY],
+      *made_tiles[RKB_ONLINE_MANY];
+   const rkb_index_t *from[RKB_ONLINE_MANY][RKB_MAX_RANK]; /* coordinates of the reductions' operands */
+   const rkb_index_t *begin, *end; /* the streamed numbers that the block goes over; NULL: all */
+   /* A value: streamed numbers from it on are hidden; RKB_NO_NODE: there is none. */
+   uint32_t length;
+   const rkb_index_t *length_at[RKB_MAX_RANK];
+   bool hides, streams_first;
+   /* The numbers of a thread's element [i][j] in the block's tile, and the condition for the first of the
+    * lanes that share a row. */
+   const char *own_at, *streamed_at, *first_lane;
+   /* Of tensor cores: */
+   const rkb_fragment_type_t *tensor; /* NULL: ordinary arithmetic */
+   int64_t warp_m, warp_n;            /* a warp's scores */
+   int64_t stage_elements, own_elements;
+   bool keeps; /* whether fragments of the own rows stay in registers */
+   /* By warpgroups: the scores multiplied by a positive number, which the exponents contain instead;
+    * RKB_NO_NODE: there is no such number. */
+   uint32_t scaled;
+   /* Warpgroups that multiply (0: warps do), and where their warps' rooms begin in shared memory. */
+   int64_t groups, rooms_at;
+   int64_t stages; /* by warpgroups: stages of the streamed tiles */
+} rkb_online_t;
+
+/* online_places.c: finds the coordinates at which the launch's values need each other, and the tiles that it
+ * brings. */
+void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
+/* Whether rows of this width can be multiplied; fails otherwise. */
+bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
+
+/* online_names.c: the text of a thread's score, or of its element of an out. */
+const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s);
+const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+
+/* online_bounds.c: finds which streamed numbers a mask, which is -infinity past a diagonal, leaves for a
+ * block's own ones; and the block's place in the matrix, among so many blocks along the own numbers. */
+void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks);
+
+/* online_statistics.c: writes what becomes of the present scores: statistics of their rows, and terms for
+ * later products. */
+void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
+/* The same by warpgroups: a lambda `weigh` that replaces a tile's scores by what becomes of them. */
+void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
+/* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
+void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
+/* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */
+bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
+/* Returns the statistic that is a largest number; RKB_ONLINE_MANY: there is none. */
+uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
+/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
+const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
+/* Joins the statistics of the warps that share a row: the largest, and the sums below it. */
+void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
+
+/* online_stages.c: tiles for tensor cores, side by side in shared memory; the streamed ones have stages.
+ * write_stages returns their bytes; open_stream begins the loop over the streamed numbers, in which the
+ * tiles' names point to the tiles that have come. */
+int64_t rkb_online_write_stages(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_bring_own(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_open_stream(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_close_stream(rkb_writer_t *writer, const rkb_online_t *o);
+/* online_places.c: elements from a row of a tile to the next, and the offset of an element in a tile. */
+int64_t rkb_online_pitch(const rkb_online_t *o, const rkb_brought_t *tile);
+const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const char *row, const char *column);
+
+/* online_fragments.c: writes products of fragments, and before them where each lane's loads begin. */
+void rkb_online_write_lanes(rkb_writer_t *writer, const rkb_online_t *o);
+/* Loads the fragments of the own rows that stay in registers. */
+void rkb_online_keep_own(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+
+/* online_results.c: writes what becomes of statistics and outs to memory. */
+/* Writes an out's elements of row m, from column u on, that lie side by side in shared memory, to the roots that come of them: as many as
+ * an access is wide.  first: the text of the first's place, up to the number that the others add: "room[row * 40 + u". */
+void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_launch_t *roots, int64_t width,
+                               const char *first);
+void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o);
+
+#endif

@@ -1,0 +1,85 @@
+/* Which role each anchor of a launch over scores has, and the lengths of the rows that it multiplies.  Pure
+ * functions of a graph. */
+#include "generator/online/online_nodes.h"
+
+#include <string.h>
+#include "generator/graph/bench_sizes.h"
+#include "generator/graph/degree.h"
+#include "generator/text/index.h"
+#include "generator/online/online_warpgroups.h"
+
+bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes) {
+   *nodes = (rkb_online_nodes_t){0};
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      const uint32_t number = launch->anchors[a];
+      const rkb_node_t *node = &graph->nodes[number];
+      uint32_t side = 2;
+      if (node->kind == RKB_NODE_REDUCE) {
+         if (nodes->reduce_count == (sizeof nodes->scores / sizeof *nodes->scores))
+            return false;
+         nodes->reduces[nodes->reduce_count++] = number;
+         continue;
+      }
+      if (node->kind != RKB_NODE_MATMUL)
+         return false;
+      for (uint32_t b = 0; b < launch->anchor_count; b++)
+         for (uint32_t s = 0; s < 2 && b != a; s++)
+            side = side == 2 && rkb_reads(graph, node->inputs[s], launch->anchors[b]) ? s : side;
+      if ((side == 2 ? nodes->score_count : nodes->out_count) == (sizeof nodes->scores / sizeof *nodes->scores))
+         return false;
+      if (side == 2)
+         nodes->scores[nodes->score_count++] = number;
+      else {
+         nodes->made_side[nodes->out_count] = side;
+         nodes->outs[nodes->out_count++] = number;
+      }
+   }
+   return nodes->score_count > 0 && nodes->reduce_count + nodes->out_count > 0;
+}
+
+static uint32_t row_size(const rkb_graph_t *graph, uint32_t number, uint32_t side, bool of_depth) {
+   const rkb_node_t *node = &graph->nodes[number], *input = &graph->nodes[node->inputs[side]];
+   const bool turned = (graph->sizes.list[node->integers[side]].at[0] != 0) != (side == 1);
+   return input->shape[input->rank - (turned == of_depth ? 2 : 1)];
+}
+
+uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]) {
+   rkb_online_nodes_t nodes;
+   uint32_t count = 0, found = UINT32_MAX;
+   if (!rkb_online_nodes(graph, launch, &nodes))
+      return 0;
+   for (uint32_t i = 0; i < nodes.score_count + nodes.out_count; i++) {
+      const uint32_t width = i < nodes.score_count ? row_size(graph, nodes.scores[i], 0, true)
+                                                   : row_size(graph, nodes.outs[i - nodes.score_count],
+                                                              1 - nodes.made_side[i - nodes.score_count], false);
+      if (graph->sizes.list[width].constant)
+         continue;
+      if (found != UINT32_MAX && found != width)
+         return 0;
+      found = width;
+   }
+   *size = found;
+   if (found == UINT32_MAX)
+      return 1;
+   count = rkb_size_values(&graph->sizes.list[found], RKB_ONLINE_HEADS, heads);
+   return count && heads[count - 1] <= 256 ? count : 0;
+}
+
+double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *last = &graph->nodes[launch->anchors[launch->anchor_count - 1]];
+   if (last->kind == RKB_NODE_REDUCE)
+      return rkb_bench_size(graph, last->shape[last->rank - 2]);
+   rkb_online_nodes_t nodes;
+   const bool left = !rkb_online_nodes(graph, launch, &nodes) || nodes.made_side[nodes.out_count - 1] == 0;
+   return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
+}
+
+bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
+   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
+   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
+      return false;
+   uint32_t base = below->inputs[1];
+   while (rkb_node_is_view(&graph->nodes[base]))
+      base = graph->nodes[base].inputs[0];
+   return base == largest;
+}

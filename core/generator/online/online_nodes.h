@@ -1,0 +1,32 @@
+/* Which role each anchor of a launch over scores has.  Pure functions of a graph. */
+#ifndef RKB_GENERATOR_ONLINE_NODES_H
+#define RKB_GENERATOR_ONLINE_NODES_H
+
+#include "generator/graph/schedule.h"
+
+#define RKB_ONLINE_HEADS 4u
+#define RKB_ONLINE_MANY 8u
+
+typedef struct rkb_online_nodes {
+   uint32_t scores[RKB_ONLINE_MANY], score_count;   /* products of rows with rows */
+   /* Statistics over rows of what becomes of the scores, in the graph's order. */
+   uint32_t reduces[RKB_ONLINE_MANY], reduce_count;
+   uint32_t outs[RKB_ONLINE_MANY], out_count;       /* products of what becomes of the scores with other rows */
+   uint32_t made_side[RKB_ONLINE_MANY];             /* which operand of an out is made of the scores */
+} rkb_online_nodes_t;
+
+/* False: the anchors are no such launch. */
+bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes);
+/* The lengths of rows that are multiplied, ascending, where one size has a few values; each length gets a
+ * kernel.  *size: that size, UINT32_MAX where all are constants (the answer is 1 then).  0: there are too
+ * many, or more than one such size. */
+uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]);
+/* How many rows of scores a launch owns in the bench cases. */
+double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch);
+/* Whether a node is the exponential of the difference between `from` and the statistic `largest`. */
+bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
+/* online_refused.c: what arithmetic alone can tell about a launch on tensor cores: NULL, or why it cannot
+ * work. */
+const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch);
+
+#endif

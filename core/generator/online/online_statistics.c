@@ -1,0 +1,367 @@
+/* Statistics of rows, which change while a block goes over the scores, and what becomes of the scores.  One
+ * thread. */
+#include "generator/online/online.h"
+
+#include <string.h>
+#include "generator/graph/degree.h"
+
+void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "const index m = m_first + %s;", o->own_at);
+   rkb_writer_known_variable(writer, o->own);
+}
+
+static void open_streamed(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int j = 0; j < %lld; j++)", (long long)o->columns);
+   rkb_write(writer, "const index n = n_first + %s;", o->streamed_at);
+   rkb_writer_known_variable(writer, o->stream);
+}
+
+void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total) {
+   rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));
+}
+
+/* Returns the text that makes an exponent of two from a score. */
+static const char *exponent_text(const rkb_online_t *o) {
+   return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
+}
+
+/* The text of e^x, which is 2^(x log2(e)). */
+static const char *power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x) {
+   return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * %s)", x, exponent_text(o)) : rkb_arena_format(writer->arena, "expf(%s)", x);
+}
+
+bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce) {
+   return strcmp(writer->graph->nodes[reduce].operation, "sum") == 0;
+}
+
+uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (!rkb_online_is_sum(writer, o->nodes.reduces[r]))
+         return r;
+   return RKB_ONLINE_MANY;
+}
+
+/* Whether a value scales with the largest score, so that it changes with it. */
+static bool is_below(rkb_writer_t *writer, uint32_t value, uint32_t largest, uint32_t named) {
+   const int degree = value == largest ? 0 : rkb_degree_of(writer->graph, value, largest);
+   if (degree < 0 || degree > 1)
+      rkb_writer_fail(writer, "%s cannot be rescaled", writer->graph->nodes[named].name);
+   return degree == 1;
+}
+
+bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
+   const uint32_t number = o->nodes.outs[out];
+   return is_below(writer, writer->graph->nodes[number].inputs[o->nodes.made_side[out]],
+                   o->nodes.reduces[rkb_online_largest(writer, o)], number);
+}
+
+/* Rescales sums to another largest score. */
+static void write_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number, const char *factor) {
+   for (uint32_t s = 0; s < o->nodes.reduce_count; s++)
+      if (o->nodes.reduces[s] != number &&
+          is_below(writer, writer->graph->nodes[o->nodes.reduces[s]].inputs[0], number, o->nodes.reduces[s]))
+         rkb_write(writer, "%s[i] *= %s;", o->reduce_names[s], factor);
+}
+
+/* Rescales what was summed to another largest score. */
+static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number) {
+   write_rescale_sums(writer, o, number, "factor");
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      if (rkb_online_rescales(writer, o, i)) {
+         rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
+         rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
+      }
+}
+
+/* Writes a row's new largest score, and rescales what was summed with the old one. */
+static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
+   const char *name = o->reduce_names[r], *kept = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_row", graph->nodes[from].name));
+   rkb_write(writer, "float %s[%lld], next = %s[i];", kept, (long long)o->columns, name);
+   open_streamed(writer, o);
+   if (!writer->shown)
+      rkb_write(writer, "%s[j] = -INFINITY;", kept);
+   if (!writer->shown)
+      rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, o->own_total), rkb_writer_uniform(writer, o->stream_total));
+   rkb_write(writer, "%s[j] = %s;", kept, rkb_write_float(writer, from, o->from[r]).text);
+   if (!writer->shown)
+      rkb_write_close(writer);
+   rkb_write(writer, "next = larger(next, %s[j]);", kept);
+   rkb_write_close(writer);
+   rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
+   rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
+   rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
+             power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+   rkb_write(writer, "%s[i] = next;", name);
+   rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
+   write_rescale(writer, o, number);
+   rkb_writer_local(writer, number, "peak");
+   if (rkb_node_is_light(&graph->nodes[from])) {
+      struct rkb_local *local = rkb_writer_local(writer, from, rkb_arena_format(writer->arena, "%s[j]", kept));
+      memcpy(local->at, o->from[r], sizeof local->at);
+      local->placed = true;
+   }
+}
+
+/* Whether another launch reads the statistics, and takes powers of its own: these have to be of the same exponents, or a share of one large score is not 1. */
+static bool stores_statistics(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   bool any = false;
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      any |= graph->nodes[launch->roots[r]].kind == RKB_NODE_REDUCE;
+   return any;
+}
+
+/* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of
+ * the softmax's own bound.  Floats are subtracted before, and so is what other launches do the same with. */
+static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
+   for (uint32_t n = number; n < graph->node_count; n++) {
+      if (!rkb_online_is_power(graph, n, from, number))
+         continue;
+      const char *name = rkb_writer_name(writer, graph->nodes[n].name);
+      const char *x = rkb_write_float(writer, from, o->from[r]).text;
+      if (o->tensor->bytes == 2 && !stores_statistics(graph, o->launch))
+         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, %s, peak * -%s));", name, x, exponent_text(o), exponent_text(o));
+      else
+         rkb_write(writer, "const float %s = %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));
+      struct rkb_local *local = rkb_writer_local(writer, n, name);
+      memcpy(local->at, o->from[r], sizeof local->at);
+      local->placed = true;
+   }
+}
+
+static void forget_powers(rkb_writer_t *writer, const rkb_online_t *o, uint32_t r) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t number = o->nodes.reduces[r];
+   for (uint32_t n = number; o->tensor && n < graph->node_count; n++)
+      if (rkb_online_is_power(graph, n, graph->nodes[number].inputs[0], number))
+         rkb_writer_forget_local(writer, n);
+}
+
+/* Writes whether all scores of a warp exist and no mask hides one. */
+static void write_whole(rkb_writer_t *writer, const rkb_online_t *o) {
+   const char *own = rkb_writer_uniform(writer, o->own_total), *streamed = rkb_writer_uniform(writer, o->stream_total);
+   rkb_write(writer, "const bool all_shown = m_first + warp_m + %lld <= %s && n_first + %lld <= %s%s%s;", (long long)o->warp_m, own,
+             (long long)o->stream_tile, streamed,
+             o->end ? rkb_arena_format(writer->arena, " && n_first + %lld <= seen + warp_m", (long long)(o->stream_tile + o->own_tile - 1)) : "",
+             o->begin ? rkb_arena_format(writer->arena, " && n_first >= first_seen + warp_m + %lld", (long long)(o->warp_m - 1)) : "");
+}
+
+/* Writes the terms of the sums, and of later products, from a thread's scores. */
+static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t largest = rkb_online_largest(writer, o), guards = writer->shown ? 0 : 2;
+   const rkb_index_t *at[RKB_MAX_RANK];
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      rkb_writer_local(writer, o->nodes.reduces[r], "1.0f"); /* a division by a sum is left to the end */
+   if (o->streams_first) {
+      open_streamed(writer, o);
+      if (guards)
+         rkb_online_open_guard(writer, "n", o->stream_total);
+      rkb_online_open_own(writer, o);
+      if (guards)
+         rkb_online_open_guard(writer, "m", o->own_total);
+   } else {
+      rkb_online_open_own(writer, o);
+      if (largest < RKB_ONLINE_MANY)
+         write_largest(writer, o, largest);
+      if (guards)
+         rkb_online_open_guard(writer, "m", o->own_total);
+      open_streamed(writer, o);
+      if (guards)
+         rkb_online_open_guard(writer, "n", o->stream_total);
+   }
+   if (o->tensor && largest < RKB_ONLINE_MANY)
+      write_powers(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
+         rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
+                   rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
+      const uint32_t side = o->nodes.made_side[i];
+      rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
+      rkb_write(writer, "%s[i][j] = %s;", o->made_names[i], rkb_write_float(writer, graph->nodes[o->nodes.outs[i]].inputs[side], at).text);
+   }
+   for (uint32_t b = 0; b < 2 + guards; b++)
+      rkb_write_close(writer);
+   if (largest < RKB_ONLINE_MANY) {
+      rkb_writer_forget_local(writer, graph->nodes[o->nodes.reduces[largest]].inputs[0]);
+      forget_powers(writer, o, largest);
+   }
+}
+
+/* Writes a tile in shared memory for each later product. */
+static void write_made_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write_open(writer, false, "   for (int j = 0; j < %lld; j++)", (long long)o->columns);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_write(writer, "%s[(down + i * %lld) * %lld + across + j * %lld] = %s[i][j];", o->made_tiles[i], (long long)o->down,
+                (long long)(o->stream_tile + RKB_ONLINE_PADDING), (long long)o->across, o->made_names[i]);
+   rkb_write_close(writer);
+   rkb_write(writer, "__syncwarp(); /* a warp reads its own rows alone */");
+}
+
+void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o) {
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      rkb_writer_local(writer, o->nodes.scores[s], rkb_online_score(writer, o, s));
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_write(writer, "float %s[%lld][%lld] = {};", o->made_names[i], (long long)o->rows, (long long)o->columns);
+   if (!o->tensor) {
+      write_terms(writer, o);
+      if (o->nodes.out_count)
+         write_made_tiles(writer, o);
+      return;
+   }
+   write_whole(writer, o);
+   for (uint32_t w = 0; w < 2; w++) {
+      rkb_write_open(writer, false, w == 0 ? "if (all_shown)" : "if (!all_shown)");
+      writer->shown = w == 0;
+      write_terms(writer, o);
+      writer->shown = false;
+      rkb_write_close(writer);
+   }
+}
+
+/* Writes the scores of a tile from which the largest is taken: scaled, unless the exponents are, and hidden
+ * where a mask hides them or where there are none. */
+static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
+   const uint32_t from = writer->graph->nodes[o->nodes.reduces[largest]].inputs[0];
+   const char *score = rkb_online_score(writer, o, 0), *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_here", writer->graph->nodes[from].name));
+   write_whole(writer, o);
+   if (o->scaled != RKB_NO_NODE) {
+      struct rkb_local *local = rkb_writer_local(writer, o->scaled, score);
+      const struct rkb_local *unscaled = rkb_writer_find_local(writer, o->nodes.scores[0]);
+      memcpy(local->at, unscaled->at, sizeof local->at);
+      local->placed = true;
+   }
+   for (uint32_t w = o->scaled != RKB_NO_NODE; w < 2; w++) {
+      writer->shown = w == 0;
+      rkb_write_open(writer, false, w == 0 ? "if (all_shown)" : "if (!all_shown)");
+      rkb_online_open_own(writer, o);
+      open_streamed(writer, o);
+      if (w == 1) {
+         rkb_write(writer, "float %s = -INFINITY;", name);
+         rkb_write_open(writer, true, "if (m < %s && n < %s)", rkb_writer_uniform(writer, o->own_total), rkb_writer_uniform(writer, o->stream_total));
+      }
+      rkb_write(writer, "%s = %s;", w == 0 ? score : name, rkb_write_float(writer, from, o->from[largest]).text);
+      if (w == 1) {
+         rkb_write_close(writer);
+         rkb_write(writer, "%s = %s;", score, name);
+      }
+      for (uint32_t b = 0; b < 3; b++)
+         rkb_write_close(writer);
+   }
+   writer->shown = false;
+   if (o->scaled != RKB_NO_NODE)
+      rkb_writer_forget_local(writer, o->scaled);
+}
+
+/* Writes the rows' largest scores so far, and what rescales sums from the ones before. */
+static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
+   const char *name = o->reduce_names[largest];
+   rkb_write(writer, "float next = %s[i];", name);
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->columns);
+   rkb_write(writer, "   next = larger(next, %s);", rkb_online_score(writer, o, 0));
+   rkb_write(writer, "for (int distance = 1; distance < 4; distance *= 2)");
+   rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
+   rkb_write(writer, "factor[i] = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);", name, name, exponent_text(o));
+   rkb_write(writer, "%s[i] = next;", name);
+   rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
+   write_rescale_sums(writer, o, o->nodes.reduces[largest], "factor[i]");
+}
+
+void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t largest = rkb_online_largest(writer, o), from = graph->nodes[o->nodes.reduces[largest]].inputs[0], side = o->nodes.made_side[0];
+   const char *score = rkb_online_score(writer, o, 0);
+   const rkb_index_t *at[RKB_MAX_RANK];
+   rkb_write_open(writer, false, "auto weigh = [&](index n_first)");
+   rkb_write(writer, "/* Makes statistics of the scores, and of each what is multiplied, in its place. */");
+   rkb_writer_local(writer, o->nodes.scores[0], score);
+   write_hidden(writer, o, largest);
+   rkb_writer_forget_local(writer, o->nodes.scores[0]);
+   rkb_online_open_own(writer, o);
+   write_next_largest(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      /* A division by a sum is left to the end. */
+      rkb_writer_local(writer, o->nodes.reduces[r], r == largest ? "peak" : "1.0f");
+   struct rkb_local *local = rkb_writer_local(writer, from, score);
+   memcpy(local->at, o->from[largest], sizeof local->at);
+   local->placed = true;
+   open_streamed(writer, o);
+   write_powers(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
+         rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
+                   rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   rkb_product_operand(writer, &o->products[0], side, o->group, &o->own, &o->stream, at);
+   rkb_write(writer, "%s = %s;", score, rkb_write_float(writer, graph->nodes[o->nodes.outs[0]].inputs[side], at).text);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_writer_forget_local(writer, from);
+   forget_powers(writer, o, largest);
+   rkb_write_close_with(writer, "};");
+}
+
+/* Writes each warp's number of a row to the shared memory of the stages, and joins the numbers of all warps
+ * in one order. */
+static void write_exchange(rkb_writer_t *writer, const rkb_online_t *o, const char *value, const char *begin, const char *add) {
+   const long long warps = (long long)(o->stream_tile / o->warp_n), rows = (long long)o->own_tile;
+   rkb_write(writer, "__syncthreads(); /* what was there has been read */");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "   if (lane %% 4 == 0)");
+   rkb_write(writer, "      row_parts[warp_n / %lld * %lld + %s] = %s;", (long long)o->warp_n, rows, o->own_at, value);
+   rkb_write(writer, "__syncthreads();");
+   rkb_write(writer, "#pragma unroll");
+   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write(writer, "%s", begin);
+   rkb_write(writer, "for (int part = 0; part < %lld; part++)", warps);
+   rkb_write(writer, add, rkb_arena_format(writer->arena, "row_parts[part * %lld + %s]", rows, o->own_at));
+}
+
+void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o) {
+   const uint32_t largest = rkb_online_largest(writer, o);
+   if (o->nodes.reduce_count)
+      rkb_write(writer, "float *const row_parts = (float *)stages;");
+   if (largest < RKB_ONLINE_MANY) {
+      const char *name = o->reduce_names[largest];
+      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), "float next = -INFINITY;", "   next = larger(next, %s);");
+      rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
+                power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+      rkb_write(writer, "%s[i] = next;", name);
+      write_rescale(writer, o, o->nodes.reduces[largest]);
+      rkb_write_close(writer);
+   }
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      if (r == largest)
+         continue;
+      const char *name = o->reduce_names[r];
+      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), rkb_arena_format(writer->arena, "%s[i] = 0.0f;", name),
+                     rkb_arena_format(writer->arena, "   %s[i] += %%s;", name));
+      rkb_write_close(writer);
+   }
+}
+
+/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
+const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value) {
+   const char *text = "";
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
+      const uint32_t number = o->nodes.reduces[r];
+      if (!rkb_online_is_sum(writer, number))
+         continue;
+      const int degree = rkb_degree_of(writer->graph, value, number);
+      if (degree < -2 || degree > 0)
+         rkb_writer_fail(writer, "%s is no factor of what needs it", writer->graph->nodes[number].name);
+      for (int d = degree; d < 0; d++)
+         text = rkb_arena_format(writer->arena, "%s / %s[i]", text, o->reduce_names[r]);
+   }
+   return text;
+}

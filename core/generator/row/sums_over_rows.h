@@ -1,0 +1,27 @@
+/* Sums over rows in a launch that also reduces along rows (stretches.h): their lines in its kernel, and the launch that adds the
+ * parts.  One thread writes them. */
+#ifndef RKB_GENERATOR_SUMS_OVER_ROWS_H
+#define RKB_GENERATOR_SUMS_OVER_ROWS_H
+
+#include "generator/row/rows.h"
+
+/* Whether an anchor adds over all rows what a piece of each gives. */
+bool rkb_rows_is_segment(const rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor);
+/* A loop over the pieces of the row; the places of one follow.  levels: the pass of each anchor; names: of the anchors' sums. */
+void rkb_rows_open_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
+                           const char **names);
+void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
+                            const char **names);
+/* What a place of the row gives such a sum. */
+const char *rkb_rows_segment_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
+                                  const rkb_index_t *place);
+/* How many rows lie between two of a block. */
+const char *rkb_stretches_step(rkb_writer_t *writer, const rkb_launch_t *launch);
+/* Sums of each place over the rows of a block: they begin with zero, and the block goes over its rows. */
+void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
+void rkb_rows_close_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
+/* Adds what this row gives each place. */
+void rkb_rows_add_to_stretch(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_index_t *place,
+                             const rkb_index_t *const *at);
+
+#endif

@@ -1,0 +1,63 @@
+/* Decisions that suit a launch over scores on tensor cores.  One thread a graph. */
+#include "generator/start/online_start.h"
+
+#include "generator/decisions/launch_decisions.h"
+#include "generator/kernel/kernel_text.h"
+#include "generator/online/online_nodes.h"
+#include "generator/start/tensor_start.h"
+
+/* The first legal entry is taken: those that were fastest over the bench cases on an H200 come first, then
+ * smaller ones (docs/results/2026-11-23-tensor).  With two rows of fragments a warp loads half as much of the
+ * streamed tiles; with few rows, warps share the columns. */
+static const struct {
+   int64_t path, copy, tile_m, tile_n, warp_m, warp_n, stages;
+   double rows; /* rows of a group, at least */
+} tiles[] = {
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},  {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 64, 16, 64, 2, 17},     {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 16, 128, 16, 16, 2, 0},     {RKB_TENSOR_PATH_TF32X3, RKB_COPY_TENSOR, 128, 64, 16, 32, 2, 65},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 16, 16, 16, 2, 17},   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 16, 64, 16, 16, 2, 0},
+};
+
+/* Numbers of a lane beyond which ptxas spills: with 192, kernels of two scores and one or two products did, and those of 160 do not. */
+#define MOST_NUMBERS 160
+
+/* A lane's scores and sums of products, with rows of the longest that are multiplied; what is made of scores takes their registers. */
+static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   rkb_online_nodes_t nodes;
+   uint32_t size;
+   int64_t heads[RKB_ONLINE_HEADS], longest = 0;
+   const uint32_t count = rkb_online_heads(graph, launch, &size, heads);
+   for (uint32_t h = 0; h < count; h++)
+      longest = heads[h] > longest ? heads[h] : longest;
+   if (!rkb_online_nodes(graph, launch, &nodes))
+      return 0;
+   const int64_t scores = nodes.score_count > nodes.out_count ? nodes.score_count : nodes.out_count;
+   return d[RKB_WARP_M] / 8 * (d[RKB_WARP_N] / 4 * scores + longest / 4 * nodes.out_count);
+}
+
+bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   rkb_launch_t *launch = &schedule->launches[number];
+   const rkb_launch_t before = *launch;
+   const double rows = rkb_online_rows(graph, launch);
+   int64_t *d = launch->decisions;
+   launch->mapping = RKB_MAP_ONLINE_TENSOR;
+   for (uint32_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
+      d[RKB_TENSOR] = tiles[t].path;
+      d[RKB_COPY] = tiles[t].copy;
+      d[RKB_TILE_M] = tiles[t].tile_m;
+      d[RKB_TILE_N] = tiles[t].tile_n;
+      d[RKB_WARP_M] = tiles[t].warp_m;
+      d[RKB_WARP_N] = tiles[t].warp_n;
+      d[RKB_STAGES] = tiles[t].stages;
+      if (rows >= tiles[t].rows &&
+          (tiles[t].copy == RKB_COPY_TENSOR || numbers_of(graph, launch) <= MOST_NUMBERS) &&
+          rkb_tensor_has(target, launch) && !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+          rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
+         return true;
+   }
+   *launch = before;
+   return false;
+}

@@ -1,0 +1,12 @@
+/* Decisions that suit a launch over scores on tensor cores.  One thread a graph. */
+#ifndef RKB_GENERATOR_ONLINE_START_H
+#define RKB_GENERATOR_ONLINE_START_H
+
+#include "generator/graph/schedule.h"
+#include "generator/graph/target.h"
+
+/* Gives a launch of mapping ONLINE the mapping ONLINE_TENSOR and suitable decisions, if the target's tensor
+ * cores may multiply all its products.  False: they may not, and the launch is unchanged. */
+bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t launch);
+
+#endif
