@@ -4,8 +4,9 @@ replaced without the others.  Two files stand in one circle when each needs, dir
 other defines.  The symbols come from nm, so calls through a function pointer are not seen: those are how a lower file
 reports to a higher one.
 
-usage: circles.py [--only NAME,NAME...] [--known NAME,NAME...]... OBJECT_OR_FOLDER...
+usage: circles.py [--folders] [--only NAME,NAME...] [--known NAME,NAME...]... OBJECT_OR_FOLDER...
   a folder stands for every *.o below it
+  --folders  folders of the objects must not call each other in a circle either
   --only   of the objects, those of these source files alone: run.c,groups.c
   --known  the files of a circle that is left: it may shrink, and then this list has to; a file that is not in the list fails
 Prints each circle with the symbols that close it."""
@@ -62,6 +63,17 @@ def calls(paths):
     return graph
 
 
+def by_folder(graph):
+    """The calls between the folders of the objects."""
+    merged = {os.path.dirname(path): {} for path in graph}
+    for path, callees in graph.items():
+        for callee, names in callees.items():
+            caller, called = os.path.dirname(path), os.path.dirname(callee)
+            if caller != called:
+                merged[caller].setdefault(called, set()).update(names)
+    return merged
+
+
 def reachable(graph, start):
     seen, waiting = set(), [start]
     while waiting:
@@ -82,6 +94,7 @@ def circles(graph):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--folders", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--known", action="append", default=[], type=lambda names: set(names.split(",")))
     parser.add_argument("paths", nargs="+")
@@ -104,6 +117,13 @@ def main():
         for caller in sorted(circle):
             for callee in sorted(set(graph[caller]) & circle):
                 print(f"  {source_of(caller)} -> {source_of(callee)}: {', '.join(sorted(graph[caller][callee]))}")
+    folders = by_folder(graph) if arguments.folders else {}
+    between = circles(folders)
+    for circle in between:
+        print(f"a circle of {len(circle)} folders:")
+        for caller in sorted(circle):
+            for callee in sorted(set(folders[caller]) & circle):
+                print(f"  {os.path.basename(caller)}/ -> {os.path.basename(callee)}/: {', '.join(sorted(folders[caller][callee]))}")
     names = [{source_of(path) for path in circle} for circle in found]
     new = [circle for circle in names if circle not in arguments.known]
     gone = [known for known in arguments.known if known not in names]
@@ -112,7 +132,7 @@ def main():
     largest = max((len(circle) for circle in found), default=1)
     print(f"{len(paths)} files, {sum(len(callees) for callees in graph.values())} calling pairs, "
           f"largest circle {largest}, {len(new)} circles that are not known")
-    return 1 if new or gone else 0
+    return 1 if new or gone or between else 0
 
 
 if __name__ == "__main__":

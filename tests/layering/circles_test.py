@@ -38,6 +38,11 @@ CASES = [
     ("a report through a pointer goes up unseen", {"a.c": "void b(void (*)(void)); void up(void) {} void a(void) { b(up); }",
                                                    "b.c": "void b(void (*report)(void)) { report(); }"},
      [], 0, ["largest circle 1"], []),
+    ("folders that call each other", {"low/a.c": "void b(void); void a(void) { b(); }", "high/b.c": "void c(void); void b(void) { c(); }",
+                                      "low/c.c": "void c(void) {}"},
+     ["--folders"], 1, ["largest circle 1", "a circle of 2 folders", "low/ -> high/: b", "high/ -> low/: c"], []),
+    ("folders that call one way", {"low/a.c": "void a(void) {}", "high/b.c": "void a(void); void b(void) { a(); }"}, ["--folders"], 0,
+     ["largest circle 1"], ["folders"]),
     ("no objects", {}, [], 1, ["no object files"], []),
     ("an object that is not there", CHAIN, ["absent.o"], 1, [], ["largest circle"]),
 ]
@@ -47,6 +52,7 @@ def run(files, arguments):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text + "\n")
             subprocess.run([COMPILER, "-O0", "-c", path, "-o", path + ".o"], check=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on an import that goes up.  ROOMS names every folder of core/ with the folders it may include from; a folder that is not in
 the table, and a circle in the table or among the real imports, are errors too, and so is a folder that CONTRIBUTING.md or docs/architecture.md
-does not name.  Plugins see <rkb/...>, plugins/shared and their own
+does not name.  FOLDERS says the same of the folders inside a room.  Plugins see <rkb/...>, plugins/shared and their own
 folder; the stage over the checking machine sees core/machine besides.
 usage: imports.py TREE  (prints one line a violation, exits 1 when there is any)"""
 import os
@@ -37,6 +37,23 @@ ROOMS = {
     "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }
 
+# The folders inside a room, in the same way.  Files beside them are the room's face: they may include from all of them, and none of them from there.
+FOLDERS = {
+    "generator": {
+        "graph": [],
+        "text": ["graph"],
+        "element": ["text", "graph"],
+        "row": ["text", "graph"],
+        "tile": ["text", "graph"],
+        "convolution": ["tile", "text", "graph"],
+        "online": ["tile", "text", "graph"],
+        "decisions": ["online", "tile", "row", "element", "text", "graph"],
+        "kernel": ["decisions", "online", "convolution", "tile", "row", "element", "text", "graph"],
+        "start": ["kernel", "decisions", "online", "tile", "row", "element", "text", "graph"],
+        "search": ["start", "kernel", "decisions", "row", "element", "text", "graph"],
+    },
+}
+
 # Libraries that belong to one part: (pattern of the header, rooms that may use it).  Plugins may use none of them: two copies of an
 # event loop or of curl in one process do not work together.
 OWNED = [
@@ -70,6 +87,21 @@ def sources(folder):
                 yield os.path.join(directory, name)
 
 
+def check_folder(tree, room, path, name, report):
+    """The same for the folders inside a room."""
+    table = FOLDERS.get(room, {})
+    inside = os.path.relpath(path, os.path.join(tree, "core", room)).split(os.sep)[:-1]
+    folder, other = inside[0] if inside else None, name.split("/")[1:-1][:1]
+    if not table or not folder or not name.startswith(room + "/"):
+        return
+    if folder not in table:
+        return  # said once, of the folder
+    if not other:
+        report(f"core/{room}/{folder} includes \"{name}\": files beside the folders are the room's face, and stand above them")
+    elif other[0] != folder and other[0] not in table[folder]:
+        report(f"core/{room}/{folder} includes \"{name}\": core/{room}/{folder} may include {', '.join(table[folder]) or 'no other folder'}")
+
+
 def check_core(tree, room, path, name, quoted, report):
     if not quoted:
         for pattern, owners in OWNED:
@@ -77,6 +109,7 @@ def check_core(tree, room, path, name, quoted, report):
                 report(f"core/{room} includes <{name}>, which only {', '.join(sorted(owners))} may")
         return
     first = name.split("/")[0]
+    check_folder(tree, room, path, name, report)
     if room in ("bench", "tools") and first not in ROOMS:
         return  # programs: fixtures of tests/, and files of their own folder
     if "/" not in name or ".." in name.split("/"):
@@ -165,6 +198,9 @@ def main():
             walk(os.path.join(core, room), check_room(room))
         else:
             violations.append(f"core/{room}:1: this folder is in no row of tests/layering/imports.py: say what it may include")
+    for room, table in FOLDERS.items():
+        violations += [f"core/{room}/{folder}:1: this folder is in no row of FOLDERS in tests/layering/imports.py: say what it may include"
+                       for folder in folders_of(os.path.join(core, room)) if folder not in table]
     for page in ("CONTRIBUTING.md", "docs/architecture.md"):
         if not os.path.exists(os.path.join(tree, page)):
             continue
@@ -175,10 +211,12 @@ def main():
         for plugin in folders_of(os.path.join(plugins, kind)):
             folder = os.path.join(plugins, kind, plugin)
             walk(folder, lambda path, name, quoted, report, folder=folder: check_plugin(tree, folder, path, name, quoted, report))
-    for what, graph in (("the table of imports.py", ROOMS), ("the imports of core/", edges)):
+    graphs = [("core", "the table of imports.py", ROOMS), ("core", "the imports of core/", edges)]
+    graphs += [(f"core/{room}", "FOLDERS of imports.py", table) for room, table in FOLDERS.items()]
+    for place, what, graph in graphs:
         found = circle(graph)
         if found:
-            violations.append(f"core/{found[0]}:1: {what} has a circle: {' -> '.join(found)}")
+            violations.append(f"{place}/{found[0]}:1: {what} has a circle: {' -> '.join(found)}")
     print("\n".join(violations) if violations else f"{files} files, no import goes up")
     return 1 if violations or files == 0 else 0
 
