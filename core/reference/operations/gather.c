@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
+#include "reference/operations/scatter_row.h"
 
 static double work(const rkb_program_t *program, const rkb_program_node_t *node) {
    return (double)program->values[node->inputs[0]].elements;
@@ -75,53 +76,6 @@ static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *a
    return point;
 }
 
-/* The elements of one row of the index: what they pick, and which of them pick one place. */
-typedef struct row {
-   rkb_rows_t of;
-   rkb_block_t picks, sources;
-   int64_t *elements, *here; /* of the whole row; of those that pick the place */
-   uint64_t number, here_count;
-   bool doubt; /* whether another one may pick the place too */
-} row_t;
-
-static bool row_new(row_t *row, const rkb_shape_t *shape, uint64_t mask) {
-   *row = (row_t){.of = rkb_rows_of(shape, mask), .number = UINT64_MAX};
-   row->elements = rkb_try_uncleared(row->of.length + 1, sizeof *row->elements, NULL);
-   row->here = rkb_try_uncleared(row->of.length + 1, sizeof *row->here, NULL);
-   return row->elements && row->here && rkb_block_new(&row->picks, row->of.length) &&
-          rkb_block_new(&row->sources, row->of.length);
-}
-
-static void row_free(row_t *row) {
-   free(row->elements);
-   free(row->here);
-   rkb_block_free(&row->picks);
-   rkb_block_free(&row->sources);
-}
-
-/* Reads only the sources that go to a place of a row, because each may be a product that nothing else
- * needs. */
-static int row_read(rkb_reader_t *reader, const rkb_program_node_t *node, row_t *row, uint64_t number,
-                    uint64_t place) {
-   if (number != row->number) {
-      rkb_rows_index(&row->of, number, 0, row->of.length, row->elements);
-      const int status = rkb_read(reader, node->inputs[1], row->of.length, row->elements, &row->picks);
-      if (status != RKB_OK)
-         return status;
-      row->number = number;
-   }
-   row->here_count = 0;
-   row->doubt = false;
-   for (uint64_t j = 0; j < row->of.length; j++) {
-      const double gap = fabs(row->picks.value[j] - (double)place);
-      row->doubt |= row->picks.hard[j] > 0 && gap <= row->picks.hard[j];
-      if (gap == 0)
-         row->here[row->here_count++] = row->elements[j];
-   }
-   return row->here_count > 0 ? rkb_read(reader, node->inputs[0], row->here_count, row->here, &row->sources)
-                              : RKB_OK;
-}
-
 /* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of these
  * elements.  Operands: source, index and, optionally, the tensor to which elements are added or in which they
  * are overwritten. */
@@ -130,14 +84,14 @@ static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, 
    const rkb_program_t *program = rkb_reader_program(reader);
    const rkb_shape_t *shape = rkb_program_shape(program, node->output);
    const uint64_t mask = UINT64_C(1) << node->integers[0];
-   row_t row;
-   int status = row_new(&row, rkb_program_shape(program, node->inputs[1]), mask) ? RKB_OK : RKB_ERR_NOMEM;
+   rkb_scatter_row_t row;
+   int status = rkb_scatter_row_new(&row, program, node->inputs[1], mask) ? RKB_OK : RKB_ERR_NOMEM;
    if (status == RKB_OK && node->input_count > 2)
       status = rkb_read(reader, node->inputs[2], count, index, out);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       uint64_t number, place;
       rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
-      status = row_read(reader, node, &row, number, place);
+      status = rkb_scatter_row_read(reader, node, &row, number, place);
       arrivals_t all = {0};
       if (node->input_count > 2 && add)
          arrive(&all, rkb_block_get(out, i), true);
@@ -147,7 +101,7 @@ static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, 
          all.point = rkb_block_get(out, i);
       rkb_block_put(out, i, row.doubt ? outside : arrived(rkb_reader_precision(reader), &all, add));
    }
-   row_free(&row);
+   rkb_scatter_row_free(&row);
    return status;
 }
 

@@ -287,6 +287,10 @@ const rkb_operation_t *rkb_reshape_operation(void) {
    return &reshape;
 }
 
+const rkb_operation_t *rkb_expand_operation(void) {
+   return &expand;
+}
+
 uint32_t rkb_make_reshape(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape) {
    if (x == RKB_NO_VALUE || rkb_shape_equal(rkb_program_shape(program, x), shape))
       return x;

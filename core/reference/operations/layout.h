@@ -6,6 +6,7 @@
 #include "reference/operation.h"
 
 const rkb_operation_t *rkb_reshape_operation(void);
+const rkb_operation_t *rkb_expand_operation(void);
 uint32_t rkb_make_reshape(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape);
 uint32_t rkb_make_expand(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape);
 uint32_t rkb_make_permute(rkb_program_t *program, uint32_t x, const uint32_t *dims); /* rank of x entries */
