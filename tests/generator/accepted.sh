@@ -1,12 +1,8 @@
 #!/bin/sh
 # Every task in the given folders, in each of its directions: the kernel that the graph translator writes first is accepted.  A task
-# that REFUSALS lists is refused instead, with the message that stands there.  LONG lists what takes minutes, TASK DIRECTION a line; what it
-# lists must be among the tasks.
-# usage: accepted.sh RKB-RUN PIPELINE REFUSALS without|only LONG TASKS...
-run=$1 pipeline=$2 refusals=$3 which=$4 long=$5
-shift 5
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# that REFUSALS lists is refused instead, with the message that stands there.  LONG lists what takes long, TASK DIRECTION a line; it is left
+# out unless RKB_LONG is in the environment, and must be among the tasks.
+# usage: accepted.sh RKB-RUN PIPELINE REFUSALS LONG TASKS...
 
 one() { # run pipeline refusals work task direction
    name=$(basename "$5") out=$4/$(basename "$5")-$6
@@ -23,20 +19,28 @@ one() { # run pipeline refusals work task direction
    grep -h "gave nothing" "$out/log.jsonl"
    exit 1
 }
-if [ "$run" = --one ]; then
-   one "$pipeline" "$refusals" "$which" "$long" "$@"
+
+if [ "$1" = --one ]; then
+   shift
+   one "$@"
 fi
+run=$1 pipeline=$2 refusals=$3 long=$4
+shift 4
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
 for task in "$@"; do
    for direction in forward backward; do
       grep -q "^directions:.*$direction" "$task/task.yaml" || continue
-      if grep -qx "$(basename "$task") $direction" "$long"; then kind=only; else kind=without; fi
+      if grep -qx "$(basename "$task") $direction" "$long"; then kind=long; else kind=short; fi
       printf '%s\n%s\n' "$task" "$direction" >>"$work/$kind"
    done
 done
-test -s "$work/$which" || { echo "no tasks"; exit 1; }
-touch "$work/only"
-if [ "$(grep -vc '^#' "$long")" -ne $(($(wc -l <"$work/only") / 2)) ]; then
+test -s "$work/short" || { echo "no tasks"; exit 1; }
+touch "$work/long"
+if [ "$(grep -vc '^#' "$long")" -ne $(($(wc -l <"$work/long") / 2)) ]; then
    echo "$long lists what is not there"
    exit 1
 fi
-xargs -P 2 -n 2 sh "$0" --one "$run" "$pipeline" "$refusals" "$work" <"$work/$which"
+if [ -n "${RKB_LONG:-}" ]; then cat "$work/long" >>"$work/short"; fi
+xargs -P 2 -n 2 sh "$0" --one "$run" "$pipeline" "$refusals" "$work" <"$work/short"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kernels of decisions that no start takes.  A file of FOLDER says TASK DIRECTION DECISIONS..., and in further lines what its schedule
 # and text have (a line "has TEXT"), or with what message it is refused ("refused TEXT").  What is written must be accepted, under the secret 1 or
-# that of a line "secret N".
+# that of a line "secret N".  A kernel of a file with the line "long" is only written, unless RKB_LONG is in the environment.
 # usage: decided.sh RKB-RUN WRITE-SCHEDULE PIPELINE TASKS FOLDER
 run=$1 write=$2 pipeline=$3 tasks=$4 folder=$5
 work=$(mktemp -d) || exit 1
@@ -23,6 +23,7 @@ for file in "$folder"/*.txt; do
    while read -r text; do
       grep -qF "$text" "$work/$name/kernel.cu" || { echo "$name: its kernel has no '$text'"; failed=1; }
    done <"$work/wanted"
+   if grep -qx long "$file" && [ -z "${RKB_LONG:-}" ]; then continue; fi
    secret=$(sed -n 's/^secret //p' "$file")
    if ! "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --set "propose.seed.with.directory=$work/$name" --out "$work/$name.run" \
       --jobs 1 --secret "$(printf %064d "${secret:-1}")" --quiet >"$work/$name.log" 2>&1; then

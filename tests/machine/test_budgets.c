@@ -66,8 +66,8 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
    }
 }
 
-/* Each setting judges every third kernel, and the next setting the kernels after those; all of them would
- * take 100 s of processor time.  Under a sanitizer that follows threads, a judgement takes a hundred times as
+/* Each setting judges every ninth kernel, and the next setting the kernels after those; all of them would
+ * take 300 s of processor time.  Under a sanitizer that follows threads, a judgement takes a hundred times as
  * long, and the number of kernels does not matter for what it looks for.  There, two settings judge every
  * fifth kernel. */
 #ifdef __SANITIZE_THREAD__
@@ -77,7 +77,7 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
 #define KERNELS_APART 10
 #define SETTINGS_APART 1
 #else
-#define KERNELS_APART 3
+#define KERNELS_APART 9
 #define SETTINGS_APART 1
 #endif
 
@@ -95,9 +95,10 @@ static void what_is_left_out_is_said(void **state) {
    assert_int_equal(rkb_log_open(RKB_LOG_ERROR, false, NULL, &log, &err), RKB_OK);
    assert_int_equal(glob(CERTIFICATES "/*.cu", 0, NULL, &files), 0);
    assert_int_equal(glob(BUDGETS "/*.cu", GLOB_APPEND, NULL, &files), 0);
+   const size_t apart = rkb_long_tests() ? 1 : KERNELS_APART;
    for (size_t s = 0; s < sizeof settings / sizeof *settings; s += SETTINGS_APART) {
       rkb_pipeline_t *pipeline = open_pipeline(CERTIFICATES "/pipeline.yaml", settings[s], NULL);
-      for (size_t n = s % KERNELS_APART; n < files.gl_pathc; n += KERNELS_APART) {
+      for (size_t n = s % apart; n < files.gl_pathc; n += apart) {
          char *one = judge(pipeline, log, files.gl_pathv[n], 1),
               *many = judge(pipeline, log, files.gl_pathv[n], 4);
          assert_string_equal(one, many);
@@ -114,7 +115,7 @@ static void what_is_left_out_is_said(void **state) {
 }
 
 /* Two tasks with two bench cases, which are executed side by side; and one with a single case, whose launches are judged by themselves side by side.  The
- * budget ends in check cases, in a bench case, or nowhere. */
+ * budget ends in check cases, in a bench case, or nowhere: each kernel has one of these, or, with RKB_LONG, all. */
 static void bench_cases_have_turns(void **state) {
    static const char *const kernels[][2] = {{"softmax", TASKS "/softmax/seeds/forward/block_per_row.cu"},
                                             {"groupnorm", TASKS "/groupnorm/seeds/forward/two_launches.cu"},
@@ -127,6 +128,8 @@ static void bench_cases_have_turns(void **state) {
    assert_int_equal(rkb_log_open(RKB_LOG_ERROR, false, NULL, &log, &err), RKB_OK);
    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++)
       for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b += SETTINGS_APART) {
+         if (b != n && !rkb_long_tests())
+            continue;
          char task[512];
          snprintf(task, sizeof task, "task=%s/%s", TASKS, kernels[n][0]);
          rkb_pipeline_t *pipeline = open_pipeline(SAMPLED "/pipeline.yaml", budgets[b], task);
