@@ -5,7 +5,7 @@ Here each proxy carries a tensor of the meta device, which has a shape and a typ
 a large model costs nothing, and whatever depends on data has no answer and is refused with the line that asked.
 
 Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (traced_graph.py) and the patches of nn.Module are
-its own, and what PyTorch said of a call's shapes is kept for the same call in other traces: an import makes fifty traces.
+its own.  PyTorch is asked for a call's shapes once in all traces of an import (kept_answers.py).
 """
 
 import collections
@@ -19,12 +19,14 @@ import torch.fx
 import torch.nn as nn
 
 import early_checks
+import kept_answers
+import meta_shapes
+from kept_answers import NUMBERS
 from traced_graph import Node, Recording
 from refusal import Refused
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
-RECURRENT = {"lstm": 4, "gru": 3, "rnn_tanh": 1}  # gates
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
 WATCHERS = getattr(torch._C, "_len_torch_function_stack", int) if hasattr(torch.overrides, "_pop_mode_temporarily") else int
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
@@ -183,36 +185,7 @@ class Constructors(torch.overrides.TorchFunctionMode):
         return function(*arguments, **named)
 
 
-NUMBERS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...)))
 OTHER_SHAPE = frozenset("squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ resize_ resize_as_ set_ as_strided_ detach_".split())
-MOST_ANSWERS = 200_000
-
-
-class Unkeyed(Exception):
-    """A call whose arguments do not say what it gives."""
-
-
-def key_of(value):
-    """What the shape of a call's result may depend on, to be compared with that of another call."""
-    kind = type(value)
-    if kind is torch.Tensor:
-        if value.device.type != "meta":
-            raise Unkeyed()
-        return value.shape, value.stride(), value.dtype
-    if kind in NUMBERS:
-        return kind, value
-    if isinstance(value, (tuple, list)):
-        return kind, tuple([key_of(part) for part in value])
-    if kind is slice:
-        return kind, key_of(value.start), key_of(value.stop), key_of(value.step)
-    raise Unkeyed()
-
-
-def is_fresh(value, args):
-    """Whether a call's result shares nothing with its arguments, so that it may stand for the result of the same call elsewhere."""
-    if type(value) is torch.Tensor:
-        return not value._is_view() and not any(value is other for other in args)
-    return isinstance(value, tuple) and len(value) > 0 and all(is_fresh(part, args) for part in value)
 
 
 def tensors_in(model):
@@ -248,7 +221,7 @@ class ShapedTracer(torch.fx.Tracer):
 
     def __init__(self, path, shown, inputs, state, expected=None, spend=None, answers=None):
         super().__init__()
-        self.answers = {} if answers is None else answers  # call and key_of its arguments -> what it gives; shared by all traces
+        self.answers = {} if answers is None else answers  # of kept_answers.py, shared by all traces
         self.path = path
         self.shown = shown
         self.busy = False
@@ -429,10 +402,8 @@ class ShapedTracer(torch.fx.Tracer):
         args, kwargs = map_values(args), map_values(kwargs)
         if target in OTHER_SHAPE:
             args = (args[0].clone(),) + args[1:]  # the tensor may stand for other values too
-        try:
-            key = (target, key_of(args), tuple([(name, key_of(value)) for name, value in kwargs.items()]))
-            found = self.answers.get(key)
-        except (Unkeyed, TypeError):
+        key, found = kept_answers.find(self.answers, target, args, kwargs)
+        if key is None:
             return self.evaluate(kind, target, args, kwargs)
         if found is None:
             name = target if isinstance(target, str) else getattr(target, "__name__", "")
@@ -440,8 +411,7 @@ class ShapedTracer(torch.fx.Tracer):
             if problem:
                 raise RuntimeError(problem)
             found = self.evaluate(kind, target, args, kwargs)
-            if len(self.answers) < MOST_ANSWERS and is_fresh(found, args):
-                self.answers[key] = found
+            kept_answers.keep(self.answers, key, args, found)
         return found
 
     def evaluate(self, kind, target, args, kwargs):
@@ -451,17 +421,17 @@ class ShapedTracer(torch.fx.Tracer):
             return self.state[target].detach().to("meta")
         try:
             if kind == "call_module":
-                return batch_norm_shape(self.batch_norms[target], map_values(args[0]))
+                return meta_shapes.batch_norm_shape(self.batch_norms[target], map_values(args[0]))
             if target is nn.functional.batch_norm and args[0].dim() >= 2:
                 return args[0].new_empty(args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
             if target is nn.functional.cross_entropy:
-                return loss_shape(*args, **kwargs)
+                return meta_shapes.loss_shape(*args, **kwargs)
             if getattr(target, "__name__", target) == "repeat_interleave":
-                return repeated_shape(*args, **kwargs)
+                return meta_shapes.repeated_shape(*args, **kwargs)
             if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
-                return pooled_shape(*args, **kwargs)
-            if getattr(target, "__name__", "") in RECURRENT and len(args) == 9:
-                return recurrent_shapes(target.__name__, *args)
+                return meta_shapes.pooled_shape(*args, **kwargs)
+            if getattr(target, "__name__", "") in meta_shapes.RECURRENT and len(args) == 9:
+                return meta_shapes.recurrent_shapes(target.__name__, *args)
             if kind == "call_method":
                 return getattr(args[0], target)(*args[1:], **kwargs)
             if getattr(target, "__name__", "") in MAKERS:
@@ -471,64 +441,6 @@ class ShapedTracer(torch.fx.Tracer):
         except NotImplementedError as error:
             name = target if isinstance(target, str) else target.__name__
             raise Refused(self.place() + "%s depends on data, or PyTorch cannot tell its shape (%s)" % (name, first_line(error)))
-
-
-def batch_norm_shape(module, value):
-    module._check_input_dim(value)
-    if value.numel() == value.shape[1]:
-        raise ValueError("Expected more than 1 value per channel when training, got input size %s" % (tuple(value.shape),))
-    return value.new_empty(value.shape)
-
-
-def loss_shape(x, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
-    """cross_entropy, which PyTorch 1.13 does not have on the meta device with label_smoothing."""
-    if label_smoothing and target.dtype != x.dtype:
-        nn.functional.cross_entropy(x, target, weight, size_average, ignore_index, reduce, reduction)  # whatever is wrong with the shapes
-        return x.new_empty(target.shape if reduction == "none" else ())
-    return nn.functional.cross_entropy(x, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
-
-
-def recurrent_shapes(name, x, states, weights, biased, layers, dropout, training, both_ways, batch_first):
-    """What a recurrent layer gives; PyTorch 2 goes through every step for that, a minute for some hundreds."""
-    given = list(states) if name == "lstm" else [states]
-    ways, hidden = 2 if both_ways else 1, given[0].shape[-1]
-    batch = x.shape[0 if batch_first else 1]
-    each, wide = 4 if biased else 2, RECURRENT[name] * hidden
-    for turn in range(layers * ways):
-        inputs = x.shape[2] if turn < ways else ways * hidden
-        held = [tuple(weight.shape) for weight in weights[turn * each : turn * each + each]]
-        if held != [(wide, inputs), (wide, hidden), (wide,), (wide,)][:each]:
-            raise RuntimeError("%s: weights of the shapes %s do not fit %d inputs and %d hidden units" % (name, held, inputs, hidden))
-    for state in given:
-        if tuple(state.shape) != (layers * ways, batch, hidden):
-            raise RuntimeError("%s: a state has the shape %s, not %s" % (name, tuple(state.shape), (layers * ways, batch, hidden)))
-    return (x.new_empty(tuple(x.shape[:2]) + (ways * hidden,)), *[state.new_empty(state.shape) for state in given])
-
-
-def pooled_shape(value, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """max_pool3d, which PyTorch 1.13 does not have on the meta device."""
-    if return_indices:
-        raise NotImplementedError("with return_indices")
-    triple = [tuple(v) if isinstance(v, (tuple, list)) else (v,) * 3 for v in (kernel_size, stride or kernel_size, padding, dilation)]
-    sizes = []
-    for size, kernel, step, around, apart in zip(value.shape[-3:], *triple):
-        room = size + 2 * around - apart * (kernel - 1) - 1
-        windows = -(-room // step) + 1 if ceil_mode else room // step + 1
-        if ceil_mode and (windows - 1) * step >= size + around:
-            windows -= 1
-        sizes.append(windows)
-    if min(sizes) < 1:
-        raise RuntimeError("a pool's window is larger than its input")
-    return value.new_empty(tuple(value.shape[:-3]) + tuple(sizes))
-
-
-def repeated_shape(value, repeats, dim=None, output_size=None):
-    """torch's own function asks for the size that it would give."""
-    if not isinstance(repeats, int) or dim is None:
-        raise NotImplementedError("repeats of one number along one dim are covered alone")
-    dim %= value.dim()
-    shape = value.shape[:dim] + (value.shape[dim] * repeats,) + value.shape[dim + 1 :]
-    return value.new_empty(shape)
 
 
 def map_values(tree):

@@ -1,0 +1,50 @@
+"""What PyTorch said of a call's result, kept for the same call in other traces: an import makes fifty traces, which ask much the same.
+
+The answers are a dict that the traces of one import share.  A call is known by what it calls and by the shapes, strides and types of its
+arguments."""
+
+import torch
+
+NUMBERS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...)))
+MOST_ANSWERS = 200_000
+
+
+class Unkeyed(Exception):
+    """A call whose arguments do not say what it gives."""
+
+
+def key_of(value):
+    """What the shape of a call's result may depend on, to be compared with that of another call."""
+    kind = type(value)
+    if kind is torch.Tensor:
+        if value.device.type != "meta":
+            raise Unkeyed()
+        return value.shape, value.stride(), value.dtype
+    if kind in NUMBERS:
+        return kind, value
+    if isinstance(value, (tuple, list)):
+        return kind, tuple([key_of(part) for part in value])
+    if kind is slice:
+        return kind, key_of(value.start), key_of(value.stop), key_of(value.step)
+    raise Unkeyed()
+
+
+def is_fresh(value, args):
+    """Whether a call's result shares nothing with its arguments, so that it may stand for the result of the same call elsewhere."""
+    if type(value) is torch.Tensor:
+        return not value._is_view() and not any(value is other for other in args)
+    return isinstance(value, tuple) and len(value) > 0 and all(is_fresh(part, args) for part in value)
+
+
+def find(answers, target, args, kwargs):
+    """(key, result) of a call: the key is None where the call has none, the result None where it was not kept."""
+    try:
+        key = (target, key_of(args), tuple([(name, key_of(value)) for name, value in kwargs.items()]))
+        return key, answers.get(key)
+    except (Unkeyed, TypeError):
+        return None, None
+
+
+def keep(answers, key, args, result):
+    if len(answers) < MOST_ANSWERS and is_fresh(result, args):
+        answers[key] = result
