@@ -9,6 +9,11 @@ typedef struct pair {
    uint32_t first, second;
 } pair_t;
 
+/* Tokens first to end - 1. */
+typedef struct range {
+   uint32_t first, end;
+} range_t;
+
 /* Whether two ranges have the same number of tokens and equal tokens. */
 static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, const source_t *right,
                         uint32_t other, uint32_t other_end) {
@@ -85,6 +90,25 @@ static bool looks_at_grid(const side_t *side, const rkb_launch_text_t *launch) {
    return false;
 }
 
+/* A kernel's launch bounds, without the parenthesis that closes them; first == end: it has none. */
+static range_t bounds_of(const side_t *side, const rkb_launch_text_t *launch) {
+   const function_t *kernel =
+      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
+   range_t bounds = {0, 0};
+   for (uint32_t i = kernel ? kernel->first : 0; kernel && i < kernel->open && bounds.first == bounds.end;
+        i++)
+      if (source_is(side->source, i, "__launch_bounds__"))
+         bounds = (range_t){i, source_closing(side->source, i + 1)};
+   return bounds;
+}
+
+/* A kernel that bounds its threads is written for blocks of its own size: a launch with other blocks has no plan, or computes something else. */
+static bool same_bounds(const side_t *first, const rkb_launch_text_t *a, const side_t *second,
+                        const rkb_launch_text_t *b) {
+   const range_t here = bounds_of(first, a), there = bounds_of(second, b);
+   return same_tokens(first->source, here.first, here.end, second->source, there.first, there.end);
+}
+
 bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
                      const side_t *second, patches_t *patches, char *note, size_t note_size) {
    pair_t pairs[LAUNCHES_MAX];
@@ -92,6 +116,7 @@ bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const
    for (uint32_t i = 0; i < first->manifest->launch_count; i++)
       for (uint32_t j = 0; j < second->manifest->launch_count && count < LAUNCHES_MAX; j++)
          if (is_same_launch(&first->manifest->launches[i], &second->manifest->launches[j]) &&
+             same_bounds(first, &first->manifest->launches[i], second, &second->manifest->launches[j]) &&
              looks_at_grid(first, &first->manifest->launches[i]) ==
                 looks_at_grid(second, &second->manifest->launches[j]))
             pairs[count++] = (pair_t){i, j};

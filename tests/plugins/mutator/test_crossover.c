@@ -122,6 +122,30 @@ static void a_bounded_grid_stays_with_its_loop(void **state) {
    fake_close(&fake);
 }
 
+/* A kernel with launch bounds has no plan for blocks of more threads. */
+static void a_block_stays_with_its_launch_bounds(void **state) {
+   (void)state;
+#define BOUNDED(threads)                                                                                     \
+   "/* rkb-kernel: 1\ntask: task\ndirection: forward\nlaunches:\n  - kernel: k\n    grid: N\n"               \
+   "    block: " threads "\n    args: x, y, N\n*/\n"
+#define KERNEL(bounds) "__global__ void " bounds "k(const float *x, float *y, int n) { y[0] = x[n]; }\n"
+   static const char few[] = BOUNDED("256") KERNEL("__launch_bounds__(256) "),
+                     many[] = BOUNDED("1024") KERNEL("__launch_bounds__(1024) "),
+                     fewer_of_many[] = BOUNDED("512") KERNEL("__launch_bounds__(1024) "),
+                     any[] = BOUNDED("1024") KERNEL("");
+   fake_t fake;
+   fake_open(&fake, "mutator/crossover");
+   fake_start(&fake, NULL);
+   for (int64_t number = 0; number < 3; number++) {
+      assert_false(run(&fake, number, few, "{}", many, "{}"));
+      assert_false(run(&fake, number, many, "{}", few, "{}"));
+      assert_false(run(&fake, number, few, "{}", any, "{}"));
+   }
+   assert_true(run(&fake, 0, fewer_of_many, "{}", many, "{}"));
+   assert_string_equal(fake_text(&fake, 0, "source"), many);
+   fake_close(&fake);
+}
+
 static void nothing_from_nothing(void **state) {
    (void)state;
    fake_t fake;
@@ -147,6 +171,7 @@ int main(void) {
       cmocka_unit_test(functions_with_one_signature_change_bodies),
       cmocka_unit_test(launches_change_their_shape),
       cmocka_unit_test(a_bounded_grid_stays_with_its_loop),
+      cmocka_unit_test(a_block_stays_with_its_launch_bounds),
       cmocka_unit_test(nothing_from_nothing),
    };
    return RUN_TESTS(tests);
