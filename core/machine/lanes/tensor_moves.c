@@ -71,32 +71,32 @@ typedef struct fragment_part { /* of a register: elements of one lane, one after
    uint32_t row, column;
 } fragment_part_t;
 
-/* Returns where element e of lane l in register r is in its matrix. */
-static fragment_part_t part_of(const machine_tensor_t *t, uint32_t r, uint32_t l, uint32_t e) {
-   const uint32_t g = l / 4, lane = l % 4;
+/* Returns where the first element of lane 0 in register r is in its matrix. */
+static fragment_part_t part_of(const machine_tensor_t *t, uint32_t r) {
    if (t->operand == TENSOR_A) {
       r %= t->row_tiles * t->blocks * t->halves; /* with halves some registers hold the same as others */
       const uint32_t half = r % t->halves, block = r / t->halves % t->blocks,
                      tile = r / t->halves / t->blocks;
-      return (fragment_part_t){16 * tile + 8 * half + g, 4 * t->per_word * block + t->per_word * lane + e};
+      return (fragment_part_t){16 * tile + 8 * half, 4 * t->per_word * block};
    }
    if (t->operand == TENSOR_B) {
       r %= t->column_tiles * t->blocks;
-      return (fragment_part_t){4 * t->per_word * (r % t->blocks) + t->per_word * lane + e,
-                               8 * (r / t->blocks) + g};
+      return (fragment_part_t){4 * t->per_word * (r % t->blocks), 8 * (r / t->blocks)};
    }
    const bool pairs = t->type[t->operand] == TENSOR_F16;
-   const uint32_t column = pairs ? e : r % 2, row = pairs ? r : r / 2, half = row % t->halves,
+   const uint32_t column = pairs ? 0 : r % 2, row = pairs ? r : r / 2, half = row % t->halves,
                   tile = row / t->halves, column_tile = tile % t->column_tiles,
                   row_tile = tile / t->column_tiles;
-   return (fragment_part_t){16 * row_tile + 8 * half + g, 8 * column_tile + 2 * lane + column};
+   return (fragment_part_t){16 * row_tile + 8 * half, 8 * column_tile + column};
 }
 
 typedef struct fragment_walk {
    const machine_tensor_t *tensor;
    const machine_slot_t *parts;
-   uint64_t address[LANES];
-   uint32_t stride[LANES];
+   uint64_t address;               /* of the matrix, the same in all lanes */
+   uint64_t row_step, column_step; /* elements from one row, or column, to the next */
+   uint64_t group_step, lane_step,
+      piece_step; /* from four lanes to the next four, from lane to lane of them, from piece to piece */
    uint32_t bits, pieces,
       bytes; /* of an element; pieces of a register that lie apart in memory, and their bytes */
 } fragment_walk_t;
@@ -115,7 +115,8 @@ static bool begin(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
                   fragment_walk_t *walk) {
    const machine_tensor_t *tensor = &warp->program->tensors[i->target];
    *walk = (fragment_walk_t){.tensor = tensor, .parts = warp->program->extras + i->extra};
-   if (!whole_warp(warp, mask) || lane_addresses(warp, i, mask, walk->address) != mask)
+   uint64_t address[LANES];
+   if (!whole_warp(warp, mask) || lane_addresses(warp, i, mask, address) != mask)
       return false;
    const uint32_t *stride = LANES_OF(uint32_t, i->b);
    if (warp->taint)
@@ -125,8 +126,7 @@ static bool begin(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       return false;
    }
    for (uint32_t l = 0; l < LANES; l++) {
-      walk->stride[l] = stride[l];
-      if (walk->address[l] == walk->address[0] && stride[l] == stride[0])
+      if (address[l] == address[0] && stride[l] == stride[0])
          continue;
       machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
                    "the address or the stride of a matrix is not the same in all lanes of the warp");
@@ -136,17 +136,28 @@ static bool begin(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
               follows = tensor->by_columns == (tensor->operand == TENSOR_B),
               pairs = !factor && tensor->type[tensor->operand] == TENSOR_F16;
    const uint32_t per_register = factor ? tensor->per_word : pairs ? 2 : 1;
+   walk->address = address[0];
+   walk->row_step = tensor->by_columns ? 1 : stride[0];
+   walk->column_step = tensor->by_columns ? stride[0] : 1;
+   walk->group_step = tensor->operand == TENSOR_B ? walk->column_step : walk->row_step;
+   walk->piece_step = tensor->operand == TENSOR_B ? walk->row_step : walk->column_step;
+   walk->lane_step = (factor ? tensor->per_word : 2) * walk->piece_step;
    walk->bits = bits_of(tensor->type[tensor->operand]);
    walk->pieces = follows ? 1 : per_register;
    walk->bytes = walk->bits * per_register / walk->pieces / 8;
    return true;
 }
 
-static uint64_t address_of(const fragment_walk_t *walk, uint32_t r, uint32_t l, uint32_t piece) {
-   const fragment_part_t at = part_of(walk->tensor, r, l, piece);
-   const uint64_t element = walk->tensor->by_columns ? (uint64_t)at.column * walk->stride[l] + at.row
-                                                     : (uint64_t)at.row * walk->stride[l] + at.column;
-   return walk->address[l] + element * walk->bits / 8;
+/* The number, in the matrix, of the first element of register r of lane 0. */
+static uint64_t first_element(const fragment_walk_t *walk, uint32_t r) {
+   const fragment_part_t at = part_of(walk->tensor, r);
+   return at.row * walk->row_step + at.column * walk->column_step;
+}
+
+static uint64_t address_of(const fragment_walk_t *walk, uint64_t first, uint32_t l, uint32_t piece) {
+   const uint64_t element =
+      first + l / 4 * walk->group_step + l % 4 * walk->lane_step + piece * walk->piece_step;
+   return walk->address + element * walk->bits / 8;
 }
 
 OP(fragment_load) {
@@ -156,12 +167,13 @@ OP(fragment_load) {
    uint64_t taint = warp->taint ? warp->taint[i->ai] | warp->taint[i->bi] : 0;
    for (uint32_t r = 0; r < i->elements; r++) {
       const machine_slot_t *part = &walk.parts[r];
+      const uint64_t first = first_element(&walk, r);
       uint32_t defined = 0, valid = 0;
       for (uint32_t l = 0; l < LANES; l++) {
          bool known = true;
          for (uint32_t piece = 0; piece < walk.pieces; piece++) {
             machine_place_t place;
-            if (!reach(warp, i, l, address_of(&walk, r, l, piece), walk.bytes, NULL, &place))
+            if (!reach(warp, i, l, address_of(&walk, first, l, piece), walk.bytes, NULL, &place))
                return;
             memcpy(warp->registers + part->offset + part->bytes * l + walk.bytes * piece, place.data,
                    walk.bytes);
@@ -183,8 +195,9 @@ OP(fragment_load) {
       set_taint(warp, walk.parts[r].number, taint, FULL_MASK);
    if (warp->block->measured && !repeats(warp))
       for (uint32_t r = 0; r < i->elements; r++) {
+         const uint64_t first = first_element(&walk, r);
          uint64_t address[LANES];
-         EACH_LANE address[l] = address_of(&walk, r, (uint32_t)l, 0);
+         EACH_LANE address[l] = address_of(&walk, first, (uint32_t)l, 0);
          machine_count_request(warp, address, FULL_MASK, walk.bytes, false);
       }
 }
@@ -196,6 +209,7 @@ OP(fragment_store) {
    warp->run->changes++;
    for (uint32_t r = 0; r < i->elements; r++) {
       const machine_slot_t *part = &walk.parts[r];
+      const uint64_t first = first_element(&walk, r);
       uint64_t address[LANES];
       if (warp->shadow && walk.bits == 32)
          machine_shadow_fill(warp, part->offset, part->number);
@@ -203,8 +217,8 @@ OP(fragment_store) {
          for (uint32_t piece = 0; piece < walk.pieces; piece++) {
             const uint8_t *value = warp->registers + part->offset + part->bytes * l + walk.bytes * piece;
             machine_place_t place;
-            address[l] = address_of(&walk, r, l, 0);
-            if (!reach(warp, i, l, address_of(&walk, r, l, piece), walk.bytes, value, &place))
+            address[l] = address_of(&walk, first, l, 0);
+            if (!reach(warp, i, l, address_of(&walk, first, l, piece), walk.bytes, value, &place))
                return;
             memcpy(place.data, value, walk.bytes);
             if (!repeats(warp))
