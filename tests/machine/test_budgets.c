@@ -74,8 +74,8 @@ static void hold_to(const char *path, const char *setting, const char *verdict) 
 #define KERNELS_APART 5
 #define SETTINGS_APART 5
 #elif defined(__SANITIZE_ADDRESS__) /* ten times as long */
-#define KERNELS_APART 10
-#define SETTINGS_APART 1
+#define KERNELS_APART 20
+#define SETTINGS_APART 2
 #else
 #define KERNELS_APART 9
 #define SETTINGS_APART 1
