@@ -183,7 +183,7 @@ void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, ui
 }
 
 void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool store) {
-   rkb_launch_counters_t *c = &warp->run->measured;
+   rkb_launch_counters_t *c = &warp->run->counts.measured;
    const uint64_t sectors = c->load_sectors;
    const uint32_t loads = warp->loads;
    const bool open = warp->loads_open;

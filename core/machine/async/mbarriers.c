@@ -228,8 +228,8 @@ bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarr
    memset(arrived, 0, mbarriers->threads);
    mbarrier->pending = mbarrier->expected;
    if (mbarrier->copies && block->measured) {
-      block->run->measured.bulk_phases++;
-      block->run->measured.bulk_barriers += !mbarrier->counted;
+      block->run->counts.measured.bulk_phases++;
+      block->run->counts.measured.bulk_barriers += !mbarrier->counted;
       mbarrier->counted = true;
    }
    mbarrier->copies = 0;

@@ -107,7 +107,7 @@ void machine_count_chains(const machine_run_t *run, rkb_launch_counters_t *c) {
                       .block = calloc(registers, sizeof *chains.block)};
    for (uint32_t b = 0; chains.of && chains.block && b < program->block_count; b++) {
       const machine_block_info_t *block = &program->blocks[b];
-      const double times = (double)run->block_warps[b];
+      const double times = (double)run->counts.block_warps[b];
       if (times == 0)
          continue;
       chains.longest = (chain_t){0, 0, 0};

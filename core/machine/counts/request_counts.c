@@ -46,13 +46,14 @@ struct machine_sectors {
 };
 
 void machine_counters_begin(machine_run_t *run) {
-   run->measured = (rkb_launch_counters_t){0};
-   run->measured_blocks = run->measured_barriers = run->longest_warp = run->longest_loads = 0;
+   run->counts.measured = (rkb_launch_counters_t){0};
+   run->counts.measured_blocks = run->counts.measured_barriers = run->counts.longest_warp =
+      run->counts.longest_loads = 0;
    if (!run->options.requests)
       return;
-   struct machine_sectors *sectors = run->sectors;
+   struct machine_sectors *sectors = run->counts.sectors;
    if (!sectors)
-      sectors = run->sectors = machine_alloc(run, sizeof *sectors);
+      sectors = run->counts.sectors = machine_alloc(run, sizeof *sectors);
    for (int n = 0; sectors && n < 2; n++) {
       free(sectors->slots[n]);
       sectors->slots[n] = calloc(FIRST_SLOTS, sizeof *sectors->slots[n]);
@@ -67,10 +68,10 @@ void machine_counters_begin(machine_run_t *run) {
 }
 
 void machine_counters_free(machine_run_t *run) {
-   for (int n = 0; run->sectors && n < 2; n++)
-      free(run->sectors->slots[n]);
-   free(run->sectors);
-   run->sectors = NULL;
+   for (int n = 0; run->counts.sectors && n < 2; n++)
+      free(run->counts.sectors->slots[n]);
+   free(run->counts.sectors);
+   run->counts.sectors = NULL;
 }
 
 /* Returns the slot of a sector, or the free slot where it belongs. */
@@ -134,7 +135,7 @@ static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, 
 
 /* Returns the counters of the source line that the warp executes; NULL when there are too many lines. */
 static struct line *find_line(machine_warp_t *warp, bool store) {
-   struct machine_sectors *all = warp->run->sectors;
+   struct machine_sectors *all = warp->run->counts.sectors;
    const machine_instruction_t *i = &warp->program->code[warp->pc];
    const ptx_place_t *place = &warp->program->module->functions[i->function].statements[i->statement].place;
    const uint32_t line =
@@ -160,13 +161,13 @@ static int by_waste(const void *a, const void *b) {
 }
 
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t executed) {
-   const rkb_launch_counters_t *m = &run->measured;
-   c->longest_warp = run->longest_warp;
-   c->longest_loads = run->longest_loads;
-   if (!run->measured_blocks || !run->sectors)
+   const rkb_launch_counters_t *m = &run->counts.measured;
+   c->longest_warp = run->counts.longest_warp;
+   c->longest_loads = run->counts.longest_loads;
+   if (!run->counts.measured_blocks || !run->counts.sectors)
       return;
    machine_count_chains(run, c);
-   const double scale = (double)executed / (double)run->measured_blocks;
+   const double scale = (double)executed / (double)run->counts.measured_blocks;
 #define SCALE(name) c->name += (uint64_t)((double)m->name * scale)
    SCALE(load_requests);
    SCALE(load_sectors);
@@ -184,7 +185,7 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    for (uint32_t r = 0; r < RKB_REUSE_RANGES; r++)
       SCALE(reused_sectors[r]);
 #undef SCALE
-   struct machine_sectors *all = run->sectors;
+   struct machine_sectors *all = run->counts.sectors;
    qsort(all->lines, all->line_count, sizeof all->lines[0], by_waste);
    for (uint32_t n = 0; n < RKB_MAX_COUNTED_LINES && n < all->line_count; n++) {
       c->lines[n] = all->lines[n].counters;
@@ -209,7 +210,8 @@ static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uin
          if (known || count == LANES * 2)
             continue;
          seen[count++] = sector;
-         touch(warp->run->sectors, sector, store, (uint32_t)warp->run->measured_blocks, &warp->run->measured);
+         touch(warp->run->counts.sectors, sector, store, (uint32_t)warp->run->counts.measured_blocks,
+               &warp->run->counts.measured);
       }
    }
    return count;
@@ -306,13 +308,13 @@ static uint32_t kept_wavefronts(struct machine_sectors *all, uint32_t pc, const 
 
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store) {
-   rkb_launch_counters_t *c = &warp->run->measured;
-   if (!mask || !warp->run->sectors)
+   rkb_launch_counters_t *c = &warp->run->counts.measured;
+   if (!mask || !warp->run->counts.sectors)
       return;
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    if (window == WINDOW_SHARED) {
       c->shared_requests++;
-      c->shared_wavefronts += kept_wavefronts(warp->run->sectors, warp->pc, address, mask, bytes);
+      c->shared_wavefronts += kept_wavefronts(warp->run->counts.sectors, warp->pc, address, mask, bytes);
       return;
    }
    if (window != 0)

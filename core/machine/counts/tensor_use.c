@@ -41,6 +41,6 @@ void machine_note_tensor_use(machine_run_t *run, const machine_program_t *progra
          continue;
       const uint32_t family = family_of(machine_opcode_of(program, i));
       run->report.tensor_named |= family;
-      run->report.tensor_executed |= run->block_warps[i->block] ? family : 0;
+      run->report.tensor_executed |= run->counts.block_warps[i->block] ? family : 0;
    }
 }

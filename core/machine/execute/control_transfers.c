@@ -190,7 +190,7 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
                    number, threads);
       return true;
    }
-   warp->run->measured_barriers++;
+   warp->run->counts.measured_barriers++;
    if (i->operation == BARRIER_ARRIVE) {
       if (mask != f->mask || mask != warp->alive)
          machine_find(warp, RKB_MACHINE_REJECT, "sync.barrier", lane,

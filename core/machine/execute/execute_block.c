@@ -358,7 +358,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->index[2] = (uint32_t)(linear / plan->grid[0] / plan->grid[1]);
    block->serial = launch->first_serial + linear;
    block->threads = block->cluster.blocks > 1 ? block->warp_count * LANES : block->cluster.threads;
-   block->measured = run->options.requests && !run->counted_enough;
+   block->measured = run->options.requests && !run->counts.counted_enough;
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->fenced_any = false;
@@ -424,9 +424,10 @@ void machine_block_end(machine_block_t *block) {
    machine_peers_end(block);
    for (uint32_t w = 0; w < block->warp_count; w++) {
       const machine_warp_t *warp = &block->warps[w];
-      run->longest_warp = warp->spin > run->longest_warp ? warp->spin : run->longest_warp;
+      run->counts.longest_warp =
+         warp->spin > run->counts.longest_warp ? warp->spin : run->counts.longest_warp;
       const uint64_t loads = warp->loads + (warp->copy_waits + COPY_WAIT - 1) / COPY_WAIT;
-      run->longest_loads = loads > run->longest_loads ? loads : run->longest_loads;
+      run->counts.longest_loads = loads > run->counts.longest_loads ? loads : run->counts.longest_loads;
    }
 }
 

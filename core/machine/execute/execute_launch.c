@@ -169,9 +169,9 @@ static void count_products(const machine_run_t *run, const machine_program_t *pr
       if (i->class != RKB_CLASS_TENSOR)
          continue;
       const uint64_t products = products_of(program, i, &type);
-      c->tensor_products[type] += run->block_warps[i->block] * products;
+      c->tensor_products[type] += run->counts.block_warps[i->block] * products;
       if (i->operation == TENSOR_OF_WARPGROUP)
-         c->warpgroup_products[type] += run->block_warps[i->block] * products;
+         c->warpgroup_products[type] += run->counts.block_warps[i->block] * products;
    }
 }
 
@@ -184,11 +184,11 @@ static void gather_into(rkb_launch_counters_t *c, machine_run_t *run, const mach
    c->threads = plan->block[0] * plan->block[1] * plan->block[2];
    c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
    c->executed = blocks;
-   c->barriers = run->measured_barriers / run->block.cluster.warps;
+   c->barriers = run->counts.measured_barriers / run->block.cluster.warps;
    for (uint32_t b = 0; b < program->block_count; b++)
       for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
-         c->thread_instructions[n] += run->block_threads[b] * program->blocks[b].class_count[n];
-         c->warp_instructions[n] += run->block_warps[b] * program->blocks[b].class_count[n];
+         c->thread_instructions[n] += run->counts.block_threads[b] * program->blocks[b].class_count[n];
+         c->warp_instructions[n] += run->counts.block_warps[b] * program->blocks[b].class_count[n];
       }
    count_products(run, program, c);
    machine_note_tensor_use(run, program);
@@ -196,15 +196,15 @@ static void gather_into(rkb_launch_counters_t *c, machine_run_t *run, const mach
 }
 
 static void gather_counters(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks) {
-   gather_into(&run->counters[launch->number], run, launch, blocks);
+   gather_into(&run->counts.counters[launch->number], run, launch, blocks);
 }
 
 /* Takes the counts of the launch when its counted blocks were executed.  blocks: how many they are. */
 static void take_counted(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks,
                          uint64_t work_before) {
-   gather_into(&run->counted[launch->number], run, launch, blocks);
-   run->report.counted_work += run->executed + run->burden - work_before;
-   run->counted_enough = true;
+   gather_into(&run->counts.counted[launch->number], run, launch, blocks);
+   run->report.counted_work += run->work.executed + run->work.burden - work_before;
+   run->counts.counted_enough = true;
 }
 
 /* The number of the first block of the grid's n-th cluster; without clusters, of the n-th block. */
@@ -239,9 +239,9 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const rkb_machine_blocks_t *sample = run->options.sample ? &run->options.sample[launch->number] : NULL;
    const bool chosen = sample && (sample->count || sample->none) && sample->count <= total;
    const uint64_t count = chosen ? sample->count : clusters;
-   const uint64_t began = run->executed, worked = run->executed + run->burden,
+   const uint64_t began = run->work.executed, worked = run->work.executed + run->work.burden,
                   budget = run->options.sample_instructions;
-   const uint64_t counted = run->counted && chosen ? run->options.counted[launch->number] : 0;
+   const uint64_t counted = run->counts.counted && chosen ? run->options.counted[launch->number] : 0;
    uint64_t executed = 0, left_out = 0, least = chosen ? sample->least : 0;
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
    if (launch->program->waits && total > 1 && (!chosen || count == total)) {
@@ -267,16 +267,16 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_partial_block(run);
       if (passed)
          machine_partial_path(run, launch->program->block_count, passed);
-      run->measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
+      run->counts.measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
       executed += launch->cluster.blocks;
       if (n < counted && !run->stop &&
-          (n + 1 == counted || run->executed - began > run->options.counted_instructions)) {
+          (n + 1 == counted || run->work.executed - began > run->options.counted_instructions)) {
          take_counted(run, launch, executed, worked);
          left_out = counted - executed;
          least = executed + 1;
          n = counted - 1;
       }
-      if (chosen && budget && run->executed - began > budget && n + 1 < count && executed >= least) {
+      if (chosen && budget && run->work.executed - began > budget && n + 1 < count && executed >= least) {
          run->report.sampled = true;
          break;
       }
@@ -327,10 +327,10 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    for (uint32_t n = 0; n < run->region_count; n++)
       run->regions[n].written = false;
    machine_counters_begin(run);
-   run->counted_enough = false;
-   run->block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->block_warps);
-   run->block_threads = run->block_warps + program->block_count + 1;
-   if (!run->block_warps)
+   run->counts.counted_enough = false;
+   run->counts.block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->counts.block_warps);
+   run->counts.block_threads = run->counts.block_warps + program->block_count + 1;
+   if (!run->counts.block_warps)
       run->out_of_memory = true;
    else if (total > MAX_BLOCKS || machine_shared_without_gaps(program, shared) > (1u << 20))
       machine_find_launch(run, RKB_MACHINE_REJECT, "plan.launch",
@@ -346,13 +346,13 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
          machine_launch_begin(&launch);
          machine_decisions_begin(&launch);
          run_blocks(run, &launch);
-         machine_grid_dependency_end(&launch, run->counters[number].executed == total);
+         machine_grid_dependency_end(&launch, run->counts.counters[number].executed == total);
          machine_workspace_renew(run); /* so that no launch finds what another launch left there */
          done = !run->stop;
       }
    }
-   free(run->block_warps);
-   run->block_warps = NULL;
+   free(run->counts.block_warps);
+   run->counts.block_warps = NULL;
    free(launch.parameters);
    free(launch.parameter_defined);
    free(launch.parameter_taint);

@@ -65,15 +65,16 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    rkb_machine_set_checks(made, options->checks);
    run->findings = calloc(16, sizeof *run->findings);
    run->programs = calloc(plan->launch_count + 1, sizeof *run->programs);
-   run->counters = calloc(2 * (size_t)plan->launch_count + 1, sizeof *run->counters);
-   run->counted = run->counters && run->options.counted ? run->counters + plan->launch_count : NULL;
+   run->counts.counters = calloc(2 * (size_t)plan->launch_count + 1, sizeof *run->counts.counters);
+   run->counts.counted =
+      run->counts.counters && run->options.counted ? run->counts.counters + plan->launch_count : NULL;
    run->found = calloc(plan->launch_count + 1, sizeof *run->found);
    run->deciding = calloc(plan->launch_count + 1, sizeof *run->deciding);
    run->apart = calloc(plan->launch_count + 1, sizeof *run->apart);
    run->stored = calloc(plan->launch_count + 1, sizeof *run->stored);
    int status = RKB_OK;
-   if (!run->findings || !run->programs || !run->counters || !run->found || !run->deciding || !run->apart ||
-       !run->stored || !machine_lay_out(run))
+   if (!run->findings || !run->programs || !run->counts.counters || !run->found || !run->deciding ||
+       !run->apart || !run->stored || !machine_lay_out(run))
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
@@ -101,7 +102,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_drop_records(run);
    machine_regions_free(run);
    free(run->programs);
-   free(run->counters);
+   free(run->counts.counters);
    free(run->found);
    free(run->deciding);
    free(run->apart);
@@ -148,11 +149,11 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->finding_count = 0;
    run->kept_count = 0;
    run->stop = run->out_of_memory = false;
-   run->executed = run->burden = run->products = 0;
-   run->budget = run->options.thread_instructions;
-   run->hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
+   run->work.executed = run->work.burden = run->work.products = 0;
+   run->work.budget = run->options.thread_instructions;
+   run->work.hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
-   memset(run->counters, 0, 2 * (size_t)run->plan->launch_count * sizeof *run->counters);
+   memset(run->counts.counters, 0, 2 * (size_t)run->plan->launch_count * sizeof *run->counts.counters);
    memset(run->found, 0, run->plan->launch_count * sizeof *run->found);
    return machine_begin_buffers(run, buffers) && machine_kept_begin(run) && machine_copy_constants(run);
 }
@@ -177,9 +178,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    run->runs++;
    run->steering_known |= complete && run->taint;
    run->report.complete = complete && !run->report.sampled;
-   run->report.counted = run->counted;
-   for (uint32_t n = 0; run->counted && n < run->plan->launch_count; n++)
-      if (run->options.counted[n] && !run->counted[n].executed)
+   run->report.counted = run->counts.counted;
+   for (uint32_t n = 0; run->counts.counted && n < run->plan->launch_count; n++)
+      if (run->options.counted[n] && !run->counts.counted[n].executed)
          run->report.counted = NULL;
    run->report.used_taint = used_taint(run);
    if (complete)
@@ -209,12 +210,13 @@ static bool may_keep_state(const machine_run_t *run) {
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report) {
    *report = machine->run.report;
    report->may_keep_state = may_keep_state(&machine->run);
-   report->thread_instructions = machine->run.executed;
-   report->work = machine->run.executed + machine->run.burden;
+   report->thread_instructions = machine->run.work.executed;
+   report->work = machine->run.work.executed + machine->run.work.burden;
    for (uint32_t n = 0; n < machine->run.plan->launch_count; n++)
-      report->atomics_unfinished |= machine->run.programs[n] && machine->run.programs[n]->atomics &&
-                                    machine->run.counters[n].executed < machine->run.counters[n].blocks;
-   report->launches = machine->run.counters;
+      report->atomics_unfinished |=
+         machine->run.programs[n] && machine->run.programs[n]->atomics &&
+         machine->run.counts.counters[n].executed < machine->run.counts.counters[n].blocks;
+   report->launches = machine->run.counts.counters;
    report->launch_count = machine->run.plan->launch_count;
    report->findings = machine->run.findings;
    report->finding_count = machine->run.finding_count;

@@ -61,11 +61,11 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    f->last = info->passing ? f->last : i->block;
    const uint32_t lanes = lane_count(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;
-   run->block_warps[i->block]++;
-   run->block_threads[i->block] += lanes;
-   run->executed += threads;
+   run->counts.block_warps[i->block]++;
+   run->counts.block_threads[i->block] += lanes;
+   run->work.executed += threads;
    /* An instruction of few lanes takes at least half as long as one of all lanes. */
-   run->burden += (uint64_t)info->count * (LANES - lanes) / 2;
+   run->work.burden += (uint64_t)info->count * (LANES - lanes) / 2;
    warp->spin += info->count;
    warp->loads_open = false;
 }
@@ -118,7 +118,8 @@ void machine_stop_hang(machine_warp_t *warp) {
 
 static void stop_budget(machine_warp_t *warp) {
    machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
-                "the budget of %llu thread-instructions, or work that costs as much, is used up", (unsigned long long)warp->run->budget);
+                "the budget of %llu thread-instructions, or work that costs as much, is used up",
+                (unsigned long long)warp->run->work.budget);
    warp->run->stop = true;
 }
 
@@ -301,7 +302,7 @@ void machine_warp_run(machine_warp_t *warp) {
             strong_since = warp->strong;
          }
          count_block(warp, f, i);
-         if (run->executed + run->burden > run->budget) {
+         if (run->work.executed + run->work.burden > run->work.budget) {
             stop_budget(warp);
             break;
          }
@@ -310,7 +311,7 @@ void machine_warp_run(machine_warp_t *warp) {
             run->stop = true;
             break;
          }
-         if (warp->spin > run->hang_limit) {
+         if (warp->spin > run->work.hang_limit) {
             machine_stop_hang(warp);
             break;
          }

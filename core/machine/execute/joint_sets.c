@@ -190,7 +190,7 @@ static bool steered(const machine_run_t *run) {
 void machine_follow(machine_launch_t *launch, uint64_t linear) {
    machine_run_t *run = launch->run;
    machine_record_t *record = run->record;
-   const uint64_t executed = run->executed;
+   const uint64_t executed = run->work.executed;
    if (run->stop || run->finding_count || steered(run) || record->refused) {
       /* From here on this launch is executed on every set, or joint execution ends. */
       record->refused = true;
@@ -209,5 +209,5 @@ void machine_follow(machine_launch_t *launch, uint64_t linear) {
       }
    }
    machine_sets_use(run, 0);
-   run->executed = executed;
+   run->work.executed = executed;
 }

@@ -300,9 +300,9 @@ static uint64_t *path_of(const machine_run_t *run, uint32_t launch, uint32_t pla
 void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
    uint64_t hash = 0xcbf29ce484222325;
    for (uint32_t n = 0; n < basic_blocks; n++) {
-      if (run->block_warps[n] != passed[n])
+      if (run->counts.block_warps[n] != passed[n])
          hash = (hash ^ (n + 1)) * 0x100000001b3;
-      passed[n] = run->block_warps[n];
+      passed[n] = run->counts.block_warps[n];
    }
    uint64_t *path = path_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
    if (path)

@@ -135,7 +135,7 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
 static bool give_turns(machine_run_t *run) {
    for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
       const uint64_t before = run->changes;
-      run->burden += BLOCK_BURDEN + (uint64_t)run->block.warp_count * WARP_BURDEN;
+      run->work.burden += BLOCK_BURDEN + (uint64_t)run->block.warp_count * WARP_BURDEN;
       run->block.polled.count = 0;
       run->block.polled.more = false;
       if (machine_block_turn(&run->block))
@@ -151,7 +151,7 @@ static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
    const uint32_t *grid = launch->plan->grid;
    const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
    machine_block_start(launch, machine_in_order(launch->run, n, total));
-   launch->run->measured_blocks += launch->run->block.measured;
+   launch->run->counts.measured_blocks += launch->run->block.measured;
    r->live = true;
 }
 

@@ -22,7 +22,7 @@ static void note_float_sum(machine_warp_t *warp, const machine_instruction_t *i,
 
 /* Lanes on one address take turns: counts the most lanes on any address. */
 static void count_contention(machine_warp_t *warp, const uint64_t *address, uint32_t mask) {
-   rkb_launch_counters_t *counters = &warp->run->counters[warp->block->launch->number];
+   rkb_launch_counters_t *counters = &warp->run->counts.counters[warp->block->launch->number];
    uint32_t most = 0;
    for (uint32_t l = 0; l < LANES; l++) {
       uint32_t same = 0;

@@ -86,7 +86,7 @@ OP(clock) {
    const machine_slot_t *slot = warp->program->extras + i->extra;
    for (int l = 0; l < LANES; l++)
       if (mask >> l & 1)
-         write_part(warp, slot, l, warp->run->executed);
+         write_part(warp, slot, l, warp->run->work.executed);
    set_defined(warp, slot->number, FULL_MASK, mask);
    set_taint(warp, slot->number, 1ull << TAINT_CLOCK, mask);
 }

@@ -305,7 +305,7 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
-   warp->run->burden += LANE_BURDEN;
+   warp->run->work.burden += LANE_BURDEN;
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
@@ -410,7 +410,7 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
 void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
    const uint32_t shift = warp->block->launch->global_shift;
-   warp->run->burden += LANE_BURDEN;
+   warp->run->work.burden += LANE_BURDEN;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
 }

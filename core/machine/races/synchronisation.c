@@ -172,7 +172,7 @@ static bool covers(const struct machine_sync *sync, const release_t *release, ui
 #define STEPS_OF_WORK 8u
 
 static void count_steps(machine_run_t *run, uint64_t steps) {
-   run->burden += 1 + steps / STEPS_OF_WORK;
+   run->work.burden += 1 + steps / STEPS_OF_WORK;
 }
 
 /* Passes on what the releasing block had acquired, where the release covers the acquisition. */
@@ -276,7 +276,7 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
                   me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
-      warp->run->burden++;
+      warp->run->work.burden++;
       if (release->serial != serial || !covers(sync, release, thread, time))
          continue;
       count_steps(warp->run, block->acquired_count);
