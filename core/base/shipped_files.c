@@ -1,11 +1,11 @@
 /* Lists the files that ship with the program and finds the one nearest to a mistyped name (shipped_files.h).  Any thread. */
 #include "base/shipped_files.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "base/text.h"
@@ -42,30 +42,18 @@ static bool is_one_of(const char *folder, const char *directory, const char *ent
    return entry[stem_length(entry)] != '\0';
 }
 
-static int is_visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
-}
-
-static void free_names(char **names) {
-   for (char **name = names; name && *name; name++)
-      free(*name);
-   free(names);
-}
-
 /* What a directory holds of a folder's kind, with or without the suffix, and not as except.  NULL-terminated and in order;
  * NULL when the directory cannot be read. */
 static char **names_in(const char *directory, const char *folder, bool with_suffix, const char *except) {
-   struct dirent **entries = NULL;
-   int count = directory ? scandir(directory, &entries, is_visible, alphasort) : -1;
-   char **names = count >= 0 ? rkb_allocate((size_t)count + 1, sizeof *names) : NULL;
+   char **names = directory ? rkb_folder_names(directory, NULL) : NULL;
    size_t used = 0;
-   for (int i = 0; i < count; i++) {
-      const char *entry = entries[i]->d_name;
+   for (size_t i = 0; names && names[i]; i++) {
+      char *entry = names[i];
+      names[i] = NULL;
       if (used < MAX_NAMES && is_one_of(folder, directory, entry) && (!except || strcmp(entry, except) != 0))
          names[used++] = rkb_duplicate_part(entry, with_suffix ? SIZE_MAX : stem_length(entry));
-      free(entries[i]);
+      free(entry);
    }
-   free(entries);
    return names;
 }
 
@@ -88,7 +76,7 @@ static char *nearest_beside(const char *folder, const char *given, const char *n
       path = rkb_format("%.*s%s", (int)(name - given), given, near);
    free(with_suffix);
    free(near);
-   free_names(names);
+   rkb_folder_names_free(names);
    free(directory);
    return path;
 }
@@ -97,7 +85,7 @@ static char *nearest_shipped(const char *folder, const char *name) {
    char *directory = rkb_find_data(folder), *stem = rkb_duplicate_part(name, stem_length(name));
    char **names = names_in(directory, folder, false, NULL);
    char *near = nearest_of(names, stem);
-   free_names(names);
+   rkb_folder_names_free(names);
    free(stem);
    free(directory);
    return near;
@@ -132,7 +120,7 @@ char *rkb_shipped_list(const char *folder) {
    rkb_text_init(&list, MAX_LIST);
    for (char **name = names; name && *name; name++)
       rkb_text_format(&list, "%s%s", name == names ? "" : name[1] ? ", " : " and ", *name);
-   free_names(names);
+   rkb_folder_names_free(names);
    free(directory);
    if (list.length)
       return rkb_text_take(&list);

@@ -1,10 +1,10 @@
 /* rkb pipelines: lists the shipped pipelines, each with its opening comment.  Only the main thread. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -31,11 +31,6 @@ static int first_sentence(const char *about) {
    while (*end && !(strchr(".?!", *end) && (end[1] == ' ' || !end[1])))
       end++;
    return (int)(end - about + (*end != '\0'));
-}
-
-static int is_pipeline(const struct dirent *entry) {
-   const size_t length = strlen(entry->d_name);
-   return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
 /* Adds one pipeline to the list; prints it when list is NULL. */
@@ -65,20 +60,18 @@ static int add(const char *directory, const char *file, json_t *list) {
 }
 
 static int list_directory(const char *directory, json_t *list) {
-   struct dirent **entries = NULL;
-   const int count = scandir(directory, &entries, is_pipeline, alphasort);
+   char **names = rkb_folder_names(directory, ".yaml");
    int code = RKB_EXIT_OK;
-   if (count <= 0) {
-      fprintf(stderr, "%s holds no pipelines%s%s\n", directory, count < 0 ? ": " : "",
-              count < 0 ? strerror(errno) : "");
+   if (!names || !*names) {
+      fprintf(stderr, "%s holds no pipelines%s%s\n", directory, names ? "" : ": ",
+              names ? "" : strerror(errno));
       code = RKB_EXIT_USAGE;
    }
-   for (int i = 0; i < count; i++) {
-      const int added = add(directory, entries[i]->d_name, list);
+   for (char **name = names; name && *name; name++) {
+      const int added = add(directory, *name, list);
       code = code == RKB_EXIT_OK ? added : code;
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
    return code;
 }
 

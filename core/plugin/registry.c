@@ -2,13 +2,13 @@
  * until the process ends, for dlclose with a callback or a thread-local destructor pending crashes.  Loop thread. */
 #include "plugin/declaration_check.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/nearest_name.h"
@@ -163,46 +163,33 @@ done:
    free(path);
 }
 
-static int is_object(const struct dirent *entry) {
-   size_t length = strlen(entry->d_name);
-   return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0;
-}
-
-static int is_visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
-}
-
 static bool is_directory(const char *path) {
    struct stat status;
    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 static void load_directory(rkb_registry_t *registry, const char *directory, rkb_problems_t *problems) {
-   struct dirent **entries = NULL;
-   int count = scandir(directory, &entries, is_object, alphasort);
-   for (int i = 0; i < count; i++) {
-      char *path = rkb_path_join(directory, entries[i]->d_name);
+   char **names = rkb_folder_names(directory, ".so");
+   for (char **name = names; name && *name; name++) {
+      char *path = rkb_path_join(directory, *name);
       if (!is_directory(path))
          load_object(registry, path, problems);
       free(path);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
 }
 
 /* A directory's objects, then those of its subdirectories: plugins/verifier/lint.so. */
 static void load_tree(rkb_registry_t *registry, const char *directory, rkb_problems_t *problems) {
-   struct dirent **entries = NULL;
    load_directory(registry, directory, problems);
-   int count = scandir(directory, &entries, is_visible, alphasort);
-   for (int i = 0; i < count; i++) {
-      char *path = rkb_path_join(directory, entries[i]->d_name);
+   char **names = rkb_folder_names(directory, NULL);
+   for (char **name = names; name && *name; name++) {
+      char *path = rkb_path_join(directory, *name);
       if (is_directory(path))
          load_directory(registry, path, problems);
       free(path);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
 }
 
 static void load_path(rkb_registry_t *registry, const char *path, rkb_problems_t *problems) {

@@ -1,13 +1,13 @@
 /* Builds the table of tasks.  Holds one loaded task at a time.  Any thread. */
 #include "task/listing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/memory.h"
 #include "base/yaml.h"
 #include "task/task.h"
@@ -77,14 +77,6 @@ static int add_task(rkb_listing_t *listing, const char *folder, const rkb_peaks_
    return status;
 }
 
-static int by_name(const struct dirent **left, const struct dirent **right) {
-   return strcmp((*left)->d_name, (*right)->d_name); /* independent of the locale */
-}
-
-static int visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
-}
-
 /* Gives each case its group's name, and its group's number as place. */
 static void group_case(rkb_listed_case_t *listed, const rkb_yaml_t *groups) {
    listed->group = "others";
@@ -149,20 +141,18 @@ int rkb_listing_load(const char *directory, const rkb_peaks_t *target, rkb_listi
    free(own);
    if (is_task)
       return add_task(listing, directory, target, problems, err);
-   struct dirent **entries = NULL;
-   int count = scandir(directory, &entries, visible, by_name);
-   if (count < 0)
+   char **names = rkb_folder_names(directory, NULL);
+   if (!names)
       return rkb_fail(err, RKB_ERR_IO, "cannot read %s: %s", directory, strerror(errno));
    int status = RKB_OK;
-   for (int i = 0; i < count; ++i) {
-      char *folder = rkb_path_join(directory, entries[i]->d_name), *file = rkb_path_join(folder, "task.yaml");
+   for (char **name = names; *name; name++) {
+      char *folder = rkb_path_join(directory, *name), *file = rkb_path_join(folder, "task.yaml");
       if (status == RKB_OK && rkb_path_exists(file))
          status = add_task(listing, folder, target, problems, err);
       free(file);
       free(folder);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
    group_cases(listing, directory, problems);
    return status;
 }

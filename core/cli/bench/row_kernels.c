@@ -1,28 +1,18 @@
 /* Lists the kernels of a row.  Main thread only. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/hash.h"
 #include "cli/bench/bench.h"
 
-static int is_kernel(const struct dirent *entry) {
-   size_t length = strlen(entry->d_name);
-   return entry->d_name[0] != '.' && length > 3 && strcmp(entry->d_name + length - 3, ".cu") == 0;
-}
-
 static void list(const rkb_bench_work_t *work, const char *folder, rkb_bench_kernels_t *kernels) {
    char path[4096];
-   struct dirent **entries = NULL;
    snprintf(path, sizeof path, "%s/%s/%s", work->directory, folder, work->direction);
-   int count = scandir(path, &entries, is_kernel, alphasort);
-   for (int i = 0; i < count; i++) {
-      if (kernels->count < RKB_BENCH_MOST_KERNELS &&
-          (kernels->list[kernels->count].path = rkb_path_join(path, entries[i]->d_name)) != NULL)
-         kernels->count++;
-      free(entries[i]);
-   }
-   free(entries);
+   char **names = rkb_folder_names(path, ".cu");
+   for (char **name = names; name && *name && kernels->count < RKB_BENCH_MOST_KERNELS; name++)
+      kernels->list[kernels->count++].path = rkb_path_join(path, *name);
+   rkb_folder_names_free(names);
 }
 
 static bool known(char *const *texts, uint32_t count, const char *text) {

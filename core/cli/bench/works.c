@@ -1,8 +1,8 @@
 /* Finds what a bench measures: each direction of each task, as the arguments say.  Main thread only. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/memory.h"
 #include "cli/bench/bench.h"
 #include "cli/commands.h"
@@ -33,10 +33,6 @@ static int add_directory(rkb_bench_works_t *works, const char *directory, const 
    return RKB_EXIT_OK;
 }
 
-static int visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
-}
-
 int rkb_bench_works_find(const rkb_arguments_t *arguments, rkb_bench_works_t *works,
                          rkb_problems_t *problems) {
    const char *const *given = rkb_argument_list(arguments, "task");
@@ -50,18 +46,16 @@ int rkb_bench_works_find(const rkb_arguments_t *arguments, rkb_bench_works_t *wo
    if (rkb_argument_given(arguments, "task"))
       return code;
    char *shipped = rkb_find_data("tasks");
-   struct dirent **entries = NULL;
-   int count = shipped ? scandir(shipped, &entries, visible, alphasort) : 0;
-   for (int i = 0; i < count; i++) {
-      char *directory = rkb_path_join(shipped, entries[i]->d_name), *file = NULL;
+   char **names = shipped ? rkb_folder_names(shipped, NULL) : NULL;
+   for (char **name = names; name && *name; name++) {
+      char *directory = rkb_path_join(shipped, *name), *file = NULL;
       file = directory ? rkb_path_join(directory, "task.yaml") : NULL;
       if (file && rkb_path_exists(file) && code == RKB_EXIT_OK)
          code = add_directory(works, directory, direction, problems);
       free(file);
       free(directory);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
    free(shipped);
    return code;
 }

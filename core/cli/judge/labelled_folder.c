@@ -1,11 +1,11 @@
 /* Lists a folder of kernels as a table (labelled_folder.h). */
 #include "cli/judge/labelled_folder.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/memory.h"
 #include "base/problems.h"
 #include "base/text.h"
@@ -16,10 +16,6 @@ enum { MAX_TABLE = 64 << 20, MAX_KERNEL = 256 << 10 };
 bool rkb_labelled_folder_is(const char *path) {
    struct stat found;
    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-}
-
-static int visible(const struct dirent *entry) {
-   return entry->d_name[0] != '.';
 }
 
 static bool is_kernel(const char *name) {
@@ -55,20 +51,18 @@ static int add_row(const char *path, const char *name, const char *label, const 
 static int add_folder(const char *path, const char *name, const char *label, const char *kind, bool kinds,
                       rkb_text_t *table, rkb_error_t *err) {
    char *folder = rkb_path_join(path, name);
-   struct dirent **entries = NULL;
-   const int count = scandir(folder, &entries, visible, alphasort);
+   char **names = rkb_folder_names(folder, NULL);
    int status = RKB_OK;
-   for (int i = 0; i < count; i++) {
-      char *inner = rkb_path_join(name, entries[i]->d_name), *whole = rkb_path_join(path, inner);
-      if (status == RKB_OK && is_kernel(entries[i]->d_name))
+   for (char **entry = names; entry && *entry && status == RKB_OK; entry++) {
+      char *inner = rkb_path_join(name, *entry), *whole = rkb_path_join(path, inner);
+      if (is_kernel(*entry))
          status = add_row(whole, inner, label, kind, table, err);
-      else if (status == RKB_OK && kinds && rkb_labelled_folder_is(whole))
-         status = add_folder(path, inner, label, entries[i]->d_name, false, table, err);
+      else if (kinds && rkb_labelled_folder_is(whole))
+         status = add_folder(path, inner, label, *entry, false, table, err);
       free(whole);
       free(inner);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
    free(folder);
    return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/folder_names.h"
 #include "base/memory.h"
 #include "sweep/sweep_plan.h"
 
@@ -83,18 +84,16 @@ static int last_changed_first(const void *left, const void *right) {
 }
 
 void shown_runs_scan(const char *folder, shown_runs_t *runs) {
-   struct dirent **entries = NULL;
    *runs = (shown_runs_t){.list = NULL};
    add(runs, "this", folder);
-   const int count = scandir(folder, &entries, is_shown_name, alphasort);
-   for (int i = 0; i < count; i++) {
-      char *directory = rkb_format("%s/%s", folder, entries[i]->d_name);
-      if (strcmp(entries[i]->d_name, "this") != 0 || !runs->count)
-         add(runs, entries[i]->d_name, directory);
+   char **names = rkb_folder_names(folder, NULL);
+   for (char **name = names; name && *name; name++) {
+      char *directory = rkb_format("%s/%s", folder, *name);
+      if (strcmp(*name, "this") != 0 || !runs->count)
+         add(runs, *name, directory);
       free(directory);
-      free(entries[i]);
    }
-   free(entries);
+   rkb_folder_names_free(names);
    if (runs->count)
       qsort(runs->list, runs->count, sizeof *runs->list, last_changed_first);
 }

@@ -1,14 +1,14 @@
 /* Enumerates the corpus.  Owns its texts; one thread while it is made. */
 #include "corpus/corpus.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "base/folder_names.h"
 #include "base/memory.h"
 
-enum { MOST_NAMES = 256, MOST_SOURCE = 1 << 20, OPERATORS_KEPT_OUT = 3 };
+enum { MOST_SOURCE = 1 << 20, OPERATORS_KEPT_OUT = 3 };
 
 static uint64_t hash_of(const char *text) {
    return rkb_hash64(text, strlen(text), 0);
@@ -19,32 +19,6 @@ bool corpus_operator_kept_out(const operator_t *o) {
    for (uint32_t i = 0; i < fault_operators_tried; i++)
       before += hash_of(fault_operators[i].name) < hash_of(o->name);
    return o >= fault_operators + fault_operators_tried || before < OPERATORS_KEPT_OUT;
-}
-
-static int by_name(const void *a, const void *b) {
-   return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Lists the names in a folder that have this ending, sorted and without it ("": all names). */
-static uint32_t list_names(const char *folder, const char *ending, char **names) {
-   DIR *open = opendir(folder);
-   struct dirent *entry;
-   uint32_t count = 0;
-   while (open && (entry = readdir(open)) != NULL && count < MOST_NAMES) {
-      size_t length = strlen(entry->d_name), tail = strlen(ending);
-      if (entry->d_name[0] == '.' || length <= tail || strcmp(entry->d_name + length - tail, ending) != 0)
-         continue;
-      names[count++] = rkb_duplicate_part(entry->d_name, length - tail);
-   }
-   if (open)
-      closedir(open);
-   qsort(names, count, sizeof *names, by_name);
-   return count;
-}
-
-static void free_names(char **names, uint32_t count) {
-   for (uint32_t i = 0; i < count; i++)
-      free(names[i]);
 }
 
 static int add_kernel(corpus_t *corpus, const char *task, const char *direction, const char *folder,
@@ -77,18 +51,19 @@ static int add_kernel(corpus_t *corpus, const char *task, const char *direction,
 /* pattern: where the kernels of a task and direction lie, below root. */
 static int add_kernels(corpus_t *corpus, const char *root, const char *pattern, rkb_error_t *err) {
    static const char *const directions[] = {"backward", "forward"};
-   char *tasks[MOST_NAMES], *names[MOST_NAMES], folder[4096];
-   uint32_t task_count = list_names(root, "", tasks);
+   char **tasks = rkb_folder_names(root, NULL), folder[4096];
    int status = RKB_OK;
-   for (uint32_t t = 0; t < task_count; t++)
+   for (char **task = tasks; task && *task; task++)
       for (uint32_t d = 0; d < 2; d++) {
-         snprintf(folder, sizeof folder, "%s/%s/%s%s", root, tasks[t], pattern, directions[d]);
-         uint32_t count = list_names(folder, ".cu", names);
-         for (uint32_t i = 0; i < count && status == RKB_OK; i++)
-            status = add_kernel(corpus, tasks[t], directions[d], folder, names[i], err);
-         free_names(names, count);
+         snprintf(folder, sizeof folder, "%s/%s/%s%s", root, *task, pattern, directions[d]);
+         char **names = rkb_folder_names(folder, ".cu");
+         for (char **name = names; name && *name && status == RKB_OK; name++) {
+            (*name)[strlen(*name) - strlen(".cu")] = '\0';
+            status = add_kernel(corpus, *task, directions[d], folder, *name, err);
+         }
+         rkb_folder_names_free(names);
       }
-   free_names(tasks, task_count);
+   rkb_folder_names_free(tasks);
    return status;
 }
 
