@@ -80,12 +80,5 @@ static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change
 }
 
 bool lift_register_tile(const lift_subject_t *subject, lift_change_t *change) {
-   uint32_t kernels[32];
-   const uint32_t count = lift_kernels(subject->tree, kernels, 32), first = lift_draw(subject, count);
-   for (uint32_t i = 0; i < count; i++) {
-      lift_change_t attempt = {0};
-      if (lift_attempted(change, &attempt, apply_to(subject, kernels[(first + i) % count], &attempt)))
-         return true;
-   }
-   return lift_refuse(change, "the text has no kernel");
+   return lift_try_kernels(subject, change, apply_to);
 }

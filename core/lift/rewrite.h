@@ -39,6 +39,9 @@ bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);  
 uint32_t lift_draw(const lift_subject_t *subject, uint32_t count);
 /* Lists the kernels of the text; returns their number. */
 uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most);
+/* Applies a rewrite to one kernel of the text: it tries them in turn, from a drawn one on.  Returns whether it was made. */
+bool lift_try_kernels(const lift_subject_t *subject, lift_change_t *change,
+                      bool (*apply)(const lift_subject_t *subject, uint32_t kernel, lift_change_t *change));
 
 /* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": one that applies, chosen
  * at random.  If the rewrite needs another one first, that one is made first.  *changed is malloc'd.

@@ -1,4 +1,4 @@
-/* Queries that every rewrite makes about its subject: a drawn place to begin at, and the text's kernels.  Any thread. */
+/* What rewrites do with their subject: they draw a place to begin at, list its kernels, and try one after the other.  Any thread. */
 #include "base/random.h"
 #include "lift/rewrite.h"
 
@@ -12,4 +12,16 @@ uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most) {
       if (tree->nodes[i].kind == LIFT_KERNEL && lift_body(tree, i) != LIFT_NONE)
          out[count++] = i;
    return count;
+}
+
+bool lift_try_kernels(const lift_subject_t *subject, lift_change_t *change,
+                      bool (*apply)(const lift_subject_t *subject, uint32_t kernel, lift_change_t *change)) {
+   uint32_t kernels[32];
+   const uint32_t count = lift_kernels(subject->tree, kernels, 32), first = lift_draw(subject, count);
+   for (uint32_t i = 0; i < count; i++) {
+      lift_change_t attempt = {0};
+      if (lift_attempted(change, &attempt, apply(subject, kernels[(first + i) % count], &attempt)))
+         return true;
+   }
+   return lift_refuse(change, "the text has no kernel");
 }

@@ -101,25 +101,27 @@ uint32_t rkb_graph_add(rkb_graph_reader_t *reader, const rkb_node_t *node) {
    return graph->node_count++;
 }
 
+uint32_t rkb_graph_find_size(rkb_graph_reader_t *reader, const int64_t at[RKB_PROBES], const char *what,
+                             const char *of) {
+   const uint32_t size = rkb_sizes_find(&reader->graph->sizes, at);
+   if (size == UINT32_MAX)
+      return rkb_graph_fail(reader, "no expression was found for %s%s (%lld in one case)", what, of,
+                            (long long)at[0]);
+   return size;
+}
+
 uint32_t rkb_graph_size(rkb_graph_reader_t *reader, uint32_t value, uint32_t dim) {
    int64_t at[RKB_PROBES];
    for (uint32_t p = 0; p < RKB_PROBES; p++)
       at[p] = reader->programs[p]->values[value].shape.size[dim];
-   uint32_t size = rkb_sizes_find(&reader->graph->sizes, at);
-   return size != UINT32_MAX ? size
-                             : rkb_graph_fail(reader, "no expression was found for a size (%lld in one case)",
-                                              (long long)at[0]);
+   return rkb_graph_find_size(reader, at, "a size", "");
 }
 
 uint32_t rkb_graph_integer(rkb_graph_reader_t *reader, uint32_t node, uint32_t which) {
    int64_t at[RKB_PROBES];
    for (uint32_t p = 0; p < RKB_PROBES; p++)
       at[p] = reader->programs[p]->nodes[node].integers[which];
-   uint32_t size = rkb_sizes_find(&reader->graph->sizes, at);
-   return size != UINT32_MAX
-             ? size
-             : rkb_graph_fail(reader, "no expression was found for a number of %s (%lld in one case)",
-                              reader->programs[0]->nodes[node].operation->name, (long long)at[0]);
+   return rkb_graph_find_size(reader, at, "a number of ", reader->programs[0]->nodes[node].operation->name);
 }
 
 void rkb_graph_take_shape(rkb_node_t *node, const rkb_node_t *like) {

@@ -17,6 +17,9 @@ typedef struct rkb_graph_reader {
 uint32_t rkb_graph_fail(rkb_graph_reader_t *reader, const char *fmt, ...) RKB_PRINTF(2, 3);
 /* Adds a node under a name that no other node has, or finds the node that computes the same. */
 uint32_t rkb_graph_add(rkb_graph_reader_t *reader, const rkb_node_t *node);
+/* The size that has these values in the probes; fails where no expression gives them.  what, of: name it in the message. */
+uint32_t rkb_graph_find_size(rkb_graph_reader_t *reader, const int64_t at[RKB_PROBES], const char *what,
+                             const char *of);
 /* The size of a program value's dim; and a number of a program's node. */
 uint32_t rkb_graph_size(rkb_graph_reader_t *reader, uint32_t value, uint32_t dim);
 uint32_t rkb_graph_integer(rkb_graph_reader_t *reader, uint32_t node, uint32_t which);

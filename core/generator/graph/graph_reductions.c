@@ -59,9 +59,7 @@ static uint32_t count_of(rkb_graph_reader_t *reader, uint32_t x, uint64_t mask) 
          if (mask >> d & 1)
             at[p] *= reader->graph->sizes.list[reader->graph->nodes[x].shape[d]].at[p];
    }
-   uint32_t size = rkb_sizes_find(&reader->graph->sizes, at);
-   return size != UINT32_MAX ? size
-                             : rkb_graph_fail(reader, "no expression was found for a number of elements");
+   return rkb_graph_find_size(reader, at, "a number of ", "elements");
 }
 
 static uint32_t mean_of(rkb_graph_reader_t *reader, const char *name, uint32_t x, uint64_t mask,
