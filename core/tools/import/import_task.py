@@ -28,6 +28,7 @@ import writing
 from lowering import DTYPES
 from probing import Probe, Subject
 from refusal import Refused
+from stand_in import no_dynamo
 from user_file import UserFile
 
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
@@ -187,6 +188,11 @@ def with_numbers(probe, check):
 
 def build(path, name, dims, directions, examples=(), entry=None):
     """An Imported: the two files' texts, notes for the user, and the subject that was traced."""
+    with no_dynamo():
+        return build_apart(path, name, dims, directions, examples, entry)
+
+
+def build_apart(path, name, dims, directions, examples, entry):
     file = UserFile(path, function_file.parse_examples(examples), entry)
     thresholds = gc.get_threshold()
     gc.freeze()  # what PyTorch brought along is never looked through

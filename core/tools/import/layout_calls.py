@@ -2,6 +2,7 @@
 
 import torch
 
+import meta_shapes
 from traced_graph import Node
 from refusal import Refused
 from signatures import bind
@@ -216,7 +217,9 @@ class LayoutCalls:
             groups = [parts[first : first + MOST_JOINED] for first in range(0, len(parts), MOST_JOINED)]
             made = []
             for i, group in enumerate(groups):
-                value = torch.cat([value for _, value in group], dim)
+                values = [value for _, value in group]
+                value = meta_shapes.told("cat", (values, dim), {})
+                value = torch.cat(values, dim) if value is None else value
                 name = group[0][0] if len(group) == 1 else self.step(node, "cat", [name for name, _ in group], {"dim": dim}, value, "_some%d_%d" % (level, i))
                 made.append((name, value))
             parts, level = made, level + 1

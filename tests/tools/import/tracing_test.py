@@ -1,4 +1,4 @@
-"""What a trace takes over from PyTorch without asking it again: names, refused shapes, shapes of calls that were answered before, and models.
+"""What a trace takes over from PyTorch without asking it again: names, refused shapes, plain shapes, shapes of calls that were answered before, and models.
 
     /usr/bin/python3 tracing_test.py
 """
@@ -14,7 +14,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "core", "tools", "import"))
 
 import early_checks  # noqa: E402
+import meta_shapes  # noqa: E402
 from model_store import ModelStore, of_inputs_alone  # noqa: E402
+from stand_in import standing_in  # noqa: E402
 from traced_graph import Recording  # noqa: E402
 from tracing import trace  # noqa: E402
 
@@ -58,6 +60,61 @@ def what_is_refused_early_pytorch_refuses():
     assert refused > 20, refused
     for arguments in ((), (of(3),), (of(3, 4), "same"), (None, None)):
         assert all(early_checks.problem(name, arguments, {}) is None or name in ("view", "reshape") for name in early_checks.CHECKS)
+
+
+TOLD = {  # name -> (function, calls of it), right and wrong ones
+    "linear": SHAPED["linear"][0:1] + (SHAPED["linear"][1] + [(of(2, 3, 4), of(5, 4), of(n)) for n in (1, 4, 5)] + [(of(4, 3).t(), of(5, 4)), (of(0, 4), of(5, 4))],),
+    "conv1d": (F.conv1d, [(of(2, 4, 9), of(6, c, 3), of(n), s, p, d, g) for c in (2, 4) for n in (5, 6) for s in (1, 2) for p in (0, 2) for d in (1, 3) for g in (1, 2, 4)]),
+    "conv2d": (F.conv2d, SHAPED["conv2d"][1] + [(of(2, 3, 5, 4), of(4, 3, 3, 2), None, (2, 1), (1, 0), 1), (of(3, 5, 4), of(4, 3, 3, 2)), (of(2, 3, 5, 4), of(4, 3, 3, 3), None, 1, "same"),
+                                                 (of(2, 3, 5, 4), of(4, 3, 3, 3), None, 0), (of(2, 3, 5, 4), of(4, 3, 3, 3), None, 1, -1)]),
+    "conv3d": (F.conv3d, [(of(2, 3, n, 4, 5), of(4, 3, 2, 2, 3), None, 2, 1) for n in (1, 2, 3)]),
+    "cat": (torch.cat, [([of(2, n), of(2, 3)], dim) for n in (1, 3) for dim in (0, 1, -1, 2)] + [([of(0), of(2, 3)], 0), ([of(2, 3), of(2, 3).half()],), ([of(3, 2).t(), of(2, 3)], 1), ([],)]),
+    "hardtanh": (F.hardtanh, [(of(2, 3), 0.0, high, inplace) for high in (6.0, 0.0, -1.0) for inplace in (False, True)] + [(of(3, 2).t(), 0.0, 1.0)]),
+    "relu6": (F.relu6, [(of(2, 3),), (of(2, 3), True), (of(2, 3).int(),)]),
+    "layer_norm": (F.layer_norm, [(of(2, 3, 4), wanted, weight) for wanted in ((4,), (3, 4), (3,), ()) for weight in (None, of(4), of(3, 4))]),
+    "add": (torch.add, [(of(2, 3), other) for other in (1, 2.5, True, of(3), of(2, 1), of(2), of(4, 1, 1), of(2, 3).half(), of(2, 3).long(), of(3, 2).t(), of())] + [(of(2, 3).long(), 1.5)]),
+}  # fmt: skip
+
+
+def what_is_told_without_pytorch_is_what_it_tells():
+    for name, (function, calls) in TOLD.items():
+        known = 0
+        for arguments in calls:
+            told = meta_shapes.told(name, arguments, {})
+            try:
+                wanted = function(*arguments)
+            except (RuntimeError, ValueError, TypeError, IndexError, ArithmeticError):
+                wanted = None
+            if told is not None:
+                known += 1
+                assert wanted is not None, (name, arguments)
+                assert (told.shape, told.stride(), told.dtype) == (wanted.shape, wanted.stride(), wanted.dtype), (name, arguments, told, wanted)
+                assert (told is arguments[0]) == (wanted is arguments[0]), (name, arguments)
+        assert known, name
+    for arguments in ((), (of(3),), (of(3, 4), "same"), (None, None), ("x", of(3))):
+        assert all(meta_shapes.told(name, arguments, {}) is None for name in ("conv2d", "linear", "cat"))
+
+
+def a_stand_in_gives_way_to_what_it_stands_for():
+    import xml
+
+    name = "xml.sax.saxutils"
+    __import__("xml.sax")
+    sys.modules.pop(name, None)
+    vars(sys.modules["xml.sax"]).pop("saxutils", None)
+    with standing_in(name, disable=len):
+        stands = sys.modules[name]
+        assert xml.sax.saxutils is stands and stands.disable is len and not hasattr(stands, "__file__")
+        assert stands.escape("<") == "&lt;" and sys.modules[name] is not stands and xml.sax.saxutils.escape("<") == "&lt;"
+    assert sys.modules[name] is xml.sax.saxutils is not stands
+    with standing_in(name, disable=len):
+        assert sys.modules[name] is xml.sax.saxutils  # it is loaded: nothing stands in for it
+    del sys.modules[name], xml.sax.saxutils
+    with standing_in(name, disable=len):
+        assert sys.modules[name].disable is len
+    assert name not in sys.modules and not hasattr(xml.sax, "saxutils")
+    with standing_in("xml.sax.no_such_module", disable=len):
+        assert "xml.sax.no_such_module" not in sys.modules
 
 
 class Turned(torch.nn.Module):
@@ -108,7 +165,8 @@ def a_changed_model_is_made_anew():
 
 
 def main():
-    for test in (names_are_those_of_torch_fx, what_is_refused_early_pytorch_refuses, one_answer_may_stand_for_several_values,
+    for test in (names_are_those_of_torch_fx, what_is_refused_early_pytorch_refuses, what_is_told_without_pytorch_is_what_it_tells,
+                 a_stand_in_gives_way_to_what_it_stands_for, one_answer_may_stand_for_several_values,
                  numbers_of_inputs_are_found, a_changed_model_is_made_anew):  # fmt: skip
         test()
         print("ok     %s" % test.__name__.replace("_", " "))
