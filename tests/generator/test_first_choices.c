@@ -50,13 +50,17 @@ static const struct {
    /* Heads that share keys add their gradients in a launch after the fused one, although the reference adds
     * the first before it has the last. */
    {TASKS "/bf16_attention", "backward", "fused",
-    "compute: [dots, matmul, matmul_2, matmul_4], write: [matmul_2, matmul_4], tile_m: 64, tile_n: "
-    "32, keep: 0, blocks: 0, tensor: bf16, warp_m: 16, warp_n: 32"},
+    "compute: [dots, matmul, matmul_2, matmul_4], write: [matmul_2, matmul_4], tile_m: 128, tile_n: "
+    "64, keep: 0, blocks: 0, tensor: bf16, warp_m: 32, warp_n: 32, copy: tensor, stages: 3"},
+   /* Where no place is hidden, the gradient's masks hide none either. */
+   {TASKS "/bf16_attention", "backward", "fused", "const float mul_scalar = mul_3 * scale;"},
    /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the
     * first query that sees one of them. */
    {TASKS "/bf16_attention", "backward", "fused", "const index first_seen = m_first;"},
    /* Powers are of the same exponents in all launches, or a share of a large score is not 1. */
    {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * "},
+   {TASKS "/bf16_attention", "backward", "fused",
+    "power_of_two(fmaf(share_below, 1.44269504f, -share_sum_log_rows_here));"},
 };
 
 static void test_choices(void **state) {

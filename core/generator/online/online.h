@@ -44,6 +44,7 @@ typedef struct rkb_online {
    uint32_t length;
    const rkb_index_t *length_at[RKB_MAX_RANK];
    bool hides, streams_first;
+   bool shortens; /* the way over the streamed numbers is the longest for the first of the own ones */
    /* The numbers of a thread's element [i][j] in the block's tile, and the condition for the first of the
     * lanes that share a row. */
    const char *own_at, *streamed_at, *first_lane;
@@ -58,6 +59,14 @@ typedef struct rkb_online {
    /* Warpgroups that multiply (0: warps do), and where their warps' rooms begin in shared memory. */
    int64_t groups, rooms_at;
    int64_t stages; /* by warpgroups: stages of the streamed tiles */
+   /* Statistics that memory has and that what becomes of the scores needs: of the own rows, or of the streamed ones. */
+   struct rkb_given {
+      uint32_t node;
+      const rkb_index_t *at[RKB_MAX_RANK];
+      bool own, powers; /* powers: it is a sum of powers, of which the logarithm is kept */
+      const char *name;
+   } given[RKB_ONLINE_MANY];
+   uint32_t given_count;
 } rkb_online_t;
 
 /* online_places.c: finds the coordinates at which the launch's values need each other, and the tiles that it
@@ -81,6 +90,19 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
 void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 /* The same by warpgroups: a lambda `weigh` that replaces a tile's scores by what becomes of them. */
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
+/* The same where there are several kinds of scores: statistics alone, or what becomes of the scores by statistics that memory has. */
+void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o);
+/* Opens a loop over a thread's own or streamed numbers, in which those past the end count as the last one. */
+void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own);
+/* online_given.c: finds the statistics that memory has. */
+void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o);
+bool rkb_online_streams_given(const rkb_online_t *o);
+/* Writes their stages in shared memory from byte `first` on, and returns their bytes; what a warp does that brings them; the own rows' in
+ * registers; and in a loop over a thread's own or streamed numbers, where each is. */
+int64_t rkb_online_write_given_tiles(rkb_writer_t *writer, const rkb_online_t *o, int64_t first);
+void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own);
 /* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
 void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
 /* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */

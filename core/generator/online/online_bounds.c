@@ -37,16 +37,19 @@ static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t 
    o->length = hidden->inputs[1];
 }
 
-/* Notes that the mask hides nothing inside its bound. */
-static void add_shown(rkb_writer_t *writer, uint32_t node) {
-   if (writer->shown_count < sizeof writer->shown_nodes / sizeof writer->shown_nodes[0])
-      writer->shown_nodes[writer->shown_count++] = node;
+/* Notes that inside its bound a mask keeps these places, and so does a triangle of a gradient with the same diagonal. */
+static void add_shown(rkb_writer_t *writer, const rkb_node_t *mask, const rkb_index_t *const *at) {
+   if (writer->shown_count < sizeof writer->shown_places / sizeof writer->shown_places[0])
+      writer->shown_places[writer->shown_count++] =
+         (struct rkb_shown){.row = at[mask->rank - 2],
+                            .column = at[mask->rank - 1],
+                            .diagonal = rkb_index_size(&writer->indices, mask->integers[0])};
 }
 
 void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
    rkb_indices_t *indices = &writer->indices;
-   bool seen[RKB_MAX_GRAPH_NODES] = {0}, turned = false;
+   bool seen[RKB_MAX_GRAPH_NODES] = {0}, turned = false, constant_end = false;
    uint32_t hidden = RKB_NO_NODE;
    for (uint32_t i = 0; i < o->nodes.out_count && hidden == RKB_NO_NODE; i++)
       hidden = rkb_masked_below(graph, graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]], seen);
@@ -74,10 +77,14 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
                      *columns = rkb_index_size(indices, mask->shape[mask->rank - 1]);
    const rkb_index_t *first_own = rkb_index_variable(indices, "m_first", o->own_total),
                      *last = rkb_index_make(indices, RKB_INDEX_SUM, first_own, rkb_index_constant(indices, o->own_tile - 1));
+   const rkb_index_t *at[RKB_MAX_RANK];
+   memcpy(at, score->at, sizeof at);
    for (const rkb_node_t *node = mask; node->kind == RKB_NODE_TRIANGLE || node->kind == RKB_NODE_FLIP; node = &graph->nodes[node->inputs[0]]) {
       if (node->kind == RKB_NODE_FLIP) {
          if (node->mask != UINT64_C(3) << (node->rank - 2))
             return;
+         for (uint32_t d = node->rank - 2; d < node->rank; d++)
+            at[d] = rkb_flipped(writer, node, d, at[d]);
          turned = !turned;
          continue;
       }
@@ -91,14 +98,18 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
          diagonal = rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_make(indices, RKB_INDEX_DIFFERENCE, rows, columns));
       if (own_rows != turned) { /* the streamed number is at most the own number + diagonal */
          if (!o->end) {
-            add_shown(writer, (uint32_t)(node - graph->nodes));
+            add_shown(writer, node, at);
+            constant_end = diagonal->kind == RKB_INDEX_CONSTANT;
             o->end = rkb_index_make(indices, RKB_INDEX_SUM, last, rkb_index_make(indices, RKB_INDEX_SUM, diagonal, rkb_index_constant(indices, 1)));
          }
       } else if (!o->begin) {
-         add_shown(writer, (uint32_t)(node - graph->nodes));
+         add_shown(writer, node, at);
+         o->shortens = diagonal->kind == RKB_INDEX_CONSTANT;
          o->begin = rkb_index_make(indices, RKB_INDEX_DIFFERENCE, first_own, diagonal);
       }
    }
+   /* A bound at a distance that is the same for all cases is the nearer one. */
+   o->shortens &= !o->end || !constant_end;
    o->hides = o->begin || o->end;
    if (o->hides)
       rkb_writer_known_variable(writer, first_own);
@@ -113,8 +124,13 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
                 (long long)o->own_tile);
    const char *groups = o->group_extent ? rkb_writer_uniform(writer, o->group_extent) : NULL;
    /* Of all matrices: with one block a multiprocessor, a long one at the end would leave the others idle. */
-   const bool longest_first = o->groups && o->end && groups;
-   if (longest_first)
+   const bool longest_first = o->groups && (o->end || o->shortens) && groups;
+   if (longest_first && o->shortens)
+      rkb_write(
+         writer,
+         "const index m_first = (index)blockIdx.x / %s * %lld; /* the blocks with the most work go first */",
+         groups, (long long)o->own_tile);
+   else if (longest_first)
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x / %s) * %lld; /* the blocks with the most work go first */", along,
                 groups, (long long)o->own_tile);
    else if (o->end && !o->begin) /* the blocks with the most work run first */

@@ -6,15 +6,15 @@
 #include "generator/graph/degree.h"
 
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o) {
-   rkb_write(writer, "#pragma unroll");
-   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int i = 0; i < %lld; i++)",
+                  3 * (int)(writer->depth + 1), "", (long long)o->rows);
    rkb_write(writer, "const index m = m_first + %s;", o->own_at);
    rkb_writer_known_variable(writer, o->own);
 }
 
 static void open_streamed(rkb_writer_t *writer, const rkb_online_t *o) {
-   rkb_write(writer, "#pragma unroll");
-   rkb_write_open(writer, false, "for (int j = 0; j < %lld; j++)", (long long)o->columns);
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int j = 0; j < %lld; j++)",
+                  3 * (int)(writer->depth + 1), "", (long long)o->columns);
    rkb_write(writer, "const index n = n_first + %s;", o->streamed_at);
    rkb_writer_known_variable(writer, o->stream);
 }
@@ -307,6 +307,77 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close(writer);
    rkb_writer_forget_local(writer, from);
    forget_powers(writer, o, largest);
+   rkb_write_close_with(writer, "};");
+}
+
+void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own) {
+   const char *end = rkb_writer_uniform(writer, own ? o->own_total : o->stream_total),
+              *number = own ? "m" : "n", *element = own ? "i" : "j";
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %lld; %s++)",
+                  3 * (int)(writer->depth + 1), "", element, element, (long long)(own ? o->rows : o->columns),
+                  element);
+   rkb_write(writer, "const index %s_here = %s_first + %s, %s = %s_here < %s ? %s_here : %s - 1;", number,
+             number, own ? o->own_at : o->streamed_at, number, number, end, number, end);
+   rkb_writer_known_variable(writer, own ? o->own : o->stream);
+}
+
+/* Writes what becomes of a thread's scores to their places: the terms of the first out to those of the first scores, and so on. */
+static void write_made_in_place(rkb_writer_t *writer, const rkb_online_t *o) {
+   const rkb_index_t *at[RKB_MAX_RANK];
+   const char *terms[RKB_ONLINE_MANY];
+   for (uint32_t inner = 0; inner < 2; inner++) {
+      const bool own = o->streams_first == (inner == 1);
+      rkb_online_open_existing(writer, o, own);
+      rkb_online_know_given(writer, o, own);
+   }
+   for (uint32_t i = 0; i < o->nodes.out_count; i++) {
+      const uint32_t side = o->nodes.made_side[i];
+      rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
+      terms[i] = rkb_write_float(writer, writer->graph->nodes[o->nodes.outs[i]].inputs[side], at).text;
+   }
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_write(writer, "%s = %s;", rkb_online_score(writer, o, i), terms[i]);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
+/* Writes zeros for terms of scores that a mask hides, or that do not exist. */
+static void write_zeros(rkb_writer_t *writer, const rkb_online_t *o) {
+   const char *kept =
+      rkb_arena_format(writer->arena, "m < %s && n < %s", rkb_writer_uniform(writer, o->own_total),
+                       rkb_writer_uniform(writer, o->stream_total));
+   rkb_write_open(writer, false, "if (!all_shown)");
+   rkb_online_open_own(writer, o);
+   open_streamed(writer, o);
+   for (uint32_t s = 0; s < writer->shown_count; s++) {
+      const struct rkb_shown *shown = &writer->shown_places[s];
+      kept = rkb_arena_format(writer->arena, "%s && %s - %s %s %s", kept,
+                              rkb_writer_index(writer, shown->column), rkb_writer_index(writer, shown->row),
+                              shown->upper ? ">=" : "<=", rkb_writer_uniform(writer, shown->diagonal));
+   }
+   rkb_write_open(writer, false, "if (!(%s))", kept);
+   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+      rkb_write(writer, "%s = 0.0f;", rkb_online_score(writer, o, i));
+   for (uint32_t b = 0; b < 4; b++)
+      rkb_write_close(writer);
+}
+
+void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
+   rkb_write_open(writer, false, "auto weigh = [&](index n_first)");
+   if (!o->nodes.out_count) {
+      rkb_write(writer, "/* Makes statistics of the scores. */");
+      rkb_online_write_made(writer, o);
+      rkb_write_close_with(writer, "};");
+      return;
+   }
+   rkb_write(writer, "/* Makes of the scores what is multiplied, in their places. */");
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      rkb_writer_local(writer, o->nodes.scores[s], rkb_online_score(writer, o, s));
+   write_whole(writer, o);
+   writer->shown = writer->shares_are_powers = true;
+   write_made_in_place(writer, o);
+   writer->shown = writer->shares_are_powers = false;
+   write_zeros(writer, o);
    rkb_write_close_with(writer, "};");
 }
 

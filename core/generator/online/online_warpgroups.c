@@ -7,6 +7,7 @@
 #include "generator/online/online_warpgroups.h"
 
 #include "generator/online/online_maps.h"
+#include "generator/online/online_several.h"
 #include "generator/online/online_split.h"
 #include "generator/tile/warpgroup_tile.h"
 
@@ -57,19 +58,47 @@ static int64_t registers_of(const int64_t *d, int64_t stream_tile, int64_t head)
    return stream_tile / 2 + made + head / 2 + OTHER_REGISTERS;
 }
 
+/* The same for several kinds of scores.  made: what becomes of them is multiplied while new scores are made; else it takes their registers. */
+static int64_t registers_of_several(const rkb_online_nodes_t *nodes, int64_t stream_tile, int64_t head,
+                                    bool made) {
+   return stream_tile / 2 * nodes->score_count + (made ? stream_tile / 4 * nodes->out_count : 0) +
+          head / 2 * nodes->out_count + OTHER_REGISTERS;
+}
+
+bool rkb_online_has_registers(const rkb_online_t *o, bool made) {
+   return registers_of_several(&o->nodes, o->stream_tile, o->head, made) <=
+          multiplying_registers(o->launch->decisions);
+}
+
+void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *o) {
+   if (gives_registers(o->launch->decisions))
+      rkb_write(writer, "fewer_registers<%lld>();", (long long)producer_registers(o->launch->decisions));
+}
+
+void rkb_online_write_more_registers(rkb_writer_t *writer, const rkb_online_t *o) {
+   if (gives_registers(o->launch->decisions))
+      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->launch->decisions));
+}
+
 const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions, groups = groups_of(d);
    rkb_online_nodes_t nodes;
    if (d[RKB_TENSOR] != RKB_TENSOR_PATH_BF16 && !splits(d))
       return "warpgroups make scores of bf16 and of split floats alone";
-   if (!rkb_online_nodes(graph, launch, &nodes) || nodes.score_count != 1 || nodes.out_count != 1)
-      return "warpgroups make one product of one kind of scores";
+   if (!rkb_online_nodes(graph, launch, &nodes))
+      return "these nodes are no scores with statistics or products";
+   const bool several = rkb_online_is_several(&nodes);
+   if (several &&
+       (splits(d) || nodes.out_count > nodes.score_count || (nodes.out_count && nodes.reduce_count)))
+      return "warpgroups make statistics of several kinds of scores, or products by statistics that memory has";
    if (d[RKB_TILE_M] % GROUP_ROWS != 0 || groups < 1 || groups > MOST_GROUPS || d[RKB_TILE_N] < (splits(d) ? RKB_ONLINE_SQUARE : GROUP_ROWS))
       return "a warpgroup has 64 own rows and streams over 64 or more, of floats 32";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
-   return registers_of(d, d[RKB_TILE_N], GROUP_ROWS) > multiplying_registers(d) ? "a warpgroup's scores need more registers than there are"
-                                                                                : NULL;
+   return (several ? registers_of_several(&nodes, d[RKB_TILE_N], GROUP_ROWS, false)
+                   : registers_of(d, d[RKB_TILE_N], GROUP_ROWS)) > multiplying_registers(d)
+             ? "a warpgroup's scores need more registers than there are"
+             : NULL;
 }
 
 /* Floats are split where they lie, so that longer rows take more memory and registers: they have fewer stages, and tiles of fewer rows. */
@@ -99,7 +128,10 @@ void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    o->out_columns = o->head / 4;
    o->across = 4;
    o->threads = (o->groups + 1) * GROUP_THREADS;
-   if (o->head % (ROW_BYTES / o->tensor->bytes) != 0 || registers_of(d, o->stream_tile, o->head) > multiplying_registers(d))
+   const bool enough = rkb_online_is_several(&o->nodes)
+                          ? rkb_online_has_registers(o, false)
+                          : registers_of(d, o->stream_tile, o->head) <= multiplying_registers(d);
+   if (o->head % (ROW_BYTES / o->tensor->bytes) != 0 || !enough)
       rkb_writer_fail(writer, "a warpgroup's scores and products need more registers than there are");
    o->own_at = "warp_m + lane / 4 + i * 8";
    o->streamed_at = "lane % 4 * 2 + j / 2 * 8 + j % 2";
@@ -121,6 +153,8 @@ static const char *ready(const rkb_online_t *o) {
 }
 
 int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
+   if (rkb_online_is_several(&o->nodes))
+      return rkb_online_open_several(writer, o);
    const long long stages = (long long)o->stages;
    const rkb_brought_t *own = rkb_online_own_of(o), *streamed[] = {rkb_online_scored_of(o), rkb_online_added_of(o)};
    int64_t first = bytes_of(o, own);
@@ -164,8 +198,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
       return;
    }
    rkb_write_open(writer, false, "if (warpgroup == %lld)", (long long)o->groups);
-   if (gives_registers(o->launch->decisions))
-      rkb_write(writer, "fewer_registers<%lld>();", (long long)producer_registers(o->launch->decisions));
+   rkb_online_write_fewer_registers(writer, o);
    if (splits(o->launch->decisions))
       rkb_online_write_splitting(writer, o);
    rkb_write(writer, "if (threadIdx.x != %lld)",
@@ -189,15 +222,14 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_close(writer);
 }
 
-/* The scores of a warpgroup's rows and a stage's, as a group of products. */
-static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *own = rkb_online_own_of(o), *streamed = rkb_online_scored_of(o);
+/* The scores of a warpgroup's rows and a stage's. */
+void rkb_online_write_multiply(rkb_writer_t *writer, const rkb_online_t *o, uint32_t score) {
+   const rkb_brought_t *own = &o->brought[o->factors[score].own],
+                       *streamed = &o->brought[o->factors[score].streamed];
    const int step_bytes = RKB_FRAGMENT_BYTES, steps_a_box = ROW_BYTES / RKB_FRAGMENT_BYTES;
    const long long steps = (long long)(own->width * o->tensor->bytes / step_bytes), own_box = (long long)own->rows * ROW_BYTES,
                    box = (long long)streamed->rows * ROW_BYTES, bytes = (long long)bytes_of(o, streamed);
-   const char *sums = o->score_names[0];
-   rkb_write_open(writer, false, "auto multiply = [&](int stage)");
-   rkb_write(writer, "/* The scores of the stage, on their way. */");
+   const char *sums = o->score_names[score];
    rkb_write(writer, "const unsigned char *const own_rows = %s + warpgroup * %d, *const rows = %s + stage * %lld;", own->name,
              GROUP_ROWS * ROW_BYTES, streamed->name, bytes);
    rkb_write(writer, "hold_sums(%s);", sums);
@@ -208,35 +240,50 @@ static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
    const char *at = steps > steps_a_box ? "%s + step / 4 * %lld + step %% 4 * 32" : "%s + step * 32";
    rkb_write(writer, "   %s_n%lld<0, 0>(%s, matrix(%s, 16), matrix(%s, 16));", o->tensor->multiply, (long long)o->stream_tile, sums,
              rkb_arena_format(writer->arena, at, "own_rows", own_box), rkb_arena_format(writer->arena, at, "rows", box));
+}
+
+static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write_open(writer, false, "auto multiply = [&](int stage)");
+   rkb_write(writer, "/* The scores of the stage, on their way. */");
+   rkb_online_write_multiply(writer, o, 0);
    rkb_write(writer, "products_sent();");
    rkb_write_close_with(writer, "};");
 }
 
-/* What became of scores, times the rows of their stage. */
-static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
-   const rkb_brought_t *rows = rkb_online_added_of(o);
-   rkb_write_open(writer, false, "auto add = [&](int stage)");
-   rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");
+void rkb_online_write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
+   const rkb_brought_t *rows = &o->brought[o->out_brought[out]];
    rkb_write(writer, "const unsigned char *const rows = %s + stage * %lld;", rows->name, (long long)bytes_of(o, rows));
-   rkb_write(writer, "hold_sums(%s);", o->out_names[0]);
+   rkb_write(writer, "hold_sums(%s);", o->out_names[out]);
    rkb_write(writer, "products_begin();");
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int step = 0; step < %lld; step++)", (long long)o->stream_tile / FRAGMENT_ROWS);
-   rkb_write(writer, "   add_held_%s_n%lld<1>(%s, %s[step], matrix(rows + step * %d, %lld));", o->tensor->name, (long long)o->head,
-             o->out_names[0], o->made_names[0], FRAGMENT_ROWS * ROW_BYTES, (long long)rows->rows * ROW_BYTES);
+   rkb_write(writer, "   add_held_%s_n%lld<1>(%s, %s[step], matrix(rows + step * %d, %lld));",
+             o->tensor->name, (long long)o->head, o->out_names[out], o->made_names[out],
+             FRAGMENT_ROWS * ROW_BYTES, (long long)rows->rows * ROW_BYTES);
+}
+
+/* What became of scores, times the rows of their stage. */
+static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_write_open(writer, false, "auto add = [&](int stage)");
+   rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");
+   rkb_online_write_add(writer, o, 0);
    rkb_write(writer, "products_sent();");
    rkb_write_close_with(writer, "};");
+}
+
+void rkb_online_write_pack(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const char *from) {
+   rkb_write(writer, "#pragma unroll");
+   rkb_write(writer, "for (int step = 0; step < %lld; step++)", (long long)o->stream_tile / FRAGMENT_ROWS);
+   rkb_write(writer, "   #pragma unroll");
+   rkb_write(writer, "   for (int r = 0; r < 4; r++)");
+   rkb_write(writer, "      %s[step][r] = pack_%s(%s[step * 8 + r * 2], %s[step * 8 + r * 2 + 1]);",
+             o->made_names[out], o->tensor->name, from, from);
 }
 
 /* What becomes of scores is rounded in pairs: the left fragments of the product that comes after. */
 static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "auto pack = [&]()");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int step = 0; step < %lld; step++)", (long long)o->stream_tile / FRAGMENT_ROWS);
-   rkb_write(writer, "   #pragma unroll");
-   rkb_write(writer, "   for (int r = 0; r < 4; r++)");
-   rkb_write(writer, "      %s[step][r] = pack_%s(%s[step * 8 + r * 2], %s[step * 8 + r * 2 + 1]);", o->made_names[0], o->tensor->name,
-             o->score_names[0], o->score_names[0]);
+   rkb_online_write_pack(writer, o, 0, o->score_names[0]);
    rkb_write_close_with(writer, "};");
 }
 
@@ -306,6 +353,10 @@ static void write_others(rkb_writer_t *writer, rkb_online_t *o) {
 }
 
 void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
+   if (rkb_online_is_several(&o->nodes)) {
+      rkb_online_write_several(writer, o);
+      return;
+   }
    const uint32_t largest = rkb_online_largest(writer, o);
    if (largest == RKB_ONLINE_MANY) {
       rkb_writer_fail(writer, "warpgroups weigh scores by how far they lie below the largest");
@@ -315,8 +366,7 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    write_producer(writer, o);
    if (writer->failed)
       return;
-   if (gives_registers(o->launch->decisions))
-      rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(o->launch->decisions));
+   rkb_online_write_more_registers(writer, o);
    rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)o->rooms_at, RKB_ROOM_FLOATS);
    rkb_write(writer, "float %s[%lld] = {}, %s[%lld] = {};", o->score_names[0], (long long)o->stream_tile / 2, o->out_names[0],
              (long long)o->head / 2);

@@ -34,6 +34,19 @@ static inline void rkb_online_write_next_stage(rkb_writer_t *writer, const rkb_o
    rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)o->stages - 1);
    rkb_write(writer, "turn ^= stage == 0;");
 }
+/* Whether a launch has the form of online_several.c: scores of several kinds, or several outs, or none. */
+static inline bool rkb_online_is_several(const rkb_online_nodes_t *nodes) {
+   return nodes->score_count != 1 || nodes->out_count != 1;
+}
+/* The registers of warpgroups after the copying one gave some back: writes that they are moved, if any are. */
+void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_write_more_registers(rkb_writer_t *writer, const rkb_online_t *o);
+/* Whether a thread's registers hold scores, sums of outs, and what becomes of the scores while it is multiplied. */
+bool rkb_online_has_registers(const rkb_online_t *o, bool made);
+/* Writes the products of a kind of scores, of the tile at `stage`, which are on their way then; and of what becomes of scores. */
+void rkb_online_write_multiply(rkb_writer_t *writer, const rkb_online_t *o, uint32_t score);
+void rkb_online_write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+void rkb_online_write_pack(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const char *from);
 /* Writes everything between the block's place and its results. */
 void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
 

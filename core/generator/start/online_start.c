@@ -13,11 +13,17 @@ static const struct {
    int64_t path, copy, tile_m, tile_n, warp_m, warp_n, stages;
    double rows; /* rows of a group, at least */
 } tiles[] = {
-   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},  {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
-   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 64, 16, 64, 2, 17},     {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
-   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 16, 128, 16, 16, 2, 0},     {RKB_TENSOR_PATH_TF32X3, RKB_COPY_TENSOR, 128, 64, 16, 32, 2, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 3, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 2, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 64, 16, 64, 2, 17},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 16, 128, 16, 16, 2, 0},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_TENSOR, 128, 64, 16, 32, 2, 65},
    {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 32, 16, 32, 2, 17},
-   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 16, 16, 16, 2, 17},   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 16, 64, 16, 16, 2, 0},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 64, 16, 16, 16, 2, 17},
+   {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 16, 64, 16, 16, 2, 0},
 };
 
 /* Numbers of a lane beyond which ptxas spills: with 192, kernels of two scores and one or two products did, and those of 160 do not. */
@@ -38,6 +44,13 @@ static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) 
    return d[RKB_WARP_M] / 8 * (d[RKB_WARP_N] / 4 * scores + longest / 4 * nodes.out_count);
 }
 
+/* Whether a tile suits warpgroups.  Of several kinds of scores, 64 columns leave the registers in which their products are ahead. */
+static bool suits_warpgroups(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t tile_n) {
+   rkb_online_nodes_t nodes;
+   return rkb_online_nodes(graph, launch, &nodes) &&
+          (tile_n == 64) == (nodes.score_count > 1 && nodes.out_count > 0);
+}
+
 bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number];
    const rkb_launch_t before = *launch;
@@ -53,7 +66,9 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
       d[RKB_WARP_N] = tiles[t].warp_n;
       d[RKB_STAGES] = tiles[t].stages;
       if (rows >= tiles[t].rows &&
-          (tiles[t].copy == RKB_COPY_TENSOR || numbers_of(graph, launch) <= MOST_NUMBERS) &&
+          (tiles[t].copy != RKB_COPY_TENSOR
+              ? numbers_of(graph, launch) <= MOST_NUMBERS
+              : tiles[t].path != RKB_TENSOR_PATH_BF16 || suits_warpgroups(graph, launch, tiles[t].tile_n)) &&
           rkb_tensor_has(target, launch) && !rkb_launch_refused(graph, launch, target->shared_bytes) &&
           rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
          return true;

@@ -160,6 +160,9 @@ static const struct {
    {"pack_bf16", "/* Two neighbours of a fragment. */\n"
                  "__device__ __forceinline__ unsigned pack_bf16(float low, float high) {\n   unsigned pair;\n"
                  "   asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(pair) : \"f\"(high), \"f\"(low));\n   return pair;\n}\n"},
+   {"logarithm(", "/* The logarithm to the base of 2 of a number that is not below 1, with an error of 2^-22 or 2^-22 of it. */\n"
+                  "__device__ __forceinline__ float logarithm(float x) {\n   float y;\n"
+                  "   asm(\"lg2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n   return y;\n}\n"},
    {"power_of_two", "/* 2^x within two units of the last place; what is below the least normal number is zero. */\n"
                     "__device__ __forceinline__ float power_of_two(float x) {\n   float power;\n"
                     "   asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));\n   return power;\n}\n"},

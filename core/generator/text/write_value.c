@@ -73,9 +73,8 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
    return "0";
 }
 
-/* Whether a node adds powers of e, as a softmax does.  The sum is at least 1 and at most the row's length, so
- * its reciprocal is a normal number. */
-static bool is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
+/* Its reciprocal is a normal number. */
+bool rkb_is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *node = &graph->nodes[number];
    return node->kind == RKB_NODE_REDUCE && strcmp(node->operation, "sum") == 0 && rkb_is_operation(&graph->nodes[node->inputs[0]], "exp");
 }
@@ -120,6 +119,31 @@ static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return true;
 }
 
+/* Writes a share of a sum of powers as one power.  False: the node is no such share. */
+static bool write_share_power(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
+                              rkb_term_t *share) {
+   const rkb_index_t *power_at[RKB_MAX_RANK], *sum_at[RKB_MAX_RANK], *exponent_at[RKB_MAX_RANK];
+   if (!rkb_is_operation(node, "div") || !rkb_is_sum_of_powers(writer->graph, node->inputs[1]))
+      return false;
+   const rkb_node_t *power = &writer->graph->nodes[node->inputs[0]];
+   rkb_operand_at(writer, node, 0, at, power_at);
+   rkb_operand_at(writer, node, 1, at, sum_at);
+   if (!rkb_is_operation(power, "exp") || writer->storage[node->inputs[0]].name ||
+       find_value(writer, node->inputs[0], power_at))
+      return false;
+   rkb_operand_at(writer, power, 0, power_at, exponent_at);
+   const rkb_term_t exponent = rkb_write_float(writer, power->inputs[0], exponent_at),
+                    sum = rkb_write_float(writer, node->inputs[1], sum_at),
+                    logarithm = rkb_writer_once(
+                       writer,
+                       rkb_arena_format(writer->arena, "%s_log", writer->graph->nodes[node->inputs[1]].name),
+                       sum.depth, rkb_arena_format(writer->arena, "logarithm(%s)", sum.text));
+   *share = write_in(writer, node, exponent.depth > sum.depth ? exponent.depth : sum.depth,
+                     rkb_arena_format(writer->arena, "power_of_two(fmaf(%s, 1.44269504f, -%s))",
+                                      exponent.text, logarithm.text));
+   return true;
+}
+
 /* Writes a share of a sum of powers, times a number that a row has once, as one product with the quotient of
  * the two numbers.  False: the node is no such product. */
 static bool write_scaled_share(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
@@ -130,7 +154,7 @@ static bool write_scaled_share(rkb_writer_t *writer, const rkb_node_t *node, con
       const rkb_node_t *share = &writer->graph->nodes[node->inputs[which]];
       const rkb_index_t *other[RKB_MAX_RANK];
       rkb_term_t terms[2];
-      if (!rkb_is_operation(share, "div") || !is_sum_of_powers(writer->graph, share->inputs[1]))
+      if (!rkb_is_operation(share, "div") || !rkb_is_sum_of_powers(writer->graph, share->inputs[1]))
          continue;
       rkb_operand_at(writer, node, 1 - which, at, other);
       const rkb_term_t factor = rkb_write_float(writer, node->inputs[1 - which], other);
@@ -162,7 +186,9 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
       return nothing;
    }
    rkb_term_t product;
-   if (narrow && write_scaled_share(writer, node, at, &product))
+   if (writer->shares_are_powers && write_share_power(writer, node, at, &product))
+      return product;
+   if (narrow && !writer->shares_are_powers && write_scaled_share(writer, node, at, &product))
       return product;
    for (uint32_t i = 0; i < node->input_count; i++) {
       const rkb_index_t *operand[RKB_MAX_RANK];
@@ -177,7 +203,8 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
    }
    if (strcmp(node->operation, "copy") == 0)
       return (rkb_term_t){operands[0], depth, 0};
-   if (narrow && strcmp(node->operation, "div") == 0 && terms[1].depth < terms[0].depth && is_sum_of_powers(writer->graph, node->inputs[1]))
+   if (narrow && strcmp(node->operation, "div") == 0 && terms[1].depth < terms[0].depth &&
+       rkb_is_sum_of_powers(writer->graph, node->inputs[1]))
       return write_quotient(writer, node, terms[0], terms[1]);
    rkb_text_t text;
    rkb_text_init(&text, 4096);
@@ -310,14 +337,18 @@ static rkb_term_t write_embed(rkb_writer_t *writer, uint32_t number, const rkb_i
 
 static rkb_term_t write_triangle(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
-   for (uint32_t s = 0; writer->shown && s < writer->shown_count; s++)
-      if (writer->shown_nodes[s] == number)
+   const bool upper = constant_of(writer, node, 1) != 0;
+   for (uint32_t s = 0; writer->shown && s < writer->shown_count; s++) {
+      const struct rkb_shown *shown = &writer->shown_places[s];
+      if (shown->row == at[node->rank - 2] && shown->column == at[node->rank - 1] &&
+          shown->diagonal == number_of(writer, node, 0) && shown->upper == upper)
          return rkb_write_value(writer, node->inputs[0], at);
+   }
    const char *column = rkb_writer_index(writer, at[node->rank - 1]),
               *row = rkb_writer_index(writer, at[node->rank - 2]);
-   const char *guard = rkb_arena_format(
-      writer->arena, "%s - %s %s %s", column, row,
-      constant_of(writer, node, 1) ? ">=" : "<=", rkb_writer_uniform(writer, number_of(writer, node, 0)));
+   const char *guard =
+      rkb_arena_format(writer->arena, "%s - %s %s %s", column, row,
+                       upper ? ">=" : "<=", rkb_writer_uniform(writer, number_of(writer, node, 0)));
    return write_guarded(writer, number, NULL, guard, at);
 }
 

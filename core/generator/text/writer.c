@@ -188,6 +188,10 @@ rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t dept
    return known->term;
 }
 
+void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *name) {
+   remember(writer, name, writer->depth)->once = text;
+}
+
 static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->parameter_count; i++)
       if (strcmp(writer->parameters[i].name, name) == 0)

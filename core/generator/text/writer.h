@@ -115,8 +115,16 @@ typedef struct rkb_writer {
       const rkb_index_t *extent, *variable;
    } picks[32]; /* places that memory named: the same text is the same place */
    uint32_t pick_count;
-   bool shown; /* the current elements all lie inside these triangles */
-   uint32_t shown_nodes[4], shown_count;
+   /* Places that a triangle keeps: those whose column - row is at most the diagonal, or at least where it is an upper one. */
+   struct rkb_shown {
+      const rkb_index_t *row, *column, *diagonal;
+      bool upper;
+   } shown_places[4];
+   uint32_t shown_count;
+   /* A share of a sum of powers is a power with the sum's logarithm in its exponent: a division may call a function, around which ptxas
+    * keeps no products on their way. */
+   bool shares_are_powers;
+   bool shown; /* the current elements are all kept by them */
    bool failed;
    char why[200];
 } rkb_writer_t;
@@ -181,6 +189,8 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real);
 /* Writes a number once, in the block of this depth, that is the same everywhere inside.  word: what its name
  * begins with. */
 rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t depth, const char *text);
+/* Notes that the value which the call above would write has this name in the innermost block. */
+void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *name);
 /* Says that a variable of the innermost block holds a value at these coordinates. */
 void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text);
 /* Writes a value; the text by which an operand names it, a name or a literal. 0.0f after a failure. */
@@ -205,6 +215,8 @@ void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, c
 void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
                     const rkb_index_t *const *at, const rkb_index_t **operand);
 
+/* Whether a node adds powers of e, as a softmax does: the sum is at least 1 and at most the row's length. */
+bool rkb_is_sum_of_powers(const rkb_graph_t *graph, uint32_t number);
 /* A coordinate counted from the other end of its dim. */
 const rkb_index_t *rkb_flipped(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim,
                                const rkb_index_t *at);
