@@ -1,12 +1,13 @@
 /* Writes the kernel of a task's suited schedule, or of another start's, with other decisions.
  * usage: write_schedule TASK DIRECTION [start=NAME] LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
- * decision map is the launch's mapping) */
+ * decision map is the launch's mapping; the word totals instead: launches over scores add up matrices where they may) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "generator/decisions/launch_decisions.h"
 #include "generator/generator.h"
 #include "generator/kernel/kernel_text.h"
+#include "generator/start/online_start.h"
 #include "generator/start/starts.h"
 
 static const rkb_target_t target = {.multiprocessors = 132,
@@ -68,7 +69,10 @@ int main(int argc, char **argv) {
    const enum rkb_start start = named_start(argv[3]);
    rkb_schedule_start(graph, &target, start < RKB_STARTS ? start : RKB_START_SUITED, schedule);
    for (int a = start < RKB_STARTS ? 4 : 3; a < argc; a++)
-      if (!decide(schedule, argv[a])) {
+      if (strcmp(argv[a], "totals") == 0)
+         for (uint32_t l = 0; l < schedule->count; l++)
+            rkb_online_join_totals(graph, &target, schedule, l);
+      else if (!decide(schedule, argv[a])) {
          fprintf(stderr, "%s names no decision of a launch\n", argv[a]);
          return 2;
       }

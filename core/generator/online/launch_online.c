@@ -147,6 +147,7 @@ static void set_shape(rkb_writer_t *writer, rkb_online_t *o) {
       o->stream_total = rkb_index_size(indices, from->shape[from->rank - 1]);
       o->group_total = rkb_index_elements(indices, from->rank - 2, from->shape);
    }
+   rkb_online_set_totals(writer, o);
    o->own_tile = d[RKB_TILE_M];
    o->stream_tile = d[RKB_TILE_N];
    if (o->launch->mapping == RKB_MAP_ONLINE_TENSOR && d[RKB_COPY] == RKB_COPY_TENSOR)
@@ -255,13 +256,15 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    set_shape(writer, o);
    if (writer->failed)
       return;
-   const rkb_index_t *groups = o->group_total;
+   const rkb_index_t *groups = o->turns ? o->total_extent : o->group_total;
    o->group_extent = groups->kind == RKB_INDEX_CONSTANT ? NULL : groups;
    o->own = rkb_index_variable(indices, "m", o->own_total);
    o->stream = rkb_index_variable(indices, "n", o->stream_total);
    rkb_online_find_places(writer, o);
    if (!writer->failed)
       rkb_online_find_factors(writer, o);
+   if (!writer->failed)
+      rkb_online_find_totals(writer, o);
    if (writer->failed)
       return;
    for (uint32_t s = 0; s < o->nodes.score_count; s++)

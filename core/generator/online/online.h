@@ -28,6 +28,8 @@ typedef struct rkb_online {
    /* How many matrices of scores there are; NULL: one.  group_total is how many of them the block has. */
    const rkb_index_t *group_extent;
    const rkb_index_t *group[RKB_MAX_RANK];
+   /* Where a block adds up the outs of several matrices: how many, and which sum it owns; NULL: it has one matrix. */
+   const rkb_index_t *turns, *total, *total_extent;
    rkb_product_t products[RKB_MAX_LAUNCH_NODES]; /* of outs */
    int64_t own_tile, stream_tile, rows, columns, out_columns, across, down, threads, head; /* columns: of scores; head: a row of an out */
    rkb_brought_t brought[2 * RKB_ONLINE_MANY];
@@ -75,6 +77,16 @@ void rkb_online_find_places(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
 /* Whether rows of this width can be multiplied; fails otherwise. */
 bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
+
+/* online_totals.c: where blocks add up the outs of several matrices. */
+/* Sets how many they are, from the matrices' number; and makes the own rows' places those of the first matrix, which have to be all's. */
+void rkb_online_set_totals(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_find_totals(rkb_writer_t *writer, rkb_online_t *o);
+/* The loop over the matrices, around that over the streamed numbers. */
+void rkb_online_open_turns(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_close_turns(rkb_writer_t *writer, const rkb_online_t *o);
+/* Makes an out's place that of its sum, and returns the node of the sum, or else the out's. */
+uint32_t rkb_online_total_of(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_index_t **at);
 
 /* online_names.c: the text of a thread's score, or of its element of an out. */
 const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s);

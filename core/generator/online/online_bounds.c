@@ -137,12 +137,13 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
       rkb_write(writer, "const index m_first = (%s - 1 - (index)blockIdx.x %% %s) * %lld;", along, along, (long long)o->own_tile);
    else
       rkb_write(writer, "const index m_first = (index)blockIdx.x %% %s * %lld;", along, (long long)o->own_tile);
-   if (o->group_total->kind != RKB_INDEX_CONSTANT) {
+   const rkb_index_t *number = o->turns ? o->total : o->group_total;
+   if (number->kind != RKB_INDEX_CONSTANT) {
       if (longest_first)
-         rkb_write(writer, "const index group_number = (index)blockIdx.x %% %s;", groups);
+         rkb_write(writer, "const index %s = (index)blockIdx.x %% %s;", number->name, groups);
       else
-         rkb_write(writer, "const index group_number = (index)blockIdx.x / %s;", along);
-      rkb_writer_known_variable(writer, o->group_total);
+         rkb_write(writer, "const index %s = (index)blockIdx.x / %s;", number->name, along);
+      rkb_writer_known_variable(writer, number);
    }
    if (o->groups) {
       rkb_write(writer, "const int warpgroup = threadIdx.x / 128, lane = threadIdx.x %% 32, warp_m = threadIdx.x / 32 * 16;");

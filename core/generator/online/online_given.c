@@ -85,6 +85,7 @@ static const char *kept_text(rkb_writer_t *writer, const struct rkb_given *given
 void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o) {
    const char *end = rkb_writer_uniform(writer, o->stream_total);
    rkb_write(writer, "/* The second warp brings the statistics of the streamed rows. */");
+   rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false,
                   "for (index n_first = begin; n_first < end && threadIdx.x / 32 %% 4 == 1; n_first += %lld)",
                   (long long)o->stream_tile);
@@ -103,6 +104,7 @@ void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "   barrier_arrive(&rows_filled[stage]);");
    rkb_online_write_next_stage(writer, o);
    rkb_write_close(writer);
+   rkb_online_close_turns(writer, o);
 }
 
 void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o) {

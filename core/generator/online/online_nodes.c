@@ -8,6 +8,26 @@
 #include "generator/text/index.h"
 #include "generator/online/online_warpgroups.h"
 
+/* Finds which reductions are no statistics, but add up an out's matrices.  False: some outs have such a sum, and others none. */
+static bool find_totals(const rkb_graph_t *graph, rkb_online_nodes_t *nodes) {
+   for (uint32_t r = 0; r < nodes->reduce_count;) {
+      const rkb_node_t *reduce = &graph->nodes[nodes->reduces[r]];
+      uint32_t out = 0;
+      while (out < nodes->out_count && nodes->outs[out] != reduce->inputs[0])
+         out++;
+      if (out == nodes->out_count) {
+         r++;
+         continue;
+      }
+      if (strcmp(reduce->operation, "sum") != 0 || reduce->rank < 3 || reduce->mask != UINT64_C(1) << (reduce->rank - 3))
+         return false;
+      nodes->totals[out] = nodes->reduces[r];
+      nodes->total_count++;
+      memmove(&nodes->reduces[r], &nodes->reduces[r + 1], (--nodes->reduce_count - r) * sizeof *nodes->reduces);
+   }
+   return nodes->total_count == 0 || nodes->total_count == nodes->out_count;
+}
+
 bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes) {
    *nodes = (rkb_online_nodes_t){0};
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
@@ -34,7 +54,7 @@ bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_
          nodes->outs[nodes->out_count++] = number;
       }
    }
-   return nodes->score_count > 0 && nodes->reduce_count + nodes->out_count > 0;
+   return find_totals(graph, nodes) && nodes->score_count > 0 && nodes->reduce_count + nodes->out_count > 0;
 }
 
 static uint32_t row_size(const rkb_graph_t *graph, uint32_t number, uint32_t side, bool of_depth) {
@@ -66,11 +86,12 @@ uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, 
 }
 
 double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const rkb_node_t *last = &graph->nodes[launch->anchors[launch->anchor_count - 1]];
+   rkb_online_nodes_t nodes;
+   const bool known = rkb_online_nodes(graph, launch, &nodes), totals = known && nodes.total_count;
+   const rkb_node_t *last = &graph->nodes[totals ? nodes.outs[nodes.out_count - 1] : launch->anchors[launch->anchor_count - 1]];
    if (last->kind == RKB_NODE_REDUCE)
       return rkb_bench_size(graph, last->shape[last->rank - 2]);
-   rkb_online_nodes_t nodes;
-   const bool left = !rkb_online_nodes(graph, launch, &nodes) || nodes.made_side[nodes.out_count - 1] == 0;
+   const bool left = !known || nodes.made_side[nodes.out_count - 1] == 0;
    return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
 }
 

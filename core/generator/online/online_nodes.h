@@ -13,6 +13,8 @@ typedef struct rkb_online_nodes {
    uint32_t reduces[RKB_ONLINE_MANY], reduce_count;
    uint32_t outs[RKB_ONLINE_MANY], out_count;       /* products of what becomes of the scores with other rows */
    uint32_t made_side[RKB_ONLINE_MANY];             /* which operand of an out is made of the scores */
+   /* Sums of the outs over the matrices of their last leading dim: of each out, or of none. */
+   uint32_t totals[RKB_ONLINE_MANY], total_count;
 } rkb_online_nodes_t;
 
 /* False: the anchors are no such launch. */

@@ -13,6 +13,9 @@ const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
          return "the tensor cores' type is not of the task's precision";
    if (d[RKB_COPY] == RKB_COPY_TENSOR)
       return rkb_online_warpgroups_refused(graph, launch);
+   rkb_online_nodes_t nodes;
+   if (rkb_online_nodes(graph, launch, &nodes) && nodes.total_count)
+      return "warpgroups alone add up matrices";
    if (d[RKB_TILE_M] % d[RKB_WARP_M] != 0 || d[RKB_TILE_N] % d[RKB_WARP_N] != 0)
       return "a warp's scores do not divide the block's";
    if (d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]) > 32)

@@ -75,8 +75,9 @@ void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint
    const rkb_index_t *lane = rkb_open_lanes(writer, (uint32_t)width), *column = rkb_index_make(indices, RKB_INDEX_SUM, inner, lane);
    rkb_write(writer, "const float %s = %s + %s];", name, first, lane->name);
    rkb_product_output(writer, &o->products[out], o->group, side == 0 ? &o->own : &column, side == 0 ? &column : &o->own, at);
-   rkb_writer_know(writer, number, at, name);
-   rkb_write_roots(writer, roots, number, at);
+   const uint32_t stored = rkb_online_total_of(writer, o, out, at);
+   rkb_writer_know(writer, stored, at, name);
+   rkb_write_roots(writer, roots, stored, at);
    rkb_close_lanes(writer);
    rkb_write_close(writer);
 }
@@ -186,7 +187,7 @@ void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
          write_share(writer, o, i);
    rkb_write_close(writer);
    for (uint32_t i = 0; i < o->nodes.out_count && o->tensor; i++) {
-      const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);
+      const rkb_launch_t roots = roots_of(writer, o, o->turns ? o->nodes.totals[i] : o->nodes.outs[i], taken);
       if (roots.root_count && o->groups)
          write_rooms(writer, o, i, &roots);
       else if (roots.root_count)

@@ -88,6 +88,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
       if (o->brought[b].own)
          rkb_online_map_copy(writer, o, &o->brought[b], &maps[b], o->brought[b].rows, o->brought[b].name,
                              "&own_filled");
+   rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)",
                   (long long)o->stream_tile);
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
@@ -103,6 +104,7 @@ static void write_producer(rkb_writer_t *writer, const rkb_online_t *o) {
    }
    rkb_online_write_next_stage(writer, o);
    rkb_write_close(writer);
+   rkb_online_close_turns(writer, o);
    rkb_write(writer, "return;");
    rkb_write_close(writer);
 }
@@ -170,6 +172,7 @@ static void write_weigh(rkb_writer_t *writer, const rkb_online_t *o, const char 
 
 /* The way over the streamed rows, a tile after the other. */
 static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)",
                   (long long)o->stream_tile);
    rkb_write(writer, "multiply(stage, turn);");
@@ -187,12 +190,14 @@ static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    }
    rkb_online_write_next_stage(writer, o);
    rkb_write_close(writer);
+   rkb_online_close_turns(writer, o);
 }
 
 /* The same where there are registers for what became of the tile before: that is multiplied while the next scores are weighed. */
 static void write_tiles_ahead(rkb_writer_t *writer, const rkb_online_t *o) {
+   rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "if (begin < end)");
-   rkb_write(writer, "multiply(0, 0);");
+   rkb_write(writer, "multiply(stage, turn);");
    rkb_write(writer, "products_done<0>();");
    write_hold(writer, o->score_names, o->nodes.score_count);
    write_weigh(writer, o, "begin");
@@ -214,7 +219,12 @@ static void write_tiles_ahead(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write(writer, "add(stage);");
    rkb_write(writer, "products_done<0>();");
    write_hold(writer, o->out_names, o->nodes.out_count);
+   if (o->turns) {
+      write_free(writer, "stage");
+      rkb_online_write_next_stage(writer, o);
+   }
    rkb_write_close(writer);
+   rkb_online_close_turns(writer, o);
 }
 
 void rkb_online_write_several(rkb_writer_t *writer, rkb_online_t *o) {

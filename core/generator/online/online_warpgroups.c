@@ -88,6 +88,8 @@ const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_la
    if (!rkb_online_nodes(graph, launch, &nodes))
       return "these nodes are no scores with statistics or products";
    const bool several = rkb_online_is_several(&nodes);
+   if (!several && nodes.total_count)
+      return "matrices are added up where there are several kinds of scores";
    if (several &&
        (splits(d) || nodes.out_count > nodes.score_count || (nodes.out_count && nodes.reduce_count)))
       return "warpgroups make statistics of several kinds of scores, or products by statistics that memory has";

@@ -1,9 +1,14 @@
 /* Decisions that suit a launch over scores on tensor cores.  One thread a graph. */
 #include "generator/start/online_start.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include "generator/decisions/launch_decisions.h"
+#include "generator/graph/bench_sizes.h"
+#include "generator/graph/degree.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/online/online_nodes.h"
+#include "generator/start/starts.h"
 #include "generator/start/tensor_start.h"
 
 /* The first legal entry is taken: those that were fastest over the bench cases on an H200 come first, then
@@ -75,4 +80,64 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
    }
    *launch = before;
    return false;
+}
+
+/* Adds what a launch stores to another one's; of a sum that only a launch of elements reads, what that makes of it.  That launch then has
+ * nothing left to do. */
+static bool take_roots(const rkb_graph_t *graph, rkb_schedule_t *schedule, const rkb_launch_t *sums, rkb_launch_t *launch) {
+   for (uint32_t r = 0; r < sums->root_count; r++) {
+      rkb_launch_t *reader = NULL;
+      for (uint32_t l = 0; l < schedule->count && !rkb_node_is_output(graph, sums->roots[r]); l++)
+         if (schedule->launches[l].mapping == RKB_MAP_ELEMENT && schedule->launches[l].root_count == 1 && !schedule->launches[l].anchor_count &&
+             rkb_reads(graph, schedule->launches[l].roots[0], sums->roots[r]))
+            reader = &schedule->launches[l];
+      if (launch->root_count == RKB_MAX_LAUNCH_NODES)
+         return false;
+      launch->roots[launch->root_count++] = reader ? reader->roots[0] : sums->roots[r];
+      if (reader)
+         reader->root_count = 0;
+   }
+   return true;
+}
+
+static void remove_launch(rkb_schedule_t *schedule, uint32_t number) {
+   memmove(&schedule->launches[number], &schedule->launches[number + 1], (--schedule->count - number) * sizeof *schedule->launches);
+}
+
+/* Whether blocks that own rows of the sums keep all multiprocessors busy: each has as many matrices in turn as the sums have terms. */
+static bool has_blocks(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
+   rkb_online_nodes_t nodes;
+   if (!rkb_online_nodes(graph, launch, &nodes) || !nodes.total_count)
+      return false;
+   const rkb_node_t *out = &graph->nodes[nodes.outs[0]];
+   const double width = rkb_bench_size(graph, out->shape[out->rank - (nodes.made_side[0] == 0 ? 1 : 2)]),
+                rows = rkb_bench_elements(graph, nodes.totals[0]) / width;
+   return rows / (double)launch->decisions[RKB_TILE_M] >= 2 * (double)target->multiprocessors;
+}
+
+void rkb_online_join_totals(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
+   if (schedule->launches[number].mapping != RKB_MAP_ONLINE_TENSOR)
+      return;
+   rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
+   for (uint32_t l = number + 1; l < schedule->count; l++) {
+      *tried = *schedule;
+      rkb_launch_t *launch = &tried->launches[number];
+      const rkb_launch_t *sums = &schedule->launches[l];
+      if (sums->mapping != RKB_MAP_COLUMN || launch->anchor_count + sums->anchor_count > RKB_MAX_LAUNCH_NODES)
+         continue;
+      memcpy(launch->anchors + launch->anchor_count, sums->anchors, sums->anchor_count * sizeof *sums->anchors);
+      launch->anchor_count += sums->anchor_count;
+      launch->root_count = 0;
+      if (!has_blocks(graph, target, launch) || !take_roots(graph, tried, sums, launch))
+         continue;
+      remove_launch(tried, l);
+      for (uint32_t other = tried->count; other-- > 0;)
+         if (!tried->launches[other].root_count)
+            remove_launch(tried, other);
+      if (rkb_launch_refused(graph, launch, target->shared_bytes) || !rkb_schedule_is_legal(graph, tried, target->shared_bytes))
+         continue;
+      *schedule = *tried;
+      break;
+   }
+   free(tried);
 }

@@ -385,6 +385,8 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       suit_launches(graph, target, careful, schedule);
    for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
       suit_warpgroups(graph, target, schedule, l);
+   for (uint32_t l = 0; start != RKB_START_TOGETHER && l < schedule->count; l++)
+      rkb_online_join_totals(graph, target, schedule, l);
    for (uint32_t l = schedule->count; start != RKB_START_TOGETHER && l-- > 0;) {
       suit_places(graph, target, schedule, l);
       suit_window(graph, target, schedule, l);
