@@ -76,32 +76,84 @@ static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *a
    return point;
 }
 
+/* Sources of several places, read together, because each may be a point of a product. */
+#define SOURCES_TOGETHER 4096
+
+typedef struct arriving {
+   rkb_scatter_row_t row;
+   rkb_block_t sources;
+   int64_t *elements; /* of the sources that are read next */
+   uint64_t *ends;    /* by point: where its elements end */
+   bool *doubts;      /* by point */
+} arriving_t;
+
+static bool arriving_new(arriving_t *a, const rkb_program_t *program, uint32_t index, uint64_t mask,
+                         uint64_t count) {
+   *a = (arriving_t){0};
+   if (!rkb_scatter_row_new(&a->row, program, index, mask))
+      return false;
+   const uint64_t room = a->row.rows.length + SOURCES_TOGETHER;
+   a->elements = rkb_try_uncleared(room, sizeof *a->elements, NULL);
+   a->ends = rkb_try_uncleared(count + 1, sizeof *a->ends, NULL);
+   a->doubts = rkb_try_uncleared(count + 1, sizeof *a->doubts, NULL);
+   return a->elements && a->ends && a->doubts && rkb_block_new(&a->sources, room);
+}
+
+static void arriving_free(arriving_t *a) {
+   rkb_scatter_row_free(&a->row);
+   rkb_block_free(&a->sources);
+   free(a->elements);
+   free(a->ends);
+   free(a->doubts);
+}
+
+/* Finds the sources of the points from `first` on, until enough are there to be read.  Gives the end of these points. */
+static int find_sources(rkb_reader_t *reader, const rkb_program_node_t *node, arriving_t *a, uint64_t first,
+                        uint64_t count, const int64_t *index, uint64_t *end) {
+   const rkb_shape_t *shape = rkb_program_shape(rkb_reader_program(reader), node->output);
+   const uint64_t mask = UINT64_C(1) << node->integers[0];
+   uint64_t i = first, found = 0;
+   int status = RKB_OK;
+   for (; status == RKB_OK && i < count && found < SOURCES_TOGETHER; i++) {
+      uint64_t number, place, here;
+      rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
+      status = rkb_scatter_row_find(reader, node, &a->row, number, place, a->elements + found, &here,
+                                    &a->doubts[i]);
+      if (status == RKB_OK)
+         a->ends[i] = found += here;
+   }
+   *end = i;
+   return status == RKB_OK && found ? rkb_read(reader, node->inputs[0], found, a->elements, &a->sources)
+                                    : status;
+}
+
 /* out[.., c, ..] = the sum over i with index[.., i, ..] = c of source[.., i, ..], or the last of these
  * elements.  Operands: source, index and, optionally, the tensor to which elements are added or in which they
- * are overwritten. */
+ * are overwritten.  Reads only the sources that go to a place. */
 static int scatter_points(rkb_reader_t *reader, const rkb_program_node_t *node, bool add, uint64_t count,
                           const int64_t *index, rkb_block_t *out) {
-   const rkb_program_t *program = rkb_reader_program(reader);
-   const rkb_shape_t *shape = rkb_program_shape(program, node->output);
-   const uint64_t mask = UINT64_C(1) << node->integers[0];
-   rkb_scatter_row_t row;
-   int status = rkb_scatter_row_new(&row, program, node->inputs[1], mask) ? RKB_OK : RKB_ERR_NOMEM;
-   if (status == RKB_OK && node->input_count > 2)
+   const bool onto = node->input_count > 2;
+   arriving_t a;
+   int status =
+      arriving_new(&a, rkb_reader_program(reader), node->inputs[1], UINT64_C(1) << node->integers[0], count)
+         ? RKB_OK
+         : RKB_ERR_NOMEM;
+   if (status == RKB_OK && onto)
       status = rkb_read(reader, node->inputs[2], count, index, out);
-   for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
-      uint64_t number, place;
-      rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
-      status = rkb_scatter_row_read(reader, node, &row, number, place);
-      arrivals_t all = {0};
-      if (node->input_count > 2 && add)
-         arrive(&all, rkb_block_get(out, i), true);
-      for (uint64_t j = 0; status == RKB_OK && j < row.here_count; j++)
-         arrive(&all, rkb_block_get(&row.sources, j), add);
-      if (node->input_count > 2 && all.terms == 0)
-         all.point = rkb_block_get(out, i);
-      rkb_block_put(out, i, row.doubt ? outside : arrived(rkb_reader_precision(reader), &all, add));
+   for (uint64_t first = 0, end; status == RKB_OK && first < count; first = end) {
+      status = find_sources(reader, node, &a, first, count, index, &end);
+      for (uint64_t i = first, j = 0; status == RKB_OK && i < end; i++) {
+         arrivals_t all = {0};
+         if (onto && add)
+            arrive(&all, rkb_block_get(out, i), true);
+         for (; j < a.ends[i]; j++)
+            arrive(&all, rkb_block_get(&a.sources, j), add);
+         if (onto && all.terms == 0)
+            all.point = rkb_block_get(out, i);
+         rkb_block_put(out, i, a.doubts[i] ? outside : arrived(rkb_reader_precision(reader), &all, add));
+      }
    }
-   rkb_scatter_row_free(&row);
+   arriving_free(&a);
    return status;
 }
 

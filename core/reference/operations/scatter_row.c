@@ -28,18 +28,14 @@ bool rkb_scatter_row_new(rkb_scatter_row_t *row, const rkb_program_t *program, u
    *row = (rkb_scatter_row_t){
       .rows = rkb_rows_of(shape, mask), .shape = *shape, .stretched = stretched_dims(program, index) & ~mask, .key = UINT64_MAX};
    row->elements = rkb_try_uncleared(row->rows.length + 1, sizeof *row->elements, NULL);
-   row->here = rkb_try_uncleared(row->rows.length + 1, sizeof *row->here, NULL);
    row->ordered = rkb_try_uncleared(row->rows.length + 1, sizeof *row->ordered, NULL);
-   return row->elements && row->here && row->ordered && rkb_block_new(&row->places, row->rows.length) &&
-          rkb_block_new(&row->sources, row->rows.length);
+   return row->elements && row->ordered && rkb_block_new(&row->places, row->rows.length);
 }
 
 void rkb_scatter_row_free(rkb_scatter_row_t *row) {
    free(row->elements);
-   free(row->here);
    free(row->ordered);
    rkb_block_free(&row->places);
-   rkb_block_free(&row->sources);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -95,7 +91,8 @@ static int read_places(rkb_reader_t *reader, const rkb_program_node_t *node, rkb
    return RKB_OK;
 }
 
-int rkb_scatter_row_read(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_scatter_row_t *row, uint64_t number, uint64_t place) {
+int rkb_scatter_row_find(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_scatter_row_t *row,
+                         uint64_t number, uint64_t place, int64_t *here, uint64_t *here_count, bool *doubt) {
    const uint64_t key = key_of(row, number);
    if (key != row->key) {
       const int status = read_places(reader, node, row, number);
@@ -106,16 +103,16 @@ int rkb_scatter_row_read(rkb_reader_t *reader, const rkb_program_node_t *node, r
    }
    if (++row->reads == READS_BEFORE_ORDER)
       order(row);
-   row->here_count = 0;
-   row->doubt = false;
+   *here_count = 0;
+   *doubt = false;
    for (uint64_t j = 0; row->doubtful && j < row->rows.length; j++)
-      row->doubt |= row->places.hard[j] > 0 && fabs(row->places.value[j] - (double)place) <= row->places.hard[j];
+      *doubt |= row->places.hard[j] > 0 && fabs(row->places.value[j] - (double)place) <= row->places.hard[j];
    if (row->reads >= READS_BEFORE_ORDER)
       for (uint64_t n = entries_below(row, (double)place); n < row->ordered_count && row->ordered[n].place == (double)place; n++)
-         rkb_rows_index(&row->rows, number, row->ordered[n].number, 1, &row->here[row->here_count++]);
+         rkb_rows_index(&row->rows, number, row->ordered[n].number, 1, &here[(*here_count)++]);
    else
       for (uint64_t j = 0; j < row->rows.length; j++)
          if (row->places.value[j] == (double)place)
-            rkb_rows_index(&row->rows, number, j, 1, &row->here[row->here_count++]);
-   return row->here_count > 0 ? rkb_read(reader, node->inputs[0], row->here_count, row->here, &row->sources) : RKB_OK;
+            rkb_rows_index(&row->rows, number, j, 1, &here[(*here_count)++]);
+   return RKB_OK;
 }
