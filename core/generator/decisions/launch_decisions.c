@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/element/channelwise.h"
+#include "generator/graph/needs.h"
 #include "generator/tile/convolution_extent.h"
 #include "generator/text/fragments.h"
 #include "generator/tile/lists.h"

@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include "generator/online/online.h"
+#include "generator/online/online_several.h"
 #include "generator/online/online_warpgroups.h"
 
 /* Brings the rows of a tile from memory; rows that do not exist are zero. */
@@ -277,7 +278,8 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       o->made_names[i] = take(writer, rkb_arena_format(writer->arena, "%s_made", made->name));
       o->made_tiles[i] = take(writer, rkb_arena_format(writer->arena, "%s_tile", made->name));
    }
-   const int64_t bytes = o->groups   ? rkb_online_open_warpgroups(writer, o)
+   const bool several = rkb_online_is_several(&o->nodes);
+   const int64_t bytes = o->groups   ? (several ? rkb_online_open_several : rkb_online_open_warpgroups)(writer, o)
                          : o->tensor ? rkb_online_write_stages(writer, o)
                                      : write_tiles(writer, o);
    if (bytes > writer->shared_bytes)
@@ -289,7 +291,7 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rkb_online_find_bounds(writer, o);
    rkb_online_write_place(writer, o, blocks);
    if (o->groups)
-      rkb_online_write_warpgroups(writer, o);
+      (several ? rkb_online_write_several : rkb_online_write_warpgroups)(writer, o);
    else
       write_start(writer, o);
    if (!o->groups && o->tensor)

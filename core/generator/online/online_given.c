@@ -5,7 +5,7 @@
  * Of a sum of powers the logarithm is kept: a share is a power with one multiply-add in its exponent. */
 #include "generator/online/online.h"
 
-#include "generator/row/moments.h"
+#include "generator/graph/needs.h"
 #include "generator/online/online_warpgroups.h"
 
 /* The coordinates at which a launch needs a value; false: it is not needed, or not of own or of streamed rows alone. */

@@ -138,3 +138,14 @@ const char *rkb_online_place(rkb_writer_t *writer, const rkb_online_t *o, const 
              ? rkb_arena_format(writer->arena, "(%s) * %lld + %s", row, (long long)rkb_online_pitch(o, tile), column)
              : rkb_arena_format(writer->arena, "swizzled<%lld, %u>(%s, %s)", (long long)tile->width, o->tensor->bytes, row, column);
 }
+
+void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own) {
+   const char *end = rkb_writer_uniform(writer, own ? o->own_total : o->stream_total),
+              *number = own ? "m" : "n", *element = own ? "i" : "j";
+   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %lld; %s++)",
+                  3 * (int)(writer->depth + 1), "", element, element, (long long)(own ? o->rows : o->columns),
+                  element);
+   rkb_write(writer, "const index %s_here = %s_first + %s, %s = %s_here < %s ? %s_here : %s - 1;", number,
+             number, own ? o->own_at : o->streamed_at, number, number, end, number, end);
+   rkb_writer_known_variable(writer, own ? o->own : o->stream);
+}

@@ -310,17 +310,6 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
-void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own) {
-   const char *end = rkb_writer_uniform(writer, own ? o->own_total : o->stream_total),
-              *number = own ? "m" : "n", *element = own ? "i" : "j";
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %lld; %s++)",
-                  3 * (int)(writer->depth + 1), "", element, element, (long long)(own ? o->rows : o->columns),
-                  element);
-   rkb_write(writer, "const index %s_here = %s_first + %s, %s = %s_here < %s ? %s_here : %s - 1;", number,
-             number, own ? o->own_at : o->streamed_at, number, number, end, number, end);
-   rkb_writer_known_variable(writer, own ? o->own : o->stream);
-}
-
 /* Writes what becomes of a thread's scores to their places: the terms of the first out to those of the first scores, and so on. */
 static void write_made_in_place(rkb_writer_t *writer, const rkb_online_t *o) {
    const rkb_index_t *at[RKB_MAX_RANK];

@@ -7,7 +7,6 @@
 #include "generator/online/online_warpgroups.h"
 
 #include "generator/online/online_maps.h"
-#include "generator/online/online_several.h"
 #include "generator/online/online_split.h"
 #include "generator/tile/warpgroup_tile.h"
 
@@ -155,8 +154,6 @@ static const char *ready(const rkb_online_t *o) {
 }
 
 int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
-   if (rkb_online_is_several(&o->nodes))
-      return rkb_online_open_several(writer, o);
    const long long stages = (long long)o->stages;
    const rkb_brought_t *own = rkb_online_own_of(o), *streamed[] = {rkb_online_scored_of(o), rkb_online_added_of(o)};
    int64_t first = bytes_of(o, own);
@@ -355,10 +352,6 @@ static void write_others(rkb_writer_t *writer, rkb_online_t *o) {
 }
 
 void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
-   if (rkb_online_is_several(&o->nodes)) {
-      rkb_online_write_several(writer, o);
-      return;
-   }
    const uint32_t largest = rkb_online_largest(writer, o);
    if (largest == RKB_ONLINE_MANY) {
       rkb_writer_fail(writer, "warpgroups weigh scores by how far they lie below the largest");

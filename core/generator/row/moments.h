@@ -11,8 +11,4 @@ uint32_t rkb_moments_mean(const rkb_graph_t *graph, uint32_t reduce);
  * count of anchors where none does.  *mean: the number of the other anchor. */
 uint32_t rkb_launch_moments(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *mean);
 
-/* Whether a value needs a node through light nodes alone, and whether a reduction does. */
-bool rkb_value_needs(const rkb_graph_t *graph, uint32_t value, uint32_t node);
-bool rkb_reduction_needs(const rkb_graph_t *graph, uint32_t reduction, uint32_t other);
-
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/graph/bench_sizes.h"
+#include "generator/graph/needs.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/row/moments.h"
 
 #define LONG_ROW 65536
 

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "generator/graph/bench_sizes.h"
 #include "generator/decisions/launch_decisions.h"
+#include "generator/graph/needs.h"
 #include "generator/start/fusion.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/row/moments.h"
 #include "reference/dtype.h"
 
 uint32_t rkb_schedule_launch_of(const rkb_schedule_t *schedule, uint32_t node) {

@@ -1,8 +1,8 @@
 /* Values that launches compute again rather than read.  Owns nothing; one thread for each graph. */
 #include "generator/start/recompute.h"
 
+#include "generator/graph/needs.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/row/moments.h"
 #include "generator/decisions/schedule_least.h"
 
 /* Whether some product has the value as a factor, directly or through a view. */
