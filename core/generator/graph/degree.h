@@ -15,7 +15,8 @@ bool rkb_reads(const rkb_graph_t *graph, uint32_t value, uint32_t on);
 int rkb_degree_of(const rkb_graph_t *graph, uint32_t number, uint32_t of);
 /* Whether a value is 0 wherever the other one is -infinity. */
 bool rkb_vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden);
-/* The masked scores below an exponential: the first operand of its difference; RKB_NO_NODE: there is none.  seen: all false. */
+/* Returns the masked scores of which a value takes the exponential: the first operand of the difference in exp(scores - largest).
+ * RKB_NO_NODE: there are none.  seen: an array of false, one for each node. */
 uint32_t rkb_masked_below(const rkb_graph_t *graph, uint32_t number, bool *seen);
 
 #endif

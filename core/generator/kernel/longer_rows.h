@@ -7,11 +7,11 @@
 #include "generator/kernel/kernel_file.h"
 
 bool rkb_launch_has_longer(const rkb_launch_t *launch);
-/* Whether a launch of clusters should have both; its longest rows have so many elements. */
+/* Whether a launch of clusters should have both decisions.  longest: elements of its longest rows. */
 bool rkb_longer_suits(const rkb_graph_t *graph, const rkb_launch_t *launch, double longest,
                       int64_t shared_bytes);
-/* The launches that it becomes: parts of longer rows, whose reductions are in memory then; the elements of
- * longer rows; and the rows of clusters. */
+/* The launches that it becomes: one that reduces parts of longer rows and stores the results, one that writes the elements of longer rows,
+ * and one of clusters for the other rows. */
 rkb_launch_t rkb_longer_parts(const rkb_launch_t *launch);
 rkb_launch_t rkb_longer_elements(const rkb_launch_t *launch);
 rkb_launch_t rkb_longer_clusters(const rkb_launch_t *launch);

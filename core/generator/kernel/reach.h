@@ -1,8 +1,8 @@
-/* Conditions by which small cases have the launches of large ones.
+/* Conditions under which small cases run the launches of large ones.
  *
- * A launch that only bench cases have is executed whole nowhere, since they are too large, and the checking machine knows little of it.  So
- * where no case that is cheap has one, a few of the smallest cases are given it: it is right for any size, and what it costs there is
- * nothing.  The kernel that suits them runs from a little larger sizes on.  One thread a graph. */
+ * The checking machine executes a launch whole only in small cases.  Some launches would run in bench cases alone, which are too large for
+ * that.  If no cheap case has such a launch, a few of the smallest cases run it too: it is right for any size, and they take no time to speak
+ * of.  Slightly larger cases run the kernel that suits them.  One thread a graph. */
 #ifndef RKB_GENERATOR_REACH_H
 #define RKB_GENERATOR_REACH_H
 

@@ -5,22 +5,22 @@
 
 #include "generator/row/rows.h"
 
-/* Whether an anchor adds over all rows what a piece of each gives. */
+/* Whether an anchor is a sum over all rows, one for each piece of a row. */
 bool rkb_rows_is_segment(const rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor);
 /* A loop over the pieces of the row; the places of one follow.  levels: the pass of each anchor; names: of the anchors' sums. */
 void rkb_rows_open_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                            const char **names);
 void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                             const char **names);
-/* What a place of the row gives such a sum. */
+/* The term of such a sum at a place of the row. */
 const char *rkb_rows_segment_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
                                   const rkb_index_t *place);
-/* How many rows lie between two of a block. */
+/* The distance, in rows, between one row of a block and its next. */
 const char *rkb_stretches_step(rkb_writer_t *writer, const rkb_launch_t *launch);
 /* Sums of each place over the rows of a block: they begin with zero, and the block goes over its rows. */
 void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
 void rkb_rows_close_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
-/* Adds what this row gives each place. */
+/* Adds the present row's terms to the sums of its places. */
 void rkb_rows_add_to_stretch(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_index_t *place,
                              const rkb_index_t *const *at);
 
