@@ -24,6 +24,17 @@ int64_t rkb_reach_many(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return wide ? LEAST_WORK : 0;
 }
 
+/* Whether each case that meets the condition is dear: it has many rows, or a product of many elements, whose tiles are nearly empty where rows are
+ * few. */
+static bool is_dear(rkb_kernel_file_t *file, const char *rows, const char *condition) {
+   rkb_sizes_t *sizes = &file->graph->sizes;
+   bool dear = rkb_sizes_least(sizes, rows, condition) > MANY_ROWS;
+   for (uint32_t n = 0; n < file->graph->node_count && !dear; n++)
+      dear = rkb_node_is_product(&file->graph->nodes[n]) &&
+             rkb_sizes_least(sizes, rkb_kernel_elements_text(file, n), condition) >= LEAST_ELEMENTS;
+   return dear;
+}
+
 const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *variant,
                              const rkb_kernel_shape_t *shape) {
    rkb_sizes_t *sizes = &file->graph->sizes;
@@ -33,7 +44,6 @@ const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *varia
        rkb_sizes_bench_most(sizes, shape->row) <= (double)shape->most_row)
       return NULL;
    const char *longer = rkb_arena_format(file->arena, "%s > %lld", shape->row, (long long)shape->most_row);
-   return rkb_sizes_least(sizes, shape->rows, longer) <= MANY_ROWS
-             ? NULL
-             : rkb_arena_format(file->arena, "%s >= %d", shape->row, least);
+   return is_dear(file, shape->rows, longer) ? rkb_arena_format(file->arena, "%s >= %d", shape->row, least)
+                                             : NULL;
 }

@@ -15,7 +15,7 @@
  * of 64 bits, where a bench case needs them. */
 const char *rkb_reach_wide(rkb_kernel_file_t *file, const char *elements);
 /* The condition of a launch that keeps rows, beside that they are not too long; NULL: none.  Shorter rows have the launch of longer ones,
- * where a bench case has such rows, and every case with one has many (the scores of attention). */
+ * where a bench case has such rows, and every case with one has many (the scores of attention) or large products (the images of a batch norm). */
 const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *variant,
                              const rkb_kernel_shape_t *shape);
 /* The fewest multiply-adds for which a product has a launch of its own for few; 0: any.  With still fewer it has the launch of many, where a
