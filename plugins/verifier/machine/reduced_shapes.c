@@ -3,7 +3,8 @@
  * and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged there.
  *
  * Where none of these has the launches, because their conditions leave what is so small to other kernels, each launch is executed at another shape:
- * the cheapest of many that are drawn from the whole domain, or the smallest that comes of halving dims of the bench shape as long as the launch stays.
+ * the cheapest of many that are drawn from the whole domain, the smallest like the bench shape that has it, or the smallest that comes of halving dims
+ * of the bench shape as long as the launch stays.
  *
  * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
@@ -294,6 +295,37 @@ static int draw_growing(struct reduced *r, uint64_t name, rkb_case_t **best, rkb
    return status;
 }
 
+/* Small shapes like the bench shape, with the same residues, each with another dim as long as it is, ever larger ones; of the first size at which some
+ * have the launch, the one that seems to take least.  Between them and the bench shape may lie shapes that lack the launch. */
+static int reduce_with_launch(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
+   const struct verifier *me = r->verifier;
+   const rkb_case_t *bench = r->sample->the_case;
+   double least = 0;
+   int status = RKB_OK;
+   *best = NULL;
+   for (double work = LEAST_WORK; work <= MOST_WORK && !*best && status == RKB_OK; work *= DRAWN_LARGER)
+      for (uint32_t longest = 0; longest <= bench->dim_count && status == RKB_OK;
+           longest++) { /* dim_count: none */
+         rkb_case_t *smaller = NULL;
+         bool has = false;
+         double cost = 0;
+         status = me->task->case_reduced(me->host, bench, &r->stream, work, longest, &smaller, err);
+         if (status == RKB_OK)
+            status = has_launch(r, smaller, name, &has, &cost, err);
+         if (has && (!*best || cost < least)) {
+            rkb_case_t *worse = *best;
+            *best = smaller;
+            smaller = worse;
+            least = cost;
+         }
+         if (smaller)
+            me->task->case_free(smaller);
+         if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
+            status = RKB_OK;
+      }
+   return status;
+}
+
 /* From the bench shape to a smaller one, again and again, as long as the launch stays; *best is NULL where it stays at none. */
 static int descend_with_launch(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = r->verifier;
@@ -326,8 +358,12 @@ static int descend_with_launch(struct reduced *r, uint64_t name, rkb_case_t **be
    return status;
 }
 
+/* Finds a shape with the launch of that name; *best is NULL where there is none. */
+typedef int (*find_shape_t)(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err);
+
 /* Executes shapes of the whole domain until each launch of the bench shape has been executed whole, or until one cannot be. */
 static int judge_unseen(struct reduced *r, rkb_error_t *err) {
+   static const find_shape_t ways[] = {draw_growing, reduce_with_launch, descend_with_launch};
    const struct sample *s = r->sample;
    json_t *shapes = json_array();
    const rkb_plan_launch_t *unseen;
@@ -338,10 +374,11 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
         n++) {
       const uint64_t name = shapes_launch_name(unseen);
       whole = false;
-      for (uint32_t way = 0; way < 2 && !whole && status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN;
+      for (uint32_t way = 0; way < sizeof ways / sizeof ways[0] && !whole && status == RKB_OK &&
+                             s->outcome->rank < RKB_MACHINE_UNKNOWN;
            way++) {
          rkb_case_t *shape = NULL;
-         status = way == 0 ? draw_growing(r, name, &shape, err) : descend_with_launch(r, name, &shape, err);
+         status = ways[way](r, name, &shape, err);
          if (status == RKB_OK && shape && r->candidate->budget)
             status = execute(r, shape, UNSEEN_BUDGET, &whole, err);
          if (status == RKB_OK && whole)
