@@ -52,6 +52,23 @@ enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_l
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size);
 
+/* Which way the if()s of one expression went, each by its place in the text. */
+typedef struct rkb_choice {
+   uint32_t at;
+   bool outcome;
+} rkb_choice_t;
+
+typedef struct rkb_choices {
+   rkb_choice_t *list; /* borrowed */
+   uint32_t count, room;
+} rkb_choices_t;
+
+/* The same.  An if() that `from` (NULL: none) has goes as it went there, and its condition is not evaluated.  Notes in `to` (NULL: nowhere) which
+ * way each went, as far as there is room. */
+enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup,
+                                             void *argument, const rkb_choices_t *from, rkb_choices_t *to,
+                                             int64_t *value, char *message, size_t message_size);
+
 /* Calls visit for each distinct name in the expression, in order of first mention. */
 void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name),
                           void *argument);

@@ -13,6 +13,8 @@ typedef struct evaluation {
    void *argument;
    char *message;
    size_t message_size;
+   const rkb_choices_t *from; /* or NULL */
+   rkb_choices_t *to;         /* or NULL */
 } evaluation_t;
 
 static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
@@ -166,9 +168,28 @@ static enum rkb_fault evaluate_truth(const evaluation_t *evaluation, const node_
    return RKB_FAULT_NONE;
 }
 
+/* Which way an if() goes. */
+static enum rkb_fault evaluate_choice(const evaluation_t *evaluation, const node_t *node, bool *truth) {
+   const rkb_choices_t *from = evaluation->from;
+   rkb_choices_t *to = evaluation->to;
+   enum rkb_fault fault = RKB_FAULT_NONE;
+   uint32_t known = 0;
+   while (from && known < from->count && from->list[known].at != node->start)
+      known++;
+   if (from && known < from->count)
+      *truth = from->list[known].outcome;
+   else
+      fault = evaluate_truth(evaluation, node->operands[0], truth);
+   if (fault == RKB_FAULT_NONE && to && to->count < to->room)
+      to->list[to->count++] = (rkb_choice_t){node->start, *truth};
+   return fault;
+}
+
 static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
    bool truth = false;
-   enum rkb_fault fault = evaluate_truth(evaluation, node->operands[0], &truth);
+   enum rkb_fault fault = node->operation == OPERATION_IF
+                             ? evaluate_choice(evaluation, node, &truth)
+                             : evaluate_truth(evaluation, node->operands[0], &truth);
    if (fault != RKB_FAULT_NONE)
       return fault;
    if (node->operation == OPERATION_IF)
@@ -246,24 +267,39 @@ static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *nod
    }
 }
 
-enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
-                                       void *argument, rkb_value_t *value, char *message,
-                                       size_t message_size) {
+static enum rkb_fault evaluate_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                      const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,
+                                      char *message, size_t message_size) {
    const evaluation_t evaluation = {.expression = expression,
                                     .lookup = lookup,
                                     .argument = argument,
                                     .message = message,
-                                    .message_size = message_size};
+                                    .message_size = message_size,
+                                    .from = from,
+                                    .to = to};
    if (message_size)
       message[0] = '\0';
    return evaluate(&evaluation, expression->root, value);
 }
 
+enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
+                                       void *argument, rkb_value_t *value, char *message,
+                                       size_t message_size) {
+   return evaluate_chosen(expression, lookup, argument, NULL, NULL, value, message, message_size);
+}
+
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size) {
+   return rkb_expression_integer_chosen(expression, lookup, argument, NULL, NULL, value, message,
+                                        message_size);
+}
+
+enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup,
+                                             void *argument, const rkb_choices_t *from, rkb_choices_t *to,
+                                             int64_t *value, char *message, size_t message_size) {
    rkb_value_t found;
    enum rkb_fault fault =
-      rkb_expression_evaluate(expression, lookup, argument, &found, message, message_size);
+      evaluate_chosen(expression, lookup, argument, from, to, &found, message, message_size);
    if (fault != RKB_FAULT_NONE)
       return fault;
    if (found.is_real) {

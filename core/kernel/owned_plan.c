@@ -3,16 +3,22 @@
 
 typedef struct owned_plan {
    rkb_plan_t public;
+   plan_choices_t choices;
    rkb_arena_t *arena;
    uint32_t more_holders; /* holders besides the first; atomic */
 } owned_plan_t;
 
-rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan) {
+rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan, plan_choices_t choices) {
    owned_plan_t *owned = rkb_arena_alloc(arena, sizeof *owned);
    owned->public = *plan;
+   owned->choices = choices;
    owned->arena = arena;
    owned->more_holders = 0;
    return &owned->public;
+}
+
+const plan_choices_t *plan_choices(const rkb_plan_t *plan) {
+   return &((const owned_plan_t *)plan)->choices;
 }
 
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan) {

@@ -8,6 +8,9 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
+/* Of one dim of a scratch buffer: the if()s that a lender's plan remembers. */
+enum { MOST_CHOICES = 16 };
+
 /* Of the device on which launches are borrowed: blocks that take one tile after another, as many blocks as there are multiprocessors, take several
  * at a small shape too. */
 enum { FEW_MULTIPROCESSORS = 3 };
@@ -60,6 +63,25 @@ static bool evaluate_lets(planner_t *planner) {
    return true;
 }
 
+/* A dim of a scratch buffer.  Where launches are borrowed, its if()s go as they went in the lender's plan: the buffers have the parts that these
+ * launches write. */
+static bool scratch_dim(planner_t *planner, const rkb_expression_t *dim, int64_t *size) {
+   const plan_choices_t *lent = planner->lender ? plan_choices(planner->lender) : NULL;
+   const uint32_t number = planner->choices.count++;
+   rkb_choices_t *to = &planner->choices.dims[number];
+   char message[256];
+   if (strstr(rkb_expression_text(dim), "if")) {
+      to->room = MOST_CHOICES;
+      to->list = rkb_arena_array(planner->arena, to->room, sizeof *to->list);
+   }
+   const enum rkb_fault fault = rkb_expression_integer_chosen(
+      dim, planner_name, planner, lent && number < lent->count ? &lent->dims[number] : NULL, to, size,
+      message, sizeof message);
+   if (fault != RKB_FAULT_NONE)
+      planner_find(planner, "plan.expression", rkb_expression_place(dim), "%s", message);
+   return fault == RKB_FAULT_NONE;
+}
+
 static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    rkb_plan_buffer_t *buffer = &planner->buffers[planner->buffer_count];
    uint64_t elements = 1;
@@ -72,7 +94,7 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    }
    for (uint32_t i = 0; i < scratch->rank; i++) {
       int64_t size;
-      if (!planner_integer(planner, scratch->shape[i], &size))
+      if (!scratch_dim(planner, scratch->shape[i], &size))
          return false;
       if (size < 0 || __builtin_mul_overflow(elements, (uint64_t)size, &elements)) {
          planner_find(planner, "plan.buffer", rkb_expression_place(scratch->shape[i]),
@@ -130,6 +152,7 @@ static bool check_memory(planner_t *planner) {
 static bool make_buffers(planner_t *planner) {
    const rkb_case_t *the_case = planner->the_case;
    const uint32_t most = the_case->tensor_count + planner->manifest->scratch_count;
+   uint32_t dims = 0;
    planner->buffers = rkb_arena_array(planner->arena, most + 1, sizeof *planner->buffers);
    rkb_name_table_make(&planner->buffer_names, planner->arena, most);
    for (uint32_t i = 0; i < the_case->tensor_count; i++) {
@@ -146,6 +169,9 @@ static bool make_buffers(planner_t *planner) {
    }
    if (!evaluate_lets(planner) || !check_names(planner))
       return false;
+   for (uint32_t i = 0; i < planner->manifest->scratch_count; i++)
+      dims += planner->manifest->scratch[i].rank;
+   planner->choices.dims = rkb_arena_array(planner->arena, dims + 1, sizeof *planner->choices.dims);
    for (uint32_t i = 0; i < planner->manifest->scratch_count; i++)
       if (!add_scratch(planner, &planner->manifest->scratch[i]))
          return false;
@@ -249,7 +275,7 @@ int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json
                                .constants = planner.constants,
                                .map_count = planner.map_count,
                                .maps = planner.maps};
-      *plan = plan_adopt(planner.arena, &made);
+      *plan = plan_adopt(planner.arena, &made, planner.choices);
    }
    if (*plan)
       return RKB_OK;

@@ -6,6 +6,12 @@
 #include "base/name_table.h"
 #include "kernel/manifest.h"
 
+/* Which way the if()s went in each dim of each scratch buffer, in the manifest's order. */
+typedef struct plan_choices {
+   rkb_choices_t *dims;
+   uint32_t count;
+} plan_choices_t;
+
 typedef struct planner {
    const manifest_t *manifest;
    const rkb_build_t *build;
@@ -15,6 +21,7 @@ typedef struct planner {
    void *argument;
    const rkb_device_t *named; /* whose properties expressions name */
    const rkb_plan_t *lender; /* whose launches are taken; NULL: those whose `when` holds */
+   plan_choices_t choices;
    const int64_t *tune;
    rkb_value_t *lets;
    uint32_t lets_known; /* how many of the lets have values, from the first on */
@@ -51,7 +58,9 @@ bool planner_launch(planner_t *planner, const manifest_launch_t *launch);
 bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
                        rkb_plan_launch_t *out);
 
-/* A plan in an arena of its own, which rkb_plan_free frees. */
-rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan);
+/* A plan in an arena of its own, which rkb_plan_free frees.  choices: in the arena. */
+rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan, plan_choices_t choices);
+/* None where the plan was read from bytes. */
+const plan_choices_t *plan_choices(const rkb_plan_t *plan);
 
 #endif

@@ -249,7 +249,7 @@ int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error
    *plan = NULL;
    if (length <= PLAN_MAX_BYTES) {
       read_plan(&reader, &read);
-      *plan = fine(&reader) ? plan_adopt(reader.arena, &read) : NULL;
+      *plan = fine(&reader) ? plan_adopt(reader.arena, &read, (plan_choices_t){0}) : NULL;
    }
    if (*plan)
       return RKB_OK;

@@ -332,6 +332,35 @@ static void a_small_case_borrows_launches_of_a_small_device(void **state) {
    rkb_plan_free(lender);
 }
 
+/* Parts of sums, of which large rows have more. */
+static const char parts[] =
+   "scratch:\n  parts: {dtype: float32, shape: \"if(D > 1000, 8, 2) * B, if(if(D > 1000, 1, 0) == 1, T, 1)\"}\nlaunches:\n"
+   "  - {kernel: one, when: D > 1000, grid: 1, block: 32, args: parts}\n"
+   "  - {else: , kernel: t<64>, grid: 1, block: 64, args: parts}\n";
+
+static void a_small_case_borrows_the_scratch_of_its_launches(void **state) {
+   fixture_case_t of;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&of, 8, 32, 2000);
+   rkb_plan_t *lender = make(parts, NULL, &of, &finding);
+   fixture_rmsnorm(&of, 3, 5, 37);
+   rkb_plan_t *own = make(parts, NULL, &of, &finding), *plan = borrow(parts, NULL, &of, lender, &finding);
+   if (!plan || !lender || !own)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   const uint32_t at = plan->launches[0].arguments[0].buffer;
+   assert_int_equal(lender->buffers[at].elements, 8 * 8 * 32);
+   assert_int_equal(own->buffers[at].elements, 2 * 3);
+   assert_int_equal(plan->buffers[at].elements, 8 * 3 * 5);
+   rkb_plan_t *again = borrow(parts, NULL, &of, plan, &finding); /* from what was borrowed */
+   assert_non_null(again);
+   assert_int_equal(again->buffers[at].elements, 8 * 3 * 5);
+   rkb_plan_free(again);
+   rkb_plan_free(plan);
+   rkb_plan_free(own);
+   rkb_plan_free(lender);
+}
+
 static const char packed[] =
    LAUNCH("packed", "grid: 1, block: 32, args: \"struct(int8 D, x + D, int16 T, float32 eps, y, null)\"");
 
@@ -544,6 +573,7 @@ int main(void) {
       cmocka_unit_test(each_fault_is_a_finding),
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
       cmocka_unit_test(a_small_case_borrows_launches_of_a_small_device),
+      cmocka_unit_test(a_small_case_borrows_the_scratch_of_its_launches),
       cmocka_unit_test(members_lie_where_cpp_puts_them),
       cmocka_unit_test(a_plan_has_its_maps),
       cmocka_unit_test(a_map_may_be_of_pixels),
