@@ -160,6 +160,7 @@ static int make_task(const rkb_import_t *import, const char *script, const char 
 int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t *err) {
    char *directory = rkb_duplicate(import->directory), *target = NULL, *script = NULL;
    int status = RKB_OK;
+   bool stood = true; /* whether the folder above was there before */
    size_t length = strlen(directory);
    while (length > 1 && directory[length - 1] == '/')
       directory[--length] = '\0';
@@ -175,6 +176,10 @@ int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t 
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "the import scripts are not installed (share/rkb/import)");
       goto release;
    }
+   stood = access(parent, F_OK) == 0;
+   status = rkb_make_directories(parent, err);
+   if (status != RKB_OK)
+      goto release;
    if (mkdtemp(scratch) == NULL) {
       status = rkb_fail(err, RKB_ERR_IO, "cannot make a directory in %s: %s", parent, strerror(errno));
       goto release;
@@ -186,6 +191,8 @@ int rkb_task_import(const rkb_import_t *import, rkb_text_t *report, rkb_error_t 
    if (status != RKB_OK)
       remove_task(target);
    rmdir(scratch);
+   if (status != RKB_OK && !stood)
+      rmdir(parent);
 release:
    free(target);
    free(script);

@@ -21,6 +21,7 @@ import torch.nn as nn
 import early_checks
 import kept_answers
 import meta_shapes
+from advice import advice
 from kept_answers import NUMBERS
 from traced_graph import Node, Recording
 from refusal import Refused
@@ -115,7 +116,7 @@ class ShapedProxy(torch.fx.Proxy):
         return tracer_of(arguments, named or {}).called(function, arguments, named or {})
 
     def __bool__(self):
-        raise Refused(self.tracer.place() + "control flow depends on data (a tensor is used as a condition)")
+        raise Refused(self.tracer.place() + "control flow depends on data (a tensor is used as a condition); compute both and choose with torch.where")
 
     def __index__(self):
         raise Refused(self.tracer.place() + "a size or index depends on data")
@@ -441,6 +442,8 @@ class ShapedTracer(torch.fx.Tracer):
                 kwargs["device"] = "meta"
             return target(*args, **kwargs)
         except NotImplementedError as error:
+            if target in ("item", "tolist", "numpy"):
+                raise Refused(self.place() + "%s takes numbers out of a tensor, and they depend on data; go on with the tensor" % target)
             name = target if isinstance(target, str) else target.__name__
             raise Refused(self.place() + "%s depends on data, or PyTorch cannot tell its shape (%s)" % (name, first_line(error)))
 
@@ -522,6 +525,7 @@ def trace(model, shown, inputs, path, tensors_of=None, expected=None, spend=None
         text = first_line(error)
         if "as buffer" in text or "as parameter" in text:
             text = "forward writes to the model's own state, such as running statistics (%s)" % text
+        text += advice(text, tensors.values(), parameters.values())
         raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
     for name, buffer in model.named_buffers():
         if before.get(name) != (id(buffer), buffer._version):

@@ -21,6 +21,7 @@ import torch.nn as nn
 
 import exported
 import function_file
+from advice import of_construction
 from model_store import ModelStore, of_inputs_alone
 from refusal import Refused
 
@@ -309,7 +310,8 @@ class UserFile:
                     self.store.put(made_by, model)
             inputs = inputs_of(module)
         except Exception as error:
-            raise Refused("%s: its Model or get_inputs fails: %s: %s" % (self.shown, type(error).__name__, first_line(error)))
+            text = first_line(error)
+            raise Refused("%s: its Model or get_inputs fails: %s: %s%s" % (self.shown, type(error).__name__, text, of_construction(error, text)))
         if not isinstance(model, nn.Module):
             raise Refused("%s: Model is no torch.nn.Module" % self.shown)
         parameters = [name for name, p in inspect.signature(model.forward).parameters.items() if name != "fn"]

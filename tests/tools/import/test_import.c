@@ -103,6 +103,20 @@ static void an_existing_directory_is_left_alone(void **state) {
    assert_int_equal(count_entries(place->target), 0);
 }
 
+static void a_folder_above_is_made(void **state) {
+   place_t *place = *state;
+   char own[sizeof place->target], above[300];
+   snprintf(own, sizeof own, "%s", place->target);
+   snprintf(above, sizeof above, "%s/tasks", place->folder);
+   snprintf(place->target, sizeof place->target, "%s/tasks/imported", place->folder);
+   assert_int_equal(import_sample(place, "refused_distance.py", NULL, RKB_PYTHON), RKB_ERR_INVALID);
+   assert_int_equal(count_entries(place->folder), 0);
+   assert_int_equal(import_sample(place, "rms_norm.py", NULL, RKB_PYTHON), RKB_OK);
+   assert_int_equal(rename(place->target, own), 0);
+   assert_int_equal(rmdir(above), 0);
+   memcpy(place->target, own, sizeof own);
+}
+
 static void a_missing_python_is_a_missing_tool(void **state) {
    place_t *place = *state;
    assert_int_equal(import_sample(place, "rms_norm.py", NULL, "/nowhere/python3"), RKB_ERR_UNAVAILABLE);
@@ -126,9 +140,13 @@ static void a_missing_file_is_named(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      TEST(a_file_becomes_a_task_that_loads),         TEST(what_is_not_covered_is_named_and_leaves_nothing),
-      TEST(an_existing_directory_is_left_alone),      TEST(a_missing_python_is_a_missing_tool),
-      TEST(a_python_without_torch_is_a_missing_tool), TEST(a_missing_file_is_named),
+      TEST(a_file_becomes_a_task_that_loads),
+      TEST(what_is_not_covered_is_named_and_leaves_nothing),
+      TEST(an_existing_directory_is_left_alone),
+      TEST(a_folder_above_is_made),
+      TEST(a_missing_python_is_a_missing_tool),
+      TEST(a_python_without_torch_is_a_missing_tool),
+      TEST(a_missing_file_is_named),
    };
    return RUN_TESTS(tests);
 }

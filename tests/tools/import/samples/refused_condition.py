@@ -1,4 +1,4 @@
-# refused: 8: control flow depends on data (a tensor is used as a condition)
+# refused: 8: control flow depends on data (a tensor is used as a condition); compute both and choose with torch.where
 import torch
 import torch.nn as nn
 

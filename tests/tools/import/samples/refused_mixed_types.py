@@ -1,0 +1,16 @@
+# refused: 12: the model does not trace: mat1 and mat2 must have the same dtype; the inputs are bfloat16 and the parameters float32: convert one
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def get_inputs():
+    return [torch.randn(3, 6, dtype=torch.bfloat16)]
