@@ -4,6 +4,7 @@
 #define RKB_MACHINE_LANES_HALF_H
 
 #include "machine/decode/decoded_program.h"
+#include "machine/lanes/binary_exponents.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,12 +48,10 @@ static inline double round_to_format(double x, int fraction_bits, int least, dou
                                      uint32_t rounding) {
    if (x == 0 || x != x || isinf(x))
       return x;
-   int exponent;
-   frexp(x, &exponent);
-   exponent -= 1;
+   int exponent = binary_exponent(x);
    if (exponent < least)
       exponent = least;
-   double quantum = ldexp(1.0, exponent - fraction_bits);
+   double quantum = power_of_two(exponent - fraction_bits);
    double r = copysign(round_integer(x / quantum, rounding) * quantum, x);
    if (fabs(r) > largest) {
       bool stays =
@@ -72,9 +71,8 @@ static inline uint16_t double_to_half(double x, uint32_t rounding) {
       return sign | 0x7c00;
    if (magnitude < 0x1p-14)
       return (uint16_t)(sign | (uint16_t)(magnitude * 0x1p24));
-   int exponent;
-   double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
-   return (uint16_t)(sign | (exponent + 14) << 10 | ((uint32_t)(fraction * 2048.0) & 0x3ff));
+   return (uint16_t)(sign | (uint32_t)(binary_exponent(magnitude) + 15) << 10 |
+                     binary_fraction(magnitude, 10));
 }
 
 static inline uint16_t double_to_bfloat(double x, uint32_t rounding) {
@@ -98,12 +96,10 @@ static inline uint8_t double_to_eight(double x, bool e5m2) {
    r = fabs(r) > largest ? copysign(largest, r) : r;
    const uint8_t sign = signbit(r) ? 0x80 : 0;
    const double magnitude = fabs(r);
-   if (magnitude < ldexp(1.0, least))
-      return (uint8_t)(sign | (uint8_t)ldexp(magnitude, fraction_bits - least));
-   int exponent;
-   const double fraction = frexp(magnitude, &exponent); /* in [1/2, 1) */
-   const uint32_t kept = (uint32_t)ldexp(fraction, fraction_bits + 1) & ((1u << fraction_bits) - 1);
-   return (uint8_t)(sign | (uint32_t)(exponent - least) << fraction_bits | kept);
+   if (magnitude < power_of_two(least))
+      return (uint8_t)(sign | (uint8_t)(magnitude * power_of_two(fraction_bits - least)));
+   return (uint8_t)(sign | (uint32_t)(binary_exponent(magnitude) - least + 1) << fraction_bits |
+                    binary_fraction(magnitude, fraction_bits));
 }
 
 /* As the bits of a half, exactly. */
@@ -113,9 +109,14 @@ static inline uint16_t eight_to_half(uint8_t bits, bool e5m2) {
       return magnitude > 0x7c ? 0x7fff : (uint16_t)(bits << 8);
    if (magnitude == 0x7f)
       return 0x7fff;
-   const uint32_t exponent = magnitude >> 3, fraction = magnitude & 7;
-   const double value = exponent ? ldexp(8 + fraction, (int)exponent - 10) : ldexp(fraction, -9);
-   return (uint16_t)((bits & 0x80) << 8 | double_to_half(value, ROUND_NEAREST));
+   const uint32_t exponent = magnitude >> 3, fraction = magnitude & 7, sign = (bits & 0x80u) << 8;
+   if (exponent)
+      return (uint16_t)(sign | (exponent + 8) << 10 | fraction << 7);
+   if (fraction == 0)
+      return (uint16_t)sign;
+   /* A subnormal number, which is a normal half: its first bit is worth 2 to the (first - 9). */
+   const uint32_t first = 31 - (uint32_t)__builtin_clz(fraction);
+   return (uint16_t)(sign | (first + 6) << 10 | (fraction << (10 - first) & 0x3ff));
 }
 
 #endif

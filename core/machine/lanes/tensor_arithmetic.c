@@ -197,7 +197,7 @@ static uint32_t sum_slowly(const machine_tensor_rule_t *rule, uint32_t terms,
       const int64_t product = (int64_t)a->significand[i] * b->significand[j];
       sum += product ? cut_off(product, shift) : 0;
    }
-   const double value = ldexp((double)sum, most - rule->fraction);
+   const double value = (double)sum * power_of_two(most - rule->fraction);
    return halves ? rounded_to_half(value) : truncated_to_float(value);
 }
 
@@ -290,7 +290,7 @@ static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_r
    if (!halves)
       return finish(total, added, most - rule->fraction, sum);
    for (uint32_t n = 0; n < TENSOR_COLUMNS; n++)
-      sum[n] = rounded_to_half(ldexp((double)total[n] + added[n], most[n] - rule->fraction));
+      sum[n] = rounded_to_half(((double)total[n] + added[n]) * power_of_two(most[n] - rule->fraction));
    return true;
 }
 

@@ -3,6 +3,8 @@
 #ifndef RKB_MACHINE_LANES_TENSOR_ROUNDING_H
 #define RKB_MACHINE_LANES_TENSOR_ROUNDING_H
 
+#include "machine/lanes/binary_exponents.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,10 +19,9 @@ static inline uint32_t rounded_to_half(double value) {
    const double magnitude = fabs(value);
    if (magnitude >= 65520)
       return sign | 0x7c00u;
-   int exponent;
-   frexp(magnitude, &exponent);
-   const int least = exponent - 11 < -24 ? -24 : exponent - 11; /* of the last place */
-   const double rounded = rint(ldexp(magnitude, -least));       /* to nearest, even */
+   const int exponent = binary_exponent(magnitude),
+             least = exponent - 10 < -24 ? -24 : exponent - 10;   /* of the last place */
+   const double rounded = rint(magnitude * power_of_two(-least)); /* to nearest, even */
    if (rounded == 0)
       return 0; /* also of what is below zero */
    const uint32_t places = (uint32_t)rounded;
@@ -32,10 +33,8 @@ static inline uint32_t truncated_to_float(double value) {
    const uint32_t sign = value < 0 ? 0x80000000u : 0;
    if (magnitude >= 0x1p128)
       return sign | 0x7f800000u;
-   int exponent;
-   frexp(magnitude, &exponent);
-   const int least = exponent - 24 < -149 ? -149 : exponent - 24;
-   const uint32_t places = (uint32_t)ldexp(magnitude, -least); /* toward zero */
+   const int exponent = binary_exponent(magnitude), least = exponent - 23 < -149 ? -149 : exponent - 23;
+   const uint32_t places = (uint32_t)(magnitude * power_of_two(-least)); /* toward zero */
    return value == 0 ? 0
                      : sign | (least == -149 ? places : ((uint32_t)(least + 149) << FLOAT_FRACTION) + places);
 }

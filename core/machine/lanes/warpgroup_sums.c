@@ -190,7 +190,7 @@ static int32_t exponent_of(uint32_t bits, bool halves) {
 
 /* In units of 2^unit, truncated. */
 static int64_t cut_off(double value, int32_t unit) {
-   const double units = ldexp(value, -unit);
+   const double units = value * power_of_two(-unit);
    return fabs(units) < 1 ? 0 : (int64_t)units;
 }
 
@@ -221,7 +221,7 @@ uint32_t NAME(machine_group_sum_one)(const machine_group_rule_t *rule, const mac
    int64_t sum = cut_off((double)addend, unit);
    for (uint32_t k = 0; k < rule->terms; k++)
       sum += cut_off((double)a->value[row][k] * (double)b->value[k][column], unit);
-   const double value = ldexp((double)sum, unit);
+   const double value = (double)sum * power_of_two(unit);
    return halves ? rounded_to_half(value)
                  : truncated_to_float(value) & ~((1u << (FLOAT_FRACTION - rule->kept_fraction)) - 1);
 }
