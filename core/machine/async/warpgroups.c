@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define MOST_AHEAD (1u << 20) /* most instructions that one warp may be ahead of another of its warpgroup */
-#define KEPT_MATRICES 32u     /* of each factor, a power of two; a pipeline of four stages has 16 or 32 */
+#define KEPT_MATRICES 64u     /* of each factor, a power of two; a pipeline of four stages has 16 or 32 */
+#define NEAR_MATRICES 4u      /* places that a matrix may be kept in */
 #define LEAST_REGISTERS 24u   /* setmaxnreg */
 #define MOST_REGISTERS 256u
 #define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
@@ -42,6 +43,7 @@ typedef struct member {         /* of a warpgroup: a warp */
    uint32_t newest;             /* group that a product was started in; its instruction */
    uint32_t newest_pc;
    uint32_t fences;
+   uint32_t newest_written;          /* the most that a register's written is */
    uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
    owner_t *owners;
 } member_t;
@@ -129,7 +131,14 @@ operand_pieces_t *machine_warpgroup_matrix(machine_block_t *block, bool of_b, ui
                                            bool across, uint32_t lines) {
    const uint64_t mixed =
       (descriptor ^ (uint64_t)across << 63 ^ (uint64_t)lines << 50) * 0x9e3779b97f4a7c15ull;
-   return &block->warpgroups->matrices[of_b * KEPT_MATRICES + (mixed >> 40 & (KEPT_MATRICES - 1))];
+   operand_pieces_t *all = &block->warpgroups->matrices[of_b * KEPT_MATRICES];
+   const uint32_t first = (uint32_t)(mixed >> 40);
+   for (uint32_t n = 0; n < NEAR_MATRICES; n++) {
+      operand_pieces_t *kept = &all[(first + n) & (KEPT_MATRICES - 1)];
+      if (!kept->count || (kept->bits == descriptor && kept->across == across && kept->lines == lines))
+         return kept;
+   }
+   return &all[(first + (uint32_t)(mixed >> 50) % NEAR_MATRICES) & (KEPT_MATRICES - 1)];
 }
 
 #define RANK_UNITS ((1u << CLUSTER_SHIFT) >> 4 >> 16) /* a rank in an address that was shifted by 4, in the leading offset, from bit 16 on */
@@ -250,7 +259,8 @@ bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *
                    "no wgmma.fence comes before the first wgmma.mma_async of this warp");
       return false;
    }
-   for (uint32_t n = 0; n < i->extra_count; n++) {
+   const bool any_written = member->newest_written == member->fences + 1;
+   for (uint32_t n = 0; any_written && n < i->extra_count; n++) {
       const owner_t *owner = &member->owners[registers[n].number];
       if (owner->written != member->fences + 1)
          continue;
@@ -317,7 +327,7 @@ void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *
       if (copies)
          *owner = member->owners[touch->from];
       else if (touch->how == TOUCH_WRITTEN)
-         owner->written = member->fences + 1;
+         owner->written = member->newest_written = member->fences + 1;
    }
 }
 

@@ -95,6 +95,16 @@ static bool registers(decoder_t *decoder, const ptx_operand_t *operand, uint32_t
    return true;
 }
 
+/* Whether the numbers of so many registers, those that were added last, follow each other. */
+static bool in_order(const decoder_t *decoder, uint32_t count) {
+   const machine_program_t *program = decoder->program;
+   const machine_slot_t *slots = program->extras + program->extra_count - count;
+   bool follow = true;
+   for (uint32_t n = 1; n < count; n++)
+      follow &= slots[n].number == slots[0].number + n;
+   return follow;
+}
+
 /* 1 or -1 */
 static bool scale(const ptx_operand_t *operand, bool *negated) {
    *negated = operand->kind == PTX_OPERAND_INTEGER && (int32_t)operand->value == -1;
@@ -171,6 +181,7 @@ static enum decode_result multiply(decoder_t *decoder) {
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, "wgmma.mma_async") &&
                registers(decoder, &decoder->operands[0], form.results, true));
+   form.in_order = in_order(decoder, form.results);
    if (form.a_in_registers) {
       FAIL_UNLESS(registers(decoder, &decoder->operands[1], WARPGROUP_A_REGISTERS, false));
    } else {

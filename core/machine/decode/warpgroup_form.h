@@ -23,6 +23,7 @@ typedef struct machine_warpgroup_form {
       b_across; /* elements side by side in memory differ in their row of a, their column of b: "MN-major" */
    bool a_negated, b_negated;
    bool saturates;
+   bool in_order;        /* the registers of d have numbers that follow each other */
    int8_t fraction;      /* bits of each term that are kept below the largest exponent */
    int8_t kept_fraction; /* bits of a float32 result's fraction; 23: all */
 } machine_warpgroup_form_t;

@@ -423,8 +423,11 @@ static void carry_definedness(const product_t *p) {
 
 static bool all_defined(const product_t *p) {
    const machine_warp_t *warp = p->warp;
+   const uint32_t *in_order = warp->defined + p->d[0].number;
    uint32_t defined = FULL_MASK;
-   for (uint32_t n = 0; p->adds && n < p->form->results; n++)
+   for (uint32_t n = 0; p->adds && p->form->in_order && n < p->form->results; n++)
+      defined &= in_order[n];
+   for (uint32_t n = 0; p->adds && !p->form->in_order && n < p->form->results; n++)
       defined &= warp->defined[p->d[n].number];
    for (uint32_t n = 0; p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       defined &= warp->defined[p->a_registers[n].number];
@@ -443,15 +446,34 @@ static bool none_defined(const product_t *p) {
 static uint64_t taint_of(const product_t *p) {
    const machine_warp_t *warp = p->warp;
    uint64_t taint = warp->block->shared_taint;
-   for (uint32_t n = 0; warp->taint && n < p->form->results && p->adds; n++)
+   const uint64_t *in_order = warp->taint ? warp->taint + p->d[0].number : NULL;
+   for (uint32_t n = 0; in_order && p->form->in_order && n < p->form->results && p->adds; n++)
+      taint |= in_order[n];
+   for (uint32_t n = 0; warp->taint && !p->form->in_order && n < p->form->results && p->adds; n++)
       taint |= warp->taint[p->d[n].number];
    for (uint32_t n = 0; warp->taint && p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       taint |= warp->taint[p->a_registers[n].number];
    return taint;
 }
 
+/* The same, where the numbers of the registers follow each other. */
+static void carry_in_order(const product_t *p, uint64_t taint, bool defined) {
+   machine_warp_t *warp = p->warp;
+   const uint32_t first = p->d[0].number, count = p->form->results;
+   for (uint32_t n = 0; defined && n < count; n++)
+      warp->defined[first + n] = FULL_MASK;
+   for (uint32_t n = 0; warp->taint && n < count; n++)
+      warp->taint[first + n] = taint;
+   for (uint32_t n = 0; warp->valid && n < count; n++)
+      warp->valid[first + n] = p->form->type_d == TENSOR_F32 ? FULL_MASK : 0;
+}
+
 static void carry(const product_t *p, uint64_t taint, bool defined) {
    machine_warp_t *warp = p->warp;
+   if (p->form->in_order) {
+      carry_in_order(p, taint, defined);
+      return;
+   }
    for (uint32_t n = 0; n < p->form->results; n++) {
       if (defined)
          warp->defined[p->d[n].number] = FULL_MASK;
