@@ -104,6 +104,17 @@ static int32_t dot_words(const machine_tensor_t *tensor, uint32_t x, uint32_t y)
    return sum;
 }
 
+/* Whether the bytes of a row of a are zeros, as beyond the edge of a matrix. */
+static bool row_has_no_bytes(const machine_tensor_product_t *p, uint32_t row_tile, uint32_t row) {
+   uint32_t any = 0;
+   for (uint32_t block = 0; block < p->tensor->blocks; block++) {
+      const uint32_t *a =
+         words_of(p, &p->a[tensor_a_register(p->tensor, row_tile, block, row / 8)]) + 4 * (row % 8);
+      any |= a[0] | a[1] | a[2] | a[3];
+   }
+   return any == 0;
+}
+
 static void multiply_whole_tile(const machine_tensor_product_t *p, uint32_t row_tile, uint32_t column_tile,
                                 uint32_t *sum) {
    const machine_tensor_t *tensor = p->tensor;
@@ -111,7 +122,9 @@ static void multiply_whole_tile(const machine_tensor_product_t *p, uint32_t row_
               signed_b = tensor->type[TENSOR_B] == TENSOR_S8;
    take_sums(p, row_tile, column_tile, sum);
    machine_count_products(p->warp->run, (uint64_t)8 * tensor->halves * TENSOR_COLUMNS * tensor->k);
-   for (uint32_t row = 0; row < 8u * tensor->halves; row++)
+   for (uint32_t row = 0; row < 8u * tensor->halves; row++) {
+      if (bytes && row_has_no_bytes(p, row_tile, row))
+         continue;
       for (uint32_t column = 0; column < TENSOR_COLUMNS; column++) {
          uint32_t *at = &sum[row * TENSOR_COLUMNS + column];
          int64_t total = (int32_t)*at;
@@ -128,6 +141,7 @@ static void multiply_whole_tile(const machine_tensor_product_t *p, uint32_t row_
             total = total > INT32_MAX ? INT32_MAX : total < INT32_MIN ? INT32_MIN : total;
          *at = (uint32_t)total;
       }
+   }
 }
 
 void MACHINE_PASTE2(machine_multiply_integers, MACHINE_ISA)(const machine_tensor_product_t *p) {
