@@ -28,10 +28,11 @@ struct affine {
 };
 
 static void split(const double index[3], uint32_t turn, double axes[AXES]) {
-   axes[0] = fmod(index[0], turn);
+   const uint32_t x = (uint32_t)index[0]; /* whole, and made for each block of large grids */
+   axes[0] = x % turn;
    axes[1] = index[1];
    axes[2] = index[2];
-   axes[3] = floor(index[0] / turn);
+   axes[3] = x / turn;
 }
 
 static double first_byte(const struct affine *affine, const double index[3]) {
