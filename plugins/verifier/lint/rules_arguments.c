@@ -189,6 +189,21 @@ void find_unused_argument(const lint_rule_t *rule, const lint_subject_t *subject
 
 /* unread_input ------------------------------------------------------------------------------------------- */
 
+/* Whether a launch receives a tensor map of the tensor.  before: the manifest up to its launches. */
+static bool is_mapped(const lint_subject_t *subject, const char *before, const char *launches, size_t rest,
+                      const char *tensor) {
+   for (uint32_t i = 0; i < subject->manifest->map_count; i++) {
+      const char *name = subject->manifest->maps[i];
+      const char *at = memmem(before, (size_t)(launches - before), name, strlen(name));
+      if (!at || !has_word(launches, rest, name))
+         continue;
+      const char *end = memchr(at, '}', (size_t)(launches - at));
+      if (has_word(at + strlen(name), (size_t)((end ? end : launches) - at) - strlen(name), tensor))
+         return true;
+   }
+   return false;
+}
+
 void find_unread_input(const lint_rule_t *rule, const lint_subject_t *subject, lint_report_t *report) {
    const rkb_manifest_t *manifest = subject->manifest;
    const char *comment = subject->source->text + manifest->comment_start;
@@ -199,7 +214,8 @@ void find_unread_input(const lint_rule_t *rule, const lint_subject_t *subject, l
    for (uint32_t i = 0; i < subject->tensor_count; i++) {
       const rkb_tensor_t *tensor = &subject->tensors[i];
       size_t rest = manifest->comment_length - (size_t)(launches - comment);
-      if (tensor->role != RKB_OUT && !has_word(launches, rest, tensor->name))
+      if (tensor->role != RKB_OUT && !has_word(launches, rest, tensor->name) &&
+          !is_mapped(subject, comment, launches, rest, tensor->name))
          lint_add(report, rule, 1, 1, "input %.100s", tensor->name);
    }
 }
