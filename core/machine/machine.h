@@ -191,8 +191,9 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
  * would have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
-/* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions. */
-uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set);
+/* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions, and in *work
+ * its work as the report has that of the first set. */
+uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set, uint64_t *work);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);
 /* The order in which later runs execute the blocks of a launch, and the warps of a block; ascending by

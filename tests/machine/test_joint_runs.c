@@ -50,11 +50,12 @@ static bool same_as_alone(harness_t *harness, const rkb_machine_options_t *optio
    rkb_machine_t *alone = NULL;
    rkb_error_t err;
    set_t own = {0};
+   uint64_t work;
    bool same = fill(harness, run, &own) &&
                rkb_machine_open(harness->module, &harness->plan, options, &alone, &err) == RKB_OK &&
                rkb_machine_run(alone, own.buffers, &err) == RKB_OK;
    if (same)
-      rkb_machine_take(machine, number);
+      rkb_machine_take(machine, number, &work);
    for (uint32_t n = 0; same && n < harness->plan.buffer_count; n++) {
       const size_t bytes = harness->plan.buffers[n].bytes;
       double *a = malloc(2 * bytes + 16), *b = malloc(2 * bytes + 16);

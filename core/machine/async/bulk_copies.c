@@ -117,10 +117,16 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
 
 /* Moving --------------------------------------------------------------------------------------------------------------- */
 
+/* The work of moving a row and of its definedness and shadow: about a thread-instruction for each four bytes. */
+static void count_row(machine_run_t *run, uint32_t bytes) {
+   run->work.burden += 1 + bytes / 4;
+}
+
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
+   count_row(warp->run, row->bytes);
    if (warp->run->options.no_values && region->taint)
       ; /* whoever reads it is known to */
    else if (row->bytes == 16 &&
@@ -152,6 +158,7 @@ void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t 
    machine_block_t *block = warp->block;
    machine_region_t *region = row->region;
    const uint8_t *defined = block->shared_defined + row->shared;
+   count_row(warp->run, row->bytes);
    memcpy(region->data + row->offset, block->shared + row->shared, row->bytes);
    for (uint32_t n = 0; region->defined && n < row->bytes; n++) {
       region->defined[row->offset + n] = defined[n] == 1 ? 1 : UNDEFINED_STORE;
@@ -175,6 +182,7 @@ void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t
 
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern) {
    machine_block_t *block = warp->block;
+   count_row(warp->run, bytes);
    for (uint32_t n = 0; n < bytes; n++)
       block->shared[shared + n] = (uint8_t)(pattern >> 8 * ((shared + n) & 3));
    memset(block->shared_defined + shared, 1, bytes);

@@ -55,6 +55,7 @@ static bool make_blocks(graph_t *graph) {
          program->blocks[++block].first = n;
       program->blocks[block].count++;
       program->blocks[block].class_count[i->class]++;
+      program->blocks[block].burden += i->burden;
       i->block = block;
    }
    return true;

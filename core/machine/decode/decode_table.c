@@ -48,6 +48,7 @@ bool decode_use(decoder_t *decoder, const char *key) {
    i->kind = row->kind;
    i->class = row->class;
    i->operation = row->operation;
+   i->burden = decode_burden(key, row->class);
    if (row->type)
       i->type = row->type;
    return true;

@@ -93,6 +93,7 @@ struct machine_instruction {
    int64_t immediate;
    uint32_t statement; /* in its function */
    uint16_t function;
+   uint8_t burden; /* what a lane of it costs beside itself, in thread-instructions (decode/burdens.c) */
 };
 
 typedef struct machine_slot {
@@ -126,6 +127,7 @@ typedef struct machine_register_info {
 
 typedef struct machine_block_info {
    uint32_t first, count, rank;
+   uint32_t burden; /* of its instructions */
    bool passing; /* nothing but unconditional branches and returns, so that going through it has no effect */
    uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;

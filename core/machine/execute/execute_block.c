@@ -17,6 +17,9 @@
 
 #define IDLE_TURNS 3u         /* turns without a change after which a waiting block is stopped */
 #define WAITING_STRONG 10000u /* accesses that a warp which waits has made by then */
+#define REGISTER_BYTES                                                                                       \
+   16u /* that are cleared of each register when a warp starts: definedness, taint, shadow */
+#define START_BURDEN 32u /* the work of starting a warp apart from that */
 
 /* The memory of the warps of one block stays from block to block, so constants are written into the registers
  * only once. */
@@ -62,6 +65,7 @@ static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
    if (run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
        machine_account(run, kept, asked)) {
       memset(run->pool, 0, bytes);
+      machine_count_bytes(run, bytes);
    } else {
       machine_pool_free(run);
       run->pool = machine_alloc(run, bytes);
@@ -366,8 +370,13 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    memset(block->barriers, 0, block->cluster.blocks * sizeof block->barriers[0]);
    memset(block->shared_defined, 0, block->shared_bytes);
    run->undefinings++;
+   const size_t local = (size_t)launch->program->frame_bytes * LANES * block->warp_count;
    if (run->local)
-      memset(run->local_defined, 0, (size_t)launch->program->frame_bytes * LANES * block->warp_count);
+      memset(run->local_defined, 0, local);
+   machine_count_bytes(run,
+                       block->shared_bytes + local +
+                          (uint64_t)launch->program->register_count * REGISTER_BYTES * block->warp_count);
+   run->work.burden += START_BURDEN * block->warp_count;
    machine_grid_dependency_block(block);
    machine_copies_begin(block);
    machine_mbarriers_begin(block);

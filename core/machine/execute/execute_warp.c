@@ -65,7 +65,7 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    run->counts.block_threads[i->block] += lanes;
    run->work.executed += threads;
    /* An instruction of few lanes takes at least half as long as one of all lanes. */
-   run->work.burden += (uint64_t)info->count * (LANES - lanes) / 2;
+   run->work.burden += (uint64_t)info->count * (LANES - lanes) / 2 + (uint64_t)info->burden * lanes;
    warp->spin += info->count;
    warp->loads_open = false;
 }

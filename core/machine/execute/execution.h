@@ -109,6 +109,12 @@ struct rkb_machine {
    machine_run_t run;
 };
 
+/* So many bytes of memory that are cleared, copied or allocated are as much work as one thread-instruction. */
+#define MACHINE_BYTES_OF_WORK 32u
+static inline void machine_count_bytes(machine_run_t *run, uint64_t bytes) {
+   run->work.burden += bytes / MACHINE_BYTES_OF_WORK;
+}
+
 /* Gives zeroed memory, which counts against the budget.  When there is none it sets out_of_memory and returns
  * NULL. */
 void *machine_alloc(machine_run_t *run, size_t bytes);

@@ -9,7 +9,7 @@ bool machine_may_follow(const machine_run_t *run, uint32_t launch) {
 /* Executes the launch on one of the other sets.  A finding there is not kept and ends the joint run. */
 static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
    struct machine_together *all = run->together;
-   const uint64_t executed = run->work.executed;
+   const uint64_t executed = run->work.executed, burden = run->work.burden;
    machine_sets_use(run, set);
    machine_sets_restore_definedness(run, all->before);
    bool good = machine_launch_run(run, launch) && !run->finding_count &&
@@ -19,7 +19,9 @@ static bool run_apart(machine_run_t *run, uint32_t launch, uint32_t set) {
       good = false;
    }
    all->executed[set] += run->work.executed - executed;
+   all->burden[set] += run->work.burden - burden;
    run->work.executed = executed;
+   run->work.burden = burden;
    run->finding_count = 0;
    run->stop = run->out_of_memory = false;
    return good;
@@ -38,7 +40,7 @@ static bool follow_apart(machine_run_t *run, uint32_t launch) {
 
 bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    struct machine_together *all = run->together;
-   const uint64_t executed = run->work.executed;
+   const uint64_t executed = run->work.executed, burden = run->work.burden;
    if (!all->active || !all->following)
       return machine_launch_run(run, number);
    const bool careful = all->careful;
@@ -56,13 +58,17 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number) {
    run->apart[number] |= recorded && all->record->refused;
    all->following = done && !run->finding_count && machine_sets_same_variables(run) &&
                     (careful || !recorded || !all->record->refused);
-   for (uint32_t set = 0; set < all->count; set++)
+   for (uint32_t set = 0; set < all->count; set++) {
       all->executed[set] += recorded || set == 0 ? run->work.executed - executed : 0;
+      all->burden[set] += recorded || set == 0 ? run->work.burden - burden : 0;
+   }
    if (all->following && (!recorded || all->record->refused)) {
       if (recorded)
          machine_sets_keep(run, true);
-      for (uint32_t set = 1; recorded && set < all->count; set++)
+      for (uint32_t set = 1; recorded && set < all->count; set++) {
          all->executed[set] -= run->work.executed - executed;
+         all->burden[set] -= run->work.burden - burden;
+      }
       all->following = follow_apart(run, number);
    }
    return done;

@@ -36,7 +36,9 @@ int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t 
    return status;
 }
 
-uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set) {
+uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set, uint64_t *work) {
+   const struct machine_together *all = machine->run.together;
    machine_sets_use(&machine->run, set);
-   return machine->run.together->executed[set];
+   *work = all->executed[set] + all->burden[set];
+   return all->executed[set];
 }

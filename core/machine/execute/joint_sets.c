@@ -55,6 +55,7 @@ void machine_together_free(machine_run_t *run) {
    free(all->data);
    free(all->shadow);
    free(all->executed);
+   free(all->burden);
    free(all->before);
    free(all->after);
    free(all->kept_data);
@@ -76,12 +77,13 @@ static bool make_lists(machine_run_t *run, uint32_t count) {
    all->kept_data = calloc(count * buffers + 1, sizeof *all->kept_data);
    all->kept_shadow = calloc(count * buffers + 1, sizeof *all->kept_shadow);
    all->executed = calloc(count, sizeof *all->executed);
+   all->burden = calloc(count, sizeof *all->burden);
    all->before = calloc(buffers + 1, sizeof *all->before);
    all->after = calloc(buffers + 1, sizeof *all->after);
    all->variables = calloc(run->region_count + 1, sizeof *all->variables);
    all->record = calloc(1, sizeof *all->record);
-   return all->data && all->shadow && all->kept_data && all->kept_shadow && all->executed && all->before &&
-          all->after && all->variables && all->record;
+   return all->data && all->shadow && all->kept_data && all->kept_shadow && all->executed && all->burden &&
+          all->before && all->after && all->variables && all->record;
 }
 
 static bool make_set(machine_run_t *run, uint32_t set, const rkb_machine_buffer_t *buffers) {
@@ -190,7 +192,7 @@ static bool steered(const machine_run_t *run) {
 void machine_follow(machine_launch_t *launch, uint64_t linear) {
    machine_run_t *run = launch->run;
    machine_record_t *record = run->record;
-   const uint64_t executed = run->work.executed;
+   const uint64_t executed = run->work.executed, burden = run->work.burden;
    if (run->stop || run->finding_count || steered(run) || record->refused) {
       /* From here on this launch is executed on every set, or joint execution ends. */
       record->refused = true;
@@ -210,4 +212,5 @@ void machine_follow(machine_launch_t *launch, uint64_t linear) {
    }
    machine_sets_use(run, 0);
    run->work.executed = executed;
+   run->work.burden = burden;
 }

@@ -15,6 +15,7 @@ struct machine_together {
    uint8_t **data;            /* by set, by buffer: the caller's */
    double **shadow;           /* the same; the first set uses the regions' own shadows */
    uint64_t *executed;        /* by set: thread-instructions */
+   uint64_t *burden;          /* by set: the rest of its work */
    uint8_t **before, **after; /* by buffer: definedness before and after a launch */
    /* By set, by buffer: copies made before a launch that an input may turn out to steer. */
    uint8_t **kept_data;

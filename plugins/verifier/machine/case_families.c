@@ -93,8 +93,9 @@ static int judge_member(struct trial *t, const struct member *member, uint32_t s
    t->family = member->family;
    t->seed = member->seed;
    t->inputs = member->inputs;
-   const uint64_t executed = rkb_machine_take(t->machine, set);
-   trial_count(t, executed, executed);
+   uint64_t work;
+   const uint64_t executed = rkb_machine_take(t->machine, set, &work);
+   trial_count(t, executed, work);
    const int status = trial_judge(t, member->buffers, err);
    t->inputs = NULL;
    return status;
