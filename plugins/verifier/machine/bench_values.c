@@ -343,16 +343,6 @@ static int know_stores(struct sample *s, rkb_error_t *err) {
 
 /* Decisions ----------------------------------------------------------------------------------------------------------- */
 
-/* A block of the launch ended where it needed a value that others write: what it would have decided is unknown. */
-static bool lacked_values(const struct sample *s, uint32_t launch) {
-   rkb_machine_report_t report;
-   bool lacked = false;
-   rkb_machine_report(s->machine, &report);
-   for (uint32_t n = 0; n < report.finding_count; n++)
-      lacked |= report.findings[n].launch == launch && strcmp(report.findings[n].reason, "memory.uninitialised") == 0;
-   return lacked;
-}
-
 int sample_note_decisions(const struct sample *sample, struct noted_decisions *noted, uint64_t *unknown, rkb_error_t *err) {
    struct sample own = *sample, *s = &own;
    rkb_machine_options_t options = {.sample = s->blocks.judged,
@@ -374,7 +364,8 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
       status = sample_execute(s, &options, err);
    *unknown = status == RKB_OK && !noted_take(noted, s->machine, s->plan) ? UINT64_MAX : 0;
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
-      if (n >= MOST_NOTED || lacked_values(s, n) || !rkb_machine_decisions(s->machine, n))
+      /* A block of which something was found may have ended before it decided all that it would have: where it lacked a value that others write. */
+      if (n >= MOST_NOTED || rkb_machine_found(s->machine, n) || !rkb_machine_decisions(s->machine, n))
          *unknown |= UINT64_C(1) << (n < MOST_NOTED ? n : MOST_NOTED - 1);
    rkb_machine_close(s->machine);
    sample_free_buffers(s, s->buffers);
