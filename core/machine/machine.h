@@ -25,6 +25,9 @@ rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes);
 void rkb_machine_module_free(rkb_machine_module_t *module);
 /* Returns why the text cannot be read, with the line; NULL when it was read. */
 const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line);
+/* Lists words of 32 bits that the text contains, as numbers and as initial values, at most room of them: those that it compares with first, and several
+ * times each.  Returns how many. */
+uint32_t rkb_machine_words(const rkb_machine_module_t *module, uint32_t *words, uint32_t room);
 
 enum rkb_machine_checks {
    RKB_MACHINE_RACES = 1u << 0,  /* races in shared and global memory, within and between blocks */

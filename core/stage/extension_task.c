@@ -138,4 +138,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .staged_keep = rkb_staged_keep,
                                      .least_seconds = least_seconds,
                                      .case_draw_equal = case_draw_equal,
-                                     .case_reduced = case_reduced};
+                                     .case_reduced = case_reduced,
+                                     .inputs_plant = rkb_task_inputs_plant};

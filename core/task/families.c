@@ -217,6 +217,15 @@ static bool draw_scores(rkb_bound_t *bound, rkb_family_entry_t **entry) {
    return true;
 }
 
+/* Adds a family that puts numbers of the kernel's text into every tensor that is drawn and not computed. */
+static bool add_planted(rkb_bound_t *bound) {
+   rkb_family_entry_t *entry = add_plain(bound, "planted", false, RKB_DRAW_PLANTED, 0, true);
+   for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
+      if (bound->view.tensors[i].role != RKB_OUT && bound->recipes[i].kind == RKB_INIT_INTEGERS)
+         entry->draws[i].kind = RKB_DRAW_PLANTED;
+   return entry != NULL;
+}
+
 static bool add_below(rkb_bound_t *bound) {
    rkb_family_entry_t *entry = NULL;
    return draw_operands(bound, &entry, "below", softmaxes, RKB_DRAW_BELOW, BELOW_SOFTMAX) &&
@@ -272,5 +281,5 @@ bool rkb_families_build(rkb_bound_t *bound) {
    return add_scaled(bound, "large", RKB_DRAW_SCALED, 20, true) &&
           add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true) &&
           add_scaled(bound, "denormal", RKB_DRAW_SUBNORMAL, -130, false) && add_below(bound) &&
-          add_not_a_number(bound);
+          add_not_a_number(bound) && add_planted(bound);
 }

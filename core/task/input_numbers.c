@@ -101,7 +101,7 @@ static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
           kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN ||
-          kind == RKB_DRAW_ONE_NAN;
+          kind == RKB_DRAW_ONE_NAN || kind == RKB_DRAW_PLANTED;
 }
 
 /* Whether a draw uses a second random number for each element. */
@@ -257,6 +257,8 @@ void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t firs
       rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
    if (draw->kind == RKB_DRAW_ONE_NAN)
       put_nan(recipe->structure, view, extra, first, count, out);
+   else if (draw->kind == RKB_DRAW_PLANTED)
+      rkb_planted_put(inputs->planted, tensor, rkb_random_at(extra, UINT64_C(1) << 62), count, bits, out);
    else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
       change_numbers(draw, recipe, extra, count, bits, out);
    else if (draw->kind == RKB_DRAW_ONE_HOT)

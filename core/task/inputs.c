@@ -93,12 +93,18 @@ void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
    inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
+void rkb_task_inputs_plant(rkb_inputs_t *inputs, const uint32_t *words, uint32_t count) {
+   rkb_planted_free(inputs->planted);
+   inputs->planted = rkb_planted_new(inputs->bound, inputs->family, words, count);
+}
+
 void rkb_task_inputs_free(rkb_inputs_t *inputs) {
    if (!inputs)
       return;
    pthread_mutex_destroy(&inputs->lock);
    rkb_memory_free(inputs->memory);
    rkb_given_free(inputs->given);
+   rkb_planted_free(inputs->planted);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
       free(inputs->saved[i]);
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)

@@ -6,6 +6,7 @@
 #include "task/drawn_pieces.h"
 #include "task/families.h"
 #include "task/intermediates.h"
+#include "task/planted_numbers.h"
 
 struct rkb_inputs {
    const rkb_bound_t *bound;
@@ -20,6 +21,7 @@ struct rkb_inputs {
    /* By case tensor: the elements of a small f32 tensor that was filled whole, because the reference reads them next. */
    _Atomic(float *) *kept;
    rkb_drawn_pieces_t *pieces; /* pieces of large tensors that were drawn lately */
+   rkb_planted_t *planted;     /* numbers of the kernel's text; NULL: none */
    rkb_given_t *given; /* intermediates that the reference does not compute; NULL: none */
 };
 

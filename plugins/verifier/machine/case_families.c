@@ -64,9 +64,8 @@ struct member {
 
 /* A run's inputs and buffers; scratch holds what the runs before left there. */
 static int open_member(struct trial *t, struct member *member, rkb_error_t *err) {
-   const rkb_task_api_t *task = t->verifier->task;
-   int status =
-      task->inputs_open(t->verifier->host, t->the_case, member->family, member->seed, &member->inputs, err);
+   int status = verifier_inputs_open(t->verifier, t->candidate, t->the_case, member->family, member->seed,
+                                     &member->inputs, err);
    if (status != RKB_OK)
       return status;
    member->buffers = trial_buffers(t);

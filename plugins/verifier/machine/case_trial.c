@@ -268,7 +268,7 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
    const rkb_machine_buffer_t *sets[MOST_TOGETHER] = {t->buffers};
    rkb_machine_report_t report;
    int status =
-      t->verifier->task->inputs_open(t->verifier->host, t->the_case, t->family, t->seed, &t->inputs, err);
+      verifier_inputs_open(t->verifier, t->candidate, t->the_case, t->family, t->seed, &t->inputs, err);
    if (status == RKB_OK)
       status = trial_fill(t, t->buffers, err);
    if (status == RKB_OK) {

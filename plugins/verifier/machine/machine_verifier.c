@@ -100,6 +100,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    if (status == RKB_OK) {
       candidate.transform = manifest && manifest->transform;
       candidate.module = rkb_machine_module_read(candidate.build->ptx, candidate.build->ptx_bytes);
+      candidate.word_count =
+         candidate.module ? rkb_machine_words(candidate.module, candidate.words, MOST_WORDS) : 0;
       note_cache_policies(candidate.build, &outcome);
       status = candidate.module ? run_cases(me, &candidate, &outcome, err)
                                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");

@@ -136,8 +136,12 @@ struct schedule {
 struct links; /* links.h */
 struct noted_decisions; /* noted_decisions.h */
 
+#define MOST_WORDS 1024u
+
 struct candidate {
    rkb_job_t job;
+   uint32_t words[MOST_WORDS]; /* of its text, for the inputs of the family "planted" */
+   uint32_t word_count;
    bool once; /* cases are executed on the first family alone, and not again */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
@@ -159,6 +163,16 @@ static inline uint64_t verifier_seed(const struct verifier *verifier, const stru
    rkb_random_t stream = candidate->seeds;
    stream.position = n;
    return verifier->random->next(&stream) >> 1; /* JSON's integers are signed */
+}
+
+/* Opens inputs; those of the family "planted" get words of the candidate's text. */
+static inline int verifier_inputs_open(const struct verifier *verifier, const struct candidate *candidate,
+                                       const rkb_case_t *the_case, const rkb_family_t *family, uint64_t seed,
+                                       rkb_inputs_t **inputs, rkb_error_t *err) {
+   const int status = verifier->task->inputs_open(verifier->host, the_case, family, seed, inputs, err);
+   if (status == RKB_OK && RKB_HAS(verifier->task, inputs_plant))
+      verifier->task->inputs_plant(*inputs, candidate->words, candidate->word_count);
+   return status;
 }
 
 /* verdict.c */

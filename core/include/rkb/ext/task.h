@@ -242,6 +242,11 @@ typedef struct rkb_task_api {
     * when no other can be (UINT32_MAX: no dim).  Owned, case_free.  RKB_ERR_LIMIT where nothing so small fits the domain.  [worker] */
    int (*case_reduced)(const rkb_host_t *host, const rkb_case_t *listed, rkb_random_t *stream, double work,
                        uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
+
+   /* Gives inputs of the family "planted" words of 32 bits that a kernel's text contains: half of the elements of each tensor become
+    * those that are numbers of its type and in its recipe's range, or their neighbours.  Of other families it changes nothing.  Before the inputs
+    * are read or shared.  [worker] */
+   void (*inputs_plant)(rkb_inputs_t *inputs, const uint32_t *words, uint32_t count);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
