@@ -69,6 +69,8 @@ typedef struct rkb_online {
       const char *name;
    } given[RKB_ONLINE_MANY];
    uint32_t given_count;
+   /* The share that is made of the first scores alone, while the tensor cores make the others; RKB_NO_NODE: there is none. */
+   uint32_t share;
 } rkb_online_t;
 
 /* online_places.c: finds the coordinates at which the launch's values need each other, and the tiles that it
@@ -104,6 +106,8 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
 /* The same where there are several kinds of scores: statistics alone, or what becomes of the scores by statistics that memory has. */
 void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o);
+/* Finds the share, for which weigh_several writes a lambda `weigh_first`. */
+void rkb_online_find_share(const rkb_writer_t *writer, rkb_online_t *o);
 /* Opens a loop over a thread's own or streamed numbers, in which those past the end count as the last one. */
 void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own);
 /* online_given.c: finds the statistics that memory has. */
@@ -114,7 +118,8 @@ bool rkb_online_streams_given(const rkb_online_t *o);
 int64_t rkb_online_write_given_tiles(rkb_writer_t *writer, const rkb_online_t *o, int64_t first);
 void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o);
-void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own);
+/* share: those that the share needs, else those that what becomes of the scores needs beside it. */
+void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own, bool share);
 /* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
 void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
 /* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */

@@ -76,6 +76,16 @@ int64_t rkb_online_write_given_tiles(rkb_writer_t *writer, const rkb_online_t *o
    return all;
 }
 
+/* Whether a value needs a node other than through the value `known`. */
+static bool needs_beside(const rkb_graph_t *graph, uint32_t value, uint32_t node, uint32_t known) {
+   if (value == known || !rkb_value_needs(graph, value, node))
+      return false;
+   bool needs = value == node;
+   for (uint32_t i = 0; i < graph->nodes[value].input_count && !needs; i++)
+      needs = needs_beside(graph, graph->nodes[value].inputs[i], node, known);
+   return needs;
+}
+
 /* The text of what is kept of a statistic. */
 static const char *kept_text(rkb_writer_t *writer, const struct rkb_given *given) {
    const char *text = rkb_write_float(writer, given->node, given->at).text;
@@ -123,10 +133,15 @@ void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_close(writer);
 }
 
-void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own) {
+void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own, bool share) {
    for (uint32_t g = 0; g < o->given_count; g++) {
       const struct rkb_given *given = &o->given[g];
-      if (given->own != own)
+      bool needed = share && rkb_value_needs(writer->graph, o->share, given->node);
+      for (uint32_t i = 0; i < o->nodes.out_count && !share; i++)
+         needed |=
+            needs_beside(writer->graph, writer->graph->nodes[o->nodes.outs[i]].inputs[o->nodes.made_side[i]],
+                         given->node, o->share);
+      if (given->own != own || !needed)
          continue;
       const char *text = rkb_arena_format(writer->arena, "%s[i]", given->name);
       if (!own) {

@@ -2,8 +2,9 @@
  * these, or products of what becomes of the scores by statistics that memory has.  One thread writes them.
  *
  * As in online_warpgroups.c each warpgroup owns 64 rows, and one thread of the last one copies tiles.  A tile that is a factor of scores and
- * of an out is copied once.  Where there are registers for it, what became of a tile's scores is multiplied while the next tile's are
- * weighed; else the tensor cores have the other warpgroup's products meanwhile. */
+ * of an out is copied once.  The share is made of the first scores while the others are multiplied.  Where there are registers for it, what
+ * became of a tile's scores is multiplied while the next tile's are weighed; else the tensor cores have the other warpgroup's products
+ * meanwhile. */
 #include "generator/online/online_several.h"
 
 #include "generator/online/online_maps.h"
@@ -35,6 +36,7 @@ int64_t rkb_online_open_several(rkb_writer_t *writer, rkb_online_t *o) {
       }
    if (o->nodes.out_count)
       rkb_online_find_given(writer, o);
+   rkb_online_find_share(writer, o);
    first += rkb_online_write_given_tiles(writer, o, first);
    const bool given = rkb_online_streams_given(o);
    rkb_write(writer, "__shared__ unsigned long long own_filled;");
@@ -122,6 +124,8 @@ static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
                    rkb_online_short_name(writer, &o->brought[streamed]));
       waited[streamed] = true;
       rkb_online_write_multiply(writer, o, s);
+      if (s == 0 && o->share != RKB_NO_NODE)
+         rkb_write(writer, "products_sent();");
       rkb_write_close(writer);
    }
    rkb_write(writer, "products_sent();");
@@ -157,10 +161,41 @@ static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
       rkb_online_write_pack(writer, o, i, o->score_names[i]);
 }
 
-/* Makes of a tile's scores what is multiplied; their rows' statistics are at `stage`. */
-static void write_weigh(rkb_writer_t *writer, const rkb_online_t *o, const char *first) {
+/* The next warpgroup's turn at the tensor cores; the first one's comes again while there are tiles after the one that begins at `first`. */
+static void write_pass_turn(rkb_writer_t *writer, const rkb_online_t *o, const char *first) {
+   if (o->groups == 1)
+      return;
+   const char *more = o->turns
+                         ? rkb_arena_format(writer->arena, " || group_number + 1 < (total_number + 1) * %s",
+                                            rkb_writer_uniform(writer, o->turns))
+                         : "";
+   rkb_write(writer, "if (warpgroup < %lld || %s + %lld < end%s)", (long long)o->groups - 1, first,
+             (long long)o->stream_tile, more);
+   rkb_write(writer, "   pass_turn(1 + (warpgroup + 1) %% %lld);", (long long)o->groups);
+}
+
+static void write_take_turn(rkb_writer_t *writer, const rkb_online_t *o) {
+   if (o->groups > 1)
+      rkb_write(writer, "take_turn(1 + warpgroup);");
+}
+
+/* Waits for a tile's scores and makes of them what is multiplied; their rows' statistics are at `stage`.  behind: groups of products that
+ * follow those of the scores. */
+static void write_weigh(rkb_writer_t *writer, const rkb_online_t *o, const char *first, int behind) {
    const bool given = rkb_online_streams_given(o);
-   if (given)
+   if (o->share != RKB_NO_NODE) {
+      rkb_write(writer, "products_done<%d>();", behind + 1);
+      rkb_write(writer, "hold_sums(%s);", o->score_names[0]);
+      if (given)
+         rkb_write(writer, "barrier_wait(&rows_filled[stage], turn);");
+      rkb_write(writer, "weigh_first(%s);", first);
+   }
+   rkb_write(writer, "products_done<%d>();", behind);
+   write_hold(writer, o->score_names + (o->share != RKB_NO_NODE),
+              o->nodes.score_count - (o->share != RKB_NO_NODE));
+   if (!o->nodes.out_count)
+      write_free(writer, "stage");
+   if (given && o->share == RKB_NO_NODE)
       rkb_write(writer, "barrier_wait(&rows_filled[stage], turn);");
    rkb_write(writer, "weigh(%s);", first);
    if (given) {
@@ -175,12 +210,10 @@ static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)",
                   (long long)o->stream_tile);
+   write_take_turn(writer, o);
    rkb_write(writer, "multiply(stage, turn);");
-   rkb_write(writer, "products_done<0>();");
-   write_hold(writer, o->score_names, o->nodes.score_count);
-   if (!o->nodes.out_count)
-      write_free(writer, "stage");
-   write_weigh(writer, o, "n_first");
+   write_pass_turn(writer, o, "n_first");
+   write_weigh(writer, o, "n_first", 0);
    if (o->nodes.out_count) {
       write_pack(writer, o);
       rkb_write(writer, "add(stage);");
@@ -197,20 +230,20 @@ static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
 static void write_tiles_ahead(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "if (begin < end)");
+   write_take_turn(writer, o);
    rkb_write(writer, "multiply(stage, turn);");
-   rkb_write(writer, "products_done<0>();");
-   write_hold(writer, o->score_names, o->nodes.score_count);
-   write_weigh(writer, o, "begin");
+   write_pass_turn(writer, o, "begin");
+   write_weigh(writer, o, "begin", 0);
    write_pack(writer, o);
    rkb_write_open(writer, false, "for (index n_first = begin + %lld; n_first < end; n_first += %lld)",
                   (long long)o->stream_tile, (long long)o->stream_tile);
    rkb_write(writer, "const int stage_before = stage;");
    rkb_online_write_next_stage(writer, o);
+   write_take_turn(writer, o);
    rkb_write(writer, "multiply(stage, turn);");
    rkb_write(writer, "add(stage_before);");
-   rkb_write(writer, "products_done<1>();");
-   write_hold(writer, o->score_names, o->nodes.score_count);
-   write_weigh(writer, o, "n_first");
+   write_pass_turn(writer, o, "n_first");
+   write_weigh(writer, o, "n_first", 1);
    rkb_write(writer, "products_done<0>();");
    write_hold(writer, o->out_names, o->nodes.out_count);
    write_free(writer, "stage_before");
@@ -253,6 +286,10 @@ void rkb_online_write_several(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_online_write_weigh_several(writer, o);
    if (o->nodes.out_count)
       write_add(writer, o);
+   if (o->groups > 1) {
+      rkb_write(writer, "if (warpgroup == %lld)", (long long)o->groups - 1);
+      rkb_write(writer, "   pass_turn(1);");
+   }
    rkb_write(writer, "barrier_wait(&own_filled, 0);");
    (o->nodes.out_count && rkb_online_has_registers(o, true) ? write_tiles_ahead : write_tiles)(writer, o);
 }

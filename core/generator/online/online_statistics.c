@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "generator/graph/degree.h"
+#include "generator/graph/needs.h"
 
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int i = 0; i < %lld; i++)",
@@ -152,6 +153,14 @@ static void write_whole(rkb_writer_t *writer, const rkb_online_t *o) {
              o->begin ? rkb_arena_format(writer->arena, " && n_first >= first_seen + warp_m + %lld", (long long)(o->warp_m - 1)) : "");
 }
 
+/* Whether a statistic is made after the share, when the other scores have come. */
+static bool is_later(const rkb_graph_t *graph, const rkb_online_t *o, uint32_t reduce) {
+   bool later = false;
+   for (uint32_t s = 1; s < o->nodes.score_count && o->share != RKB_NO_NODE; s++)
+      later |= rkb_value_needs(graph, graph->nodes[o->nodes.reduces[reduce]].inputs[0], o->nodes.scores[s]);
+   return later;
+}
+
 /* Writes the terms of the sums, and of later products, from a thread's scores. */
 static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
@@ -179,9 +188,13 @@ static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
    if (o->tensor && largest < RKB_ONLINE_MANY)
       write_powers(writer, o, largest);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]) && !is_later(graph, o, r))
          rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
                    rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   if (o->share != RKB_NO_NODE)
+      rkb_write(
+         writer, "%s = %s;", rkb_online_score(writer, o, 0),
+         rkb_write_float(writer, o->share, rkb_writer_find_local(writer, o->nodes.scores[0])->at).text);
    for (uint32_t i = 0; i < o->nodes.out_count; i++) {
       const uint32_t side = o->nodes.made_side[i];
       rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
@@ -310,28 +323,66 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
+void rkb_online_find_share(const rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   for (uint32_t n = 0; n < graph->node_count && o->nodes.score_count > 1; n++) {
+      if (!rkb_is_operation(&graph->nodes[n], "div") ||
+          !rkb_is_sum_of_powers(graph, graph->nodes[n].inputs[1]))
+         continue;
+      bool alone = rkb_value_needs(graph, n, o->nodes.scores[0]);
+      for (uint32_t s = 1; s < o->nodes.score_count; s++)
+         alone &= !rkb_value_needs(graph, n, o->nodes.scores[s]);
+      if (alone && graph->nodes[n].rank == graph->nodes[o->nodes.scores[0]].rank)
+         o->share = n;
+   }
+}
+
+/* Opens the loops over a thread's own and streamed numbers. */
+static void open_elements(rkb_writer_t *writer, const rkb_online_t *o, bool share) {
+   for (uint32_t inner = 0; inner < 2; inner++) {
+      const bool own = o->streams_first == (inner == 1);
+      rkb_online_open_existing(writer, o, own);
+      rkb_online_know_given(writer, o, own, share);
+   }
+}
+
+/* Writes the share to the places of the first scores. */
+static void write_share_in_place(rkb_writer_t *writer, const rkb_online_t *o) {
+   open_elements(writer, o, true);
+   const char *share =
+      rkb_write_float(writer, o->share, rkb_writer_find_local(writer, o->nodes.scores[0])->at).text;
+   rkb_write(writer, "%s = %s;", rkb_online_score(writer, o, 0), share);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
+/* Makes a value known that is in the places of the first scores. */
+static void know_share(rkb_writer_t *writer, const rkb_online_t *o) {
+   if (o->share != RKB_NO_NODE)
+      rkb_writer_know(writer, o->share, rkb_writer_find_local(writer, o->nodes.scores[0])->at,
+                      rkb_online_score(writer, o, 0));
+}
+
 /* Writes what becomes of a thread's scores to their places: the terms of the first out to those of the first scores, and so on. */
 static void write_made_in_place(rkb_writer_t *writer, const rkb_online_t *o) {
    const rkb_index_t *at[RKB_MAX_RANK];
    const char *terms[RKB_ONLINE_MANY];
-   for (uint32_t inner = 0; inner < 2; inner++) {
-      const bool own = o->streams_first == (inner == 1);
-      rkb_online_open_existing(writer, o, own);
-      rkb_online_know_given(writer, o, own);
-   }
+   open_elements(writer, o, false);
+   know_share(writer, o);
    for (uint32_t i = 0; i < o->nodes.out_count; i++) {
       const uint32_t side = o->nodes.made_side[i];
       rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
       terms[i] = rkb_write_float(writer, writer->graph->nodes[o->nodes.outs[i]].inputs[side], at).text;
    }
    for (uint32_t i = 0; i < o->nodes.out_count; i++)
-      rkb_write(writer, "%s = %s;", rkb_online_score(writer, o, i), terms[i]);
+      if (strcmp(rkb_online_score(writer, o, i), terms[i]) != 0)
+         rkb_write(writer, "%s = %s;", rkb_online_score(writer, o, i), terms[i]);
    rkb_write_close(writer);
    rkb_write_close(writer);
 }
 
-/* Writes zeros for terms of scores that a mask hides, or that do not exist. */
-static void write_zeros(rkb_writer_t *writer, const rkb_online_t *o) {
+/* Writes zeros in the places of so many kinds of scores, where a mask hides them or they do not exist. */
+static void write_zeros(rkb_writer_t *writer, const rkb_online_t *o, uint32_t count) {
    const char *kept =
       rkb_arena_format(writer->arena, "m < %s && n < %s", rkb_writer_uniform(writer, o->own_total),
                        rkb_writer_uniform(writer, o->stream_total));
@@ -345,28 +396,66 @@ static void write_zeros(rkb_writer_t *writer, const rkb_online_t *o) {
                               shown->upper ? ">=" : "<=", rkb_writer_uniform(writer, shown->diagonal));
    }
    rkb_write_open(writer, false, "if (!(%s))", kept);
-   for (uint32_t i = 0; i < o->nodes.out_count; i++)
+   for (uint32_t i = 0; i < count; i++)
       rkb_write(writer, "%s = 0.0f;", rkb_online_score(writer, o, i));
    for (uint32_t b = 0; b < 4; b++)
       rkb_write_close(writer);
 }
 
-void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
+/* Writes the statistics that need the share and the other scores. */
+static void write_later(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "auto weigh = [&](index n_first)");
-   if (!o->nodes.out_count) {
-      rkb_write(writer, "/* Makes statistics of the scores. */");
-      rkb_online_write_made(writer, o);
-      rkb_write_close_with(writer, "};");
-      return;
-   }
-   rkb_write(writer, "/* Makes of the scores what is multiplied, in their places. */");
+   rkb_write(writer, "/* Makes the other statistics; what does not exist has a share of 0. */");
    for (uint32_t s = 0; s < o->nodes.score_count; s++)
       rkb_writer_local(writer, o->nodes.scores[s], rkb_online_score(writer, o, s));
+   rkb_online_open_existing(writer, o, true);
+   rkb_online_open_existing(writer, o, false);
+   know_share(writer, o);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]) && is_later(writer->graph, o, r))
+         rkb_write(
+            writer, "%s[i] += %s;", o->reduce_names[r],
+            rkb_write_float(writer, writer->graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_write_close_with(writer, "};");
+}
+
+void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
+   if (!o->nodes.out_count) {
+      rkb_write_open(writer, false,
+                     o->share == RKB_NO_NODE ? "auto weigh = [&](index n_first)"
+                                             : "auto weigh_first = [&](index n_first)");
+      rkb_write(
+         writer,
+         o->share == RKB_NO_NODE
+            ? "/* Makes statistics of the scores. */"
+            : "/* Makes statistics of the first scores, and in their places shares below the largest so far. */");
+      rkb_online_write_made(writer, o);
+      if (o->share != RKB_NO_NODE)
+         write_zeros(writer, o, 1);
+      rkb_write_close_with(writer, "};");
+      if (o->share != RKB_NO_NODE)
+         write_later(writer, o);
+      return;
+   }
+   for (uint32_t s = 0; s < o->nodes.score_count; s++)
+      rkb_writer_local(writer, o->nodes.scores[s], rkb_online_score(writer, o, s));
+   if (o->share != RKB_NO_NODE) {
+      rkb_write_open(writer, false, "auto weigh_first = [&](index n_first)");
+      rkb_write(writer, "/* Makes shares of the first scores, in their places. */");
+      writer->shown = writer->shares_are_powers = true;
+      write_share_in_place(writer, o);
+      writer->shown = writer->shares_are_powers = false;
+      rkb_write_close_with(writer, "};");
+   }
+   rkb_write_open(writer, false, "auto weigh = [&](index n_first)");
+   rkb_write(writer, "/* Makes of the scores what is multiplied, in their places. */");
    write_whole(writer, o);
    writer->shown = writer->shares_are_powers = true;
    write_made_in_place(writer, o);
    writer->shown = writer->shares_are_powers = false;
-   write_zeros(writer, o);
+   write_zeros(writer, o, o->nodes.out_count);
    rkb_write_close_with(writer, "};");
 }
 

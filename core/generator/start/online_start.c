@@ -19,6 +19,7 @@ static const struct {
    double rows; /* rows of a group, at least */
 } tiles[] = {
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},
+   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 4, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 3, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 2, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
