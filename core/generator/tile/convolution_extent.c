@@ -185,6 +185,9 @@ const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t
       return "the part of an image that a tile sees is no box of a tensor map";
    if (e.in_phases && e.dilation[RKB_CONVOLUTION_DOWN] * e.dilation[RKB_CONVOLUTION_ALONG] > 1)
       return "places of a phase are seen through taps that lie side by side";
+   const int64_t beside = e.row / RKB_CONVOLUTION_WARP_PIXELS;
+   if (!of_weight && (e.squares < beside ? beside % e.squares : e.squares % beside) != 0)
+      return "a warp has whole rows of the tile, or an equal share of one";
    if (d[RKB_STAGES] < 2)
       return "one stage is filled while another is multiplied";
    const int64_t held = (of_weight ? 1 : e.squares) * 8 * RKB_CONVOLUTION_HELD_STEPS;
