@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs of stock.yaml with one seed: one and four threads, each on a cold cache of its own; and
 # both again on the warm cache, where "cold" does not leave them out.  rkb diff finds them equal.
-# Few candidates of one task, one family of inputs, no drawn shapes and no sampled blocks, beside what else the suite runs: stock_claims.sh does it whole,
+# Few candidates of one task, one family of inputs, no drawn shapes and one sampled block, beside what else the suite runs: stock_claims.sh does it whole,
 # everywhere, beside busy processes.
 # With "workers" a run besides whose builds and checks two screening workers make, one of which is killed in the middle.
 # usage: equal.sh SOURCE_DIRECTORY BINARY_DIRECTORY TASK CANDIDATES [cold|workers]
@@ -11,7 +11,7 @@ export PATH=$2/bin:$PATH
 unset RKB_PLUGIN_PATH
 secret=$(printf '%064d' 7)
 options=(--set "limits.candidates=$candidates" --set screen.machine.with.families=1 --set screen.machine.with.shapes=0
-  --set screen.machine.with.bench_blocks=0 --set screen.machine.with.bench_points=0
+  --set screen.machine.with.bench_blocks=1 --set screen.machine.with.bench_points=8
   --set search.window=4 --quiet)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

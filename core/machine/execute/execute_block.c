@@ -65,7 +65,6 @@ static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
    if (run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
        machine_account(run, kept, asked)) {
       memset(run->pool, 0, bytes);
-      machine_count_bytes(run, bytes);
    } else {
       machine_pool_free(run);
       run->pool = machine_alloc(run, bytes);

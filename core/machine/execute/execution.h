@@ -109,7 +109,8 @@ struct rkb_machine {
    machine_run_t run;
 };
 
-/* So many bytes of memory that are cleared, copied or allocated are as much work as one thread-instruction. */
+/* So many bytes of memory that are cleared or copied are as much work as one thread-instruction.  What is allocated does not count, because that
+ * depends on what ran before: each block clears its registers, its shared and its local memory, and that counts. */
 #define MACHINE_BYTES_OF_WORK 32u
 static inline void machine_count_bytes(machine_run_t *run, uint64_t bytes) {
    run->work.burden += bytes / MACHINE_BYTES_OF_WORK;

@@ -19,7 +19,6 @@ void *machine_alloc(machine_run_t *run, size_t bytes) {
    }
    memset(memory, 0, bytes);
    machine_account(run, 0, bytes);
-   machine_count_bytes(run, bytes);
    return memory;
 }
 

@@ -21,7 +21,7 @@ import torch.nn as nn
 import early_checks
 import kept_answers
 import meta_shapes
-from advice import advice
+from refusal_advice import advice
 from kept_answers import NUMBERS
 from traced_graph import Node, Recording
 from refusal import Refused

@@ -21,7 +21,7 @@ import torch.nn as nn
 
 import exported
 import function_file
-from advice import of_construction
+from refusal_advice import of_construction
 from model_store import ModelStore, of_inputs_alone
 from refusal import Refused
 
