@@ -292,6 +292,8 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       if (d[RKB_TILE_M] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0 ||
           d[RKB_TILE_N] * d[RKB_TILE_K] % (threads * d[RKB_VECTOR]) != 0)
          return "the threads do not bring the factors' tiles in equal shares";
+      if (d[RKB_TILE_M] % d[RKB_VECTOR] != 0 || d[RKB_TILE_N] % d[RKB_VECTOR] != 0 || d[RKB_TILE_K] % d[RKB_VECTOR] != 0)
+         return "a vector is no part of a row of a factor's tile";
       if (d[RKB_THREAD_M] * d[RKB_THREAD_N] > 128)
          return "a thread's tile needs more registers than there are";
       if (d[RKB_PREFETCH] && (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] / threads > 64)

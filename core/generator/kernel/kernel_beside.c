@@ -121,9 +121,10 @@ static bool write_function(rkb_kernel_file_t *file, const rkb_kernel_part_t *par
    return true;
 }
 
+/* taken: where the condition on indices of 32 bits goes, if the kernel has none of 64 bits; or NULL. */
 static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
                          const rkb_variant_t *variants, const char *suffix, const char *when, bool other,
-                         bool last) {
+                         bool last, const char **taken) {
    shared_kernel_t *shared = rkb_arena_array(file->arena, 1, sizeof *shared);
    rkb_writer_t *writers = rkb_arena_array(file->arena, count, sizeof *writers);
    rkb_kernel_shape_t *shapes = rkb_arena_array(file->arena, count, sizeof *shapes);
@@ -169,6 +170,8 @@ static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts
          rkb_kernel_launch(file, shared->parameters, shared->count, &shared->shape, name, "long long",
                            shared->when, other || !file->one_width);
    }
+   if (taken)
+      *taken = file->one_width ? NULL : shared->fits;
    for (uint32_t i = 0; i < open; i++)
       rkb_writer_close(&writers[i]);
    return good && !file->why[0];
@@ -185,9 +188,9 @@ static bool possible_together(const rkb_kernel_file_t *file, const rkb_variant_t
 }
 
 /* Writes the kernel for small products, in which the other launches are as they are right everywhere.  The
- * kernels after it are for larger cases. */
+ * kernels after it are for larger cases, and for those in which 32 bits do not hold the element numbers of the other launches. */
 static bool write_small(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
-                        const rkb_variant_t *plain, const char *when) {
+                        const rkb_variant_t *plain, const char *when, const char **others_fit) {
    rkb_kernel_part_t *small = rkb_arena_array(file->arena, count, sizeof *small);
    rkb_launch_t *launches = rkb_arena_array(file->arena, count, sizeof *launches);
    for (uint32_t i = 0; i < count; i++) {
@@ -201,11 +204,11 @@ static bool write_small(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts,
                                      .name = rkb_arena_format(file->arena, "%s_small", parts[i].name),
                                      .parts = 1};
    }
-   return write_shared(file, small, count, plain, "_small", when, false, false);
+   return write_shared(file, small, count, plain, "_small", when, false, false, others_fit);
 }
 
 bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
-                       const char *small) {
+                       const char *small, const char **others_fit) {
    rkb_variant_t *wide = rkb_arena_array(file->arena, count, sizeof *wide),
                  *plain = rkb_arena_array(file->arena, count, sizeof *plain);
    bool any = false, always = true;
@@ -215,10 +218,10 @@ bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, 
       always &= wider && !wide[i].condition_count && !wide[i].keep;
       plain[i] = (rkb_variant_t){.vector = 1, .suffix = ""};
    }
-   if (small && !write_small(file, parts, count, plain, small))
+   if (small && !write_small(file, parts, count, plain, small, others_fit))
       return false;
    any = any && possible_together(file, wide, count);
-   if (any && !write_shared(file, parts, count, wide, "_vector", NULL, small != NULL, always))
+   if (any && !write_shared(file, parts, count, wide, "_vector", NULL, small != NULL, always, NULL))
       return false;
-   return (any && always) || write_shared(file, parts, count, plain, "", NULL, any || small, true);
+   return (any && always) || write_shared(file, parts, count, plain, "", NULL, any || small, true, NULL);
 }

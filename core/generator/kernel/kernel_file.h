@@ -101,8 +101,9 @@ const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 /* Appends a kernel that several launches share, each with a range of its blocks (kernel_beside.c), and its
- * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL. */
-bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small);
+ * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL; others_fit: where the condition goes
+ * under which 32 bits hold the element numbers of that kernel, if it is for such cases alone. */
+bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small, const char **others_fit);
 
 /* Writes one variant of a kernel and its entries.  other: a kernel of the launch comes before; last: none comes
  * after.  False: not legal. */

@@ -369,12 +369,14 @@ bool rkb_kernel_write_group(rkb_kernel_file_t *file, const rkb_launch_t *launche
                   parts[i].name);
          return false;
       }
-   if (!rkb_kernel_beside(file, parts, count, small.few))
+   const char *others_fit = NULL;
+   if (!rkb_kernel_beside(file, parts, count, small.few, &others_fit))
       return false;
-   file->also = small.many;
+   /* Where the kernel for few multiply-adds is not taken, sums have parts, and these are added. */
+   file->also = small.few && others_fit ? rkb_arena_format(file->arena, "not (%s and %s)", small.few, others_fit) : small.many;
    file->parts = finish_count ? finishes[0].parts : 0;
    const bool good = finish_count > 1
-                        ? rkb_kernel_beside(file, finishes, finish_count, NULL)
+                        ? rkb_kernel_beside(file, finishes, finish_count, NULL, NULL)
                         : !finish_count || rkb_kernel_variants(file, finishes[0].launch, finishes[0].write,
                                                                finishes[0].name);
    file->also = NULL;
