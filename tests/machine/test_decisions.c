@@ -2,7 +2,7 @@
  * and turns of loops. */
 #include <stdio.h>
 #include <string.h>
-#include "machine/decisions.h"
+#include "machine/state/decisions.h"
 #include "check.h"
 #include "machine_harness.h"
 

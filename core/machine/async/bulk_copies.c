@@ -1,7 +1,7 @@
 /* Bulk copies: groups, and rows of bytes that move (bulk_copies.h).  On the machine's thread. */
 #include "machine/async/bulk_copies.h"
-#include "machine/async/cluster_peers.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/cluster_peers.h"
+#include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>

@@ -4,15 +4,7 @@
 #ifndef RKB_MACHINE_ASYNC_BULK_COPIES_H
 #define RKB_MACHINE_ASYNC_BULK_COPIES_H
 
-#include "machine/execute/execution.h"
-
-/* A row of bytes that are consecutive in both memories. */
-typedef struct machine_row {
-   machine_region_t *region;
-   uint64_t offset; /* offset in the region */
-   uint32_t shared; /* offset in shared memory */
-   uint32_t bytes;
-} machine_row_t;
+#include "machine/maps/tensor_maps.h"
 
 typedef struct machine_bulk_groups machine_bulk_groups_t;
 machine_bulk_groups_t *machine_bulk_groups_new(machine_run_t *run, uint32_t threads);

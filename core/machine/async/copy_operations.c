@@ -1,6 +1,6 @@
 /* The instructions that start, commit and await asynchronous copies (copies.h).  On the machine's thread. */
-#include "machine/async/copy_slots.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/copy_slots.h"
+#include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>

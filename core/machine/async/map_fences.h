@@ -7,7 +7,7 @@
 #ifndef RKB_MACHINE_ASYNC_MAP_FENCES_H
 #define RKB_MACHINE_ASYNC_MAP_FENCES_H
 
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 typedef struct machine_map_fences machine_map_fences_t;
 

@@ -1,7 +1,7 @@
 /* Which tensor map a copy is given (tensor_maps.h): a parameter, or bytes of global memory.  On the machine's thread. */
 #include "machine/async/map_fences.h"
-#include "machine/async/map_images.h"
-#include "machine/async/tensor_maps.h"
+#include "machine/maps/map_images.h"
+#include "machine/maps/tensor_maps.h"
 
 const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                             rkb_plan_map_t *room) {

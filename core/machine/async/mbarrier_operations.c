@@ -1,10 +1,10 @@
 /* What threads do to mbarriers without waiting: initialise and invalidate them, arrive, announce bytes (PTX ISA 9.0, 9.7.13.15.9 to .15).
  * On the machine's thread. */
-#include "machine/async/copies.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
-#include "machine/lanes/memory_access.h"
-#include "machine/races/knowledge.h"
+#include "machine/in_flight/copies.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
+#include "machine/access/memory_access.h"
+#include "machine/clocks/knowledge.h"
 
 #include <stdio.h>
 

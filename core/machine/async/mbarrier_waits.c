@@ -1,10 +1,10 @@
 /* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and the finding when no warp can
  * go on.  On the machine's thread. */
-#include "machine/async/cluster_barrier.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
-#include "machine/lanes/memory_access.h"
-#include "machine/races/knowledge.h"
+#include "machine/in_flight/cluster_barrier.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
+#include "machine/access/memory_access.h"
+#include "machine/clocks/knowledge.h"
 
 #include <stdio.h>
 
@@ -173,7 +173,7 @@ static bool any_stalled(const machine_block_t *block) {
 /* Lanes of the warp of a stalled fragment that wait for it to come to them. */
 static bool let_others_pass(machine_block_t *block) {
    bool any = false;
-   block->mbarriers->overtakes = true;
+   block->overtakes = true;
    for (uint32_t w = 0; w < block->warp_count; w++)
       if (machine_fragment_pick(&block->warps[w], PTX_NONE) != PTX_NONE) {
          block->warps[w].state = WARP_READY;
@@ -200,7 +200,7 @@ bool machine_mbarriers_unstick(machine_block_t *block) {
    machine_mbarriers_t *mbarriers = block->mbarriers;
    if (!mbarriers || !any_stalled(block))
       return false;
-   if (!mbarriers->overtakes && let_others_pass(block))
+   if (!block->overtakes && let_others_pass(block))
       return true;
    if (!mbarriers->patience)
       return false;

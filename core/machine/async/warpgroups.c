@@ -1,7 +1,7 @@
 /* Products of warpgroups that are on their way (warpgroups.h): by warp and register the group that owns it, by warpgroup the instructions that
  * some of its warps have come to and others have not.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/operations.h"
 
 #include <stdio.h>
 #include <stdlib.h>

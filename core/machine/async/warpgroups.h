@@ -8,7 +8,7 @@
 #ifndef RKB_MACHINE_ASYNC_WARPGROUPS_H
 #define RKB_MACHINE_ASYNC_WARPGROUPS_H
 
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 typedef struct machine_warpgroups machine_warpgroups_t;
 

@@ -4,7 +4,7 @@
  * slow (instruction-level parallelism: V.  Volkov, 'Understanding Latency Hiding on GPUs', UC Berkeley 2016,
  * chapter 4).  It follows registers, not values that go through memory, and each block by itself; and only
  * where requests are counted. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 

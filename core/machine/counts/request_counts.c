@@ -2,7 +2,7 @@
  * how many different ones, and for which source line), and wavefronts of shared memory (bank conflicts: 32
  * banks of 4 bytes).  Counted in the blocks marked 'measured', and scaled to all executed blocks. */
 #include "machine/counts/access_shape.h"
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 #include <string.h>

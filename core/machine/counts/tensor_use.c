@@ -1,7 +1,7 @@
 /* Which matrix instructions and asynchronous copies the kernels of a plan contain, and which of them some
  * warp executed: a kernel that has them only where no input leads does not use tensor cores.  On the
  * machine's thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 #include "machine/decode/operands.h"
 
 /* Found by the start of an opcode; longer starts come first. */

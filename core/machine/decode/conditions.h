@@ -1,7 +1,7 @@
 /* The steps by which a kernel computes its conditions, for those of launches (launch_conditions.c) and of
  * blocks (block_conditions.c). */
-#ifndef RKB_MACHINE_CONDITIONS_H
-#define RKB_MACHINE_CONDITIONS_H
+#ifndef RKB_MACHINE_DECODE_CONDITIONS_H
+#define RKB_MACHINE_DECODE_CONDITIONS_H
 
 #include "machine/machine.h"
 #include "machine/ptx/module.h"

@@ -2,8 +2,6 @@
  * local memory, and looks opcodes up in the table.  An opcode without a row makes the program unsupported, with its name. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,7 +321,7 @@ static bool make(decoder_t *decoder, uint32_t entry) {
 }
 
 static machine_program_t *decode_program(const ptx_module_t *module, uint32_t function,
-                                         const uint64_t *variable_address, uint32_t isa,
+                                         const uint64_t *variable_address, machine_opcodes_t *opcodes,
                                          machine_missing_t *missing, void *argument) {
    machine_program_t *program = calloc(1, sizeof *program);
    if (!program)
@@ -337,8 +335,7 @@ static machine_program_t *decode_program(const ptx_module_t *module, uint32_t fu
                         .variable_address = variable_address,
                         .missing = missing,
                         .missing_argument = argument};
-   decoder.opcodes =
-      isa ? machine_opcodes_v3(&decoder.opcode_count) : machine_opcodes_portable(&decoder.opcode_count);
+   decoder.opcodes = opcodes(&decoder.opcode_count);
    if (!make(&decoder, function) && !program->unsupported[0])
       program->failed = true;
    program->branch_targets = decoder.targets;
@@ -358,13 +355,14 @@ static machine_program_t *decode_program(const ptx_module_t *module, uint32_t fu
 }
 
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
-                                        const uint64_t *variable_address, uint32_t isa) {
-   return decode_program(module, function, variable_address, isa, NULL, NULL);
+                                        const uint64_t *variable_address, machine_opcodes_t *opcodes) {
+   return decode_program(module, function, variable_address, opcodes, NULL, NULL);
 }
 
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
-                            machine_missing_t *missing, void *argument) {
-   machine_program_t *program = decode_program(module, function, variable_address, 0, missing, argument);
+                            machine_opcodes_t *opcodes, machine_missing_t *missing, void *argument) {
+   machine_program_t *program =
+      decode_program(module, function, variable_address, opcodes, missing, argument);
    const bool done = program && !program->failed;
    if (done && program->unsupported[0]) /* the reason is about the whole kernel */
       missing(argument, program->name, program->unsupported, program->unsupported_line);

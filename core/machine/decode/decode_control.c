@@ -2,8 +2,6 @@
  * 9.0, 9.7.12).  Part of the decoder. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

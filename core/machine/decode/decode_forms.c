@@ -2,8 +2,6 @@
  * have the other opcodes.  Part of the decoder. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *    mbarrier.expect_tx | complete_tx[.relaxed.scope][.shared].b64 [place], bytes;
  *    mbarrier.test_wait | try_wait[.parity][.order.scope][.shared].b64 passed, [place], state | parity[, time];
  *    mbarrier.pending_count.b64 count, state;        cp.async.mbarrier.arrive[.noinc][.shared].b64 [place]; */
-#include "machine/async/mbarriers.h"
+#include "machine/decode/operation_codes.h"
 #include "machine/decode/decode.h"
 
 #include <stdio.h>

@@ -2,8 +2,6 @@
  * of the decoder. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <string.h>
 
 /* Memory ---------------------------------------------------------------------------------------------------- */

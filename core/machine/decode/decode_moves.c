@@ -1,8 +1,6 @@
 /* Moves that pack and unpack, clocks, and conversions between types (PTX ISA 9.0, 9.7.9.3 and 9.7.9.21).  Part of the decoder. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <stdio.h>
 #include <string.h>
 

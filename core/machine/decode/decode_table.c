@@ -2,8 +2,6 @@
  * decoder. */
 #include "machine/decode/decode.h"
 
-#include "machine/execute/execution.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *    fence.proxy.tensormap::generic.acquire.scope [map], 128;
  */
 #include "machine/decode/decode.h"
-#include "machine/async/map_images.h"
+#include "machine/decode/operation_codes.h"
 
 static const struct {
    const char *name;

@@ -184,7 +184,7 @@ typedef struct machine_program {
    bool warpgroups;      /* whether it has wgmma or setmaxnreg */
    bool
       /* Whether it has mbarriers, or operations of the async proxy: threads synchronise one by one
-       * (races/knowledge.h). */
+       * (clocks/knowledge.h). */
       asynchronous;
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */
@@ -200,22 +200,29 @@ typedef struct machine_program {
    bool failed; /* memory ran out */
 } machine_program_t;
 
-/* isa: 0 plain x86-64, 1 x86-64-v3.  The module's variables must have their addresses. */
+/* The lookup table that opcodes.def makes, in lanes/opcodes.c: one for each instruction set of the host. */
+typedef struct machine_opcode {
+   const char *key;       /* "add.s32", modifiers without meaning removed */
+   const char *signature; /* kinds of d, a, b, c: see decode_table.c */
+   machine_handler_t run, shadow;
+   uint8_t kind, class, operation, type;
+} machine_opcode_t;
+typedef const machine_opcode_t *machine_opcodes_t(uint32_t *count);
+
+/* opcodes: whose handlers the program gets.  The module's variables must have their addresses. */
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
-                                        const uint64_t *variable_address, uint32_t isa);
+                                        const uint64_t *variable_address, machine_opcodes_t *opcodes);
 /* Decodes a kernel and what it calls only to find what the machine lacks: calls missing once for each
  * statement that it cannot execute, with the name of the opcode or feature.  False when memory ran out. */
 typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
-                            machine_missing_t *missing, void *argument);
+                            machine_opcodes_t *opcodes, machine_missing_t *missing, void *argument);
 void machine_program_free(machine_program_t *program);
 
 /* programs.c: the same, decoded once for all machines on a module, which owns it.  NULL when memory ran out.
  * Any thread. */
 const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
-                                              const uint64_t *variable_address, uint32_t isa);
-machine_programs_t *machine_programs_new(void);
-void machine_programs_free(machine_programs_t *programs);
+                                              const uint64_t *variable_address, machine_opcodes_t *opcodes);
 
 /* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
 static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
@@ -242,15 +249,5 @@ bool machine_place_registers(machine_program_t *program);
 
 /* polling_loops.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);
-
-/* The lookup table that opcodes.def makes; one per instruction set. */
-typedef struct machine_opcode {
-   const char *key;       /* "add.s32", modifiers without meaning removed */
-   const char *signature; /* kinds of d, a, b, c: see decode_table.c */
-   machine_handler_t run, shadow;
-   uint8_t kind, class, operation, type;
-} machine_opcode_t;
-const machine_opcode_t *machine_opcodes_portable(uint32_t *count);
-const machine_opcode_t *machine_opcodes_v3(uint32_t *count);
 
 #endif

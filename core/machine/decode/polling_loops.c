@@ -1,7 +1,7 @@
 /* Finds programs that may wait for another block, by the shape of their code: a loop with an atomic
  * operation, or with a volatile, relaxed or acquiring load.  A loop of that shape that does not wait costs
  * only turns (execute/resident_blocks.c). */
-#include "machine/execute/execution.h"
+#include "machine/decode/decoded_program.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The decoded kernels of a module, kept for the machines that are opened on it, because a candidate's cases
+/* A module as the machine's users hold it: its text (ptx/), and its decoded kernels, kept for the machines that are opened on it, because a candidate's cases
  * launch the same few.  A program never changes once it is made.  Owned by the module; any thread. */
 #include "machine/decode/decoded_program.h"
 
@@ -9,7 +9,8 @@
 typedef struct entry {
    struct entry *next;
    machine_program_t *program;
-   uint32_t function, isa;
+   uint32_t function;
+   machine_opcodes_t *opcodes;
    uint64_t variable_address[]; /* the addresses that were decoded into it */
 } entry_t;
 
@@ -18,7 +19,7 @@ struct machine_programs {
    entry_t *entries; /* the newest first; none is freed before the module */
 };
 
-machine_programs_t *machine_programs_new(void) {
+static machine_programs_t *programs_new(void) {
    machine_programs_t *programs = calloc(1, sizeof *programs);
    if (programs)
       pthread_mutex_init(&programs->lock, NULL);
@@ -31,7 +32,7 @@ static void free_entry(entry_t *entry) {
    free(entry);
 }
 
-void machine_programs_free(machine_programs_t *programs) {
+static void programs_free(machine_programs_t *programs) {
    if (!programs)
       return;
    for (entry_t *entry = programs->entries, *next; entry; entry = next) {
@@ -45,25 +46,25 @@ void machine_programs_free(machine_programs_t *programs) {
 /* The caller holds the lock. */
 static const machine_program_t *find(const machine_programs_t *programs, const entry_t *like, size_t bytes) {
    const entry_t *entry = programs->entries;
-   while (entry && (entry->function != like->function || entry->isa != like->isa ||
+   while (entry && (entry->function != like->function || entry->opcodes != like->opcodes ||
                     memcmp(entry->variable_address, like->variable_address, bytes) != 0))
       entry = entry->next;
    return entry ? entry->program : NULL;
 }
 
 const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
-                                              const uint64_t *variable_address, uint32_t isa) {
+                                              const uint64_t *variable_address, machine_opcodes_t *opcodes) {
    machine_programs_t *programs = module->programs;
    const size_t bytes = module->variable_count * sizeof *variable_address;
    entry_t *entry = malloc(sizeof *entry + bytes);
    if (!entry)
       return NULL;
-   *entry = (entry_t){.function = function, .isa = isa};
+   *entry = (entry_t){.function = function, .opcodes = opcodes};
    memcpy(entry->variable_address, variable_address, bytes);
    pthread_mutex_lock(&programs->lock);
    const machine_program_t *program = find(programs, entry, bytes);
    if (!program) { /* other threads that need it wait now, so that it is decoded once */
-      program = entry->program = machine_program_make(module, function, variable_address, isa);
+      program = entry->program = machine_program_make(module, function, variable_address, opcodes);
       if (program && !program->failed) {
          entry->next = programs->entries;
          programs->entries = entry;
@@ -75,4 +76,26 @@ const machine_program_t *machine_program_take(const ptx_module_t *module, uint32
    pthread_mutex_unlock(&programs->lock);
    free_entry(entry);
    return program;
+}
+
+rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
+   machine_programs_t *programs = programs_new();
+   ptx_module_t *module = programs ? ptx_module_read(text, bytes) : NULL;
+   if (module)
+      module->programs = programs;
+   else
+      programs_free(programs);
+   return module;
+}
+
+void rkb_machine_module_free(rkb_machine_module_t *module) {
+   if (!module)
+      return;
+   programs_free(module->programs);
+   ptx_module_free(module);
+}
+
+const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line) {
+   *line = module->error_line;
+   return module->error_line ? module->error : NULL;
 }

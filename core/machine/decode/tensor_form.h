@@ -8,7 +8,7 @@
 #ifndef RKB_MACHINE_DECODE_TENSOR_FORM_H
 #define RKB_MACHINE_DECODE_TENSOR_FORM_H
 
-#include "machine/lanes/tensor_arithmetic.h"
+#include "machine/decode/tensor_types.h"
 
 #define TENSOR_MOST_REGISTERS 8u /* of one fragment */
 

@@ -3,7 +3,7 @@
 #ifndef RKB_MACHINE_DECODE_WARPGROUP_FORM_H
 #define RKB_MACHINE_DECODE_WARPGROUP_FORM_H
 
-#include "machine/lanes/tensor_arithmetic.h"
+#include "machine/decode/tensor_types.h"
 
 #define WARPGROUP_WARPS 4u
 #define WARPGROUP_ROWS 64u

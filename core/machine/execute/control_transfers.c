@@ -1,8 +1,8 @@
 /* Executes the instructions that end a warp's straight run: branches, calls, returns, exits and barriers.
  * Splits lanes into fragments and joins fragments.  On the machine's thread. */
-#include "machine/async/cluster_barrier.h"
-#include "machine/async/mbarriers.h"
-#include "machine/execute/execution.h"
+#include "machine/in_flight/cluster_barrier.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/state/execution.h"
 
 /* Fragments ------------------------------------------------------------------------------------------------ */
 

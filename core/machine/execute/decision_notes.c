@@ -1,9 +1,9 @@
 /* Notes what blocks decide (decisions.h): how comparisons, and operations that join their results, come out;
  * whether quotients, shifts, minima and maxima come out as 0, because `1 - (turn >> 5)` decides too; and how
  * many turns loops take.  Lanes whose value is undefined are left out.  On the machine's thread. */
-#include "machine/decisions.h"
+#include "machine/state/decisions.h"
 
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
-#include "machine/async/copy_sources.h"
-#include "machine/async/grid_dependency.h"
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/grid_dependency.h"
 #include "machine/async/bulk_copies.h"
-#include "machine/execute/environment.h"
-#include "machine/async/cluster_barrier.h"
-#include "machine/async/cluster_peers.h"
-#include "machine/async/copies.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
-#include "machine/races/knowledge.h"
+#include "machine/state/environment.h"
+#include "machine/in_flight/cluster_barrier.h"
+#include "machine/in_flight/cluster_peers.h"
+#include "machine/in_flight/copies.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
+#include "machine/clocks/knowledge.h"
 #include "machine/async/warpgroups.h"
 #include "machine/races/races.h"
-#include "machine/execute/recording.h"
+#include "machine/state/recording.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* Executes one launch of a plan: sets its parameters, chooses which blocks run in which order, and collects
  * their counts.  On the machine's thread. */
-#include "machine/block_paths.h"
-#include "machine/decisions.h"
-#include "machine/async/grid_dependency.h"
-#include "machine/async/tensor_maps.h"
+#include "machine/state/block_paths.h"
+#include "machine/state/decisions.h"
+#include "machine/in_flight/grid_dependency.h"
+#include "machine/maps/tensor_maps.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>

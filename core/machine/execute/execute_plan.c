@@ -1,8 +1,9 @@
 /* A machine: opens a module and a plan, executes the launches in order, and gathers the report.  On the
  * machine's thread. */
 #include "machine/async/map_fences.h"
-#include "machine/decisions.h"
-#include "machine/execute/environment.h"
+#include "machine/lanes/opcodes.h"
+#include "machine/state/decisions.h"
+#include "machine/state/environment.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static bool make_programs(machine_run_t *run, rkb_error_t *err) {
                   plan->launches[n].entry);
          return false;
       }
-      run->programs[n] = machine_program_take(run->module, function, run->variable_address, run->isa);
+      run->programs[n] = machine_program_take(run->module, function, run->variable_address,
+                                              run->isa ? machine_opcodes_v3 : machine_opcodes_portable);
       if (!run->programs[n]) {
          rkb_fail(err, RKB_ERR_NOMEM, "no memory for decoding '%s'", plan->launches[n].entry);
          return false;
@@ -232,7 +234,7 @@ int rkb_machine_unsupported(const rkb_machine_module_t *module,
       addresses[n] = 1ull << REGION_SHIFT;
    for (uint32_t n = 0; done && n < module->function_count; n++)
       if (module->functions[n].entry && module->functions[n].defined)
-         done = machine_program_survey(module, n, addresses, visit, argument);
+         done = machine_program_survey(module, n, addresses, machine_opcodes_portable, visit, argument);
    free(addresses);
    return done ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for decoding the kernels");
 }

@@ -3,8 +3,8 @@
  * rank runs first.  Runs until each fragment waits at a barrier or is done, or until the warp has used its
  * quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
-#include "machine/decisions.h"
-#include "machine/execute/recording.h"
+#include "machine/state/decisions.h"
+#include "machine/state/recording.h"
 
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
 /* What one fragment may execute before another fragment that could run gets a turn: instructions of any kind,

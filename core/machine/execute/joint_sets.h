@@ -4,7 +4,7 @@
 #ifndef RKB_MACHINE_EXECUTE_JOINT_SETS_H
 #define RKB_MACHINE_EXECUTE_JOINT_SETS_H
 
-#include "machine/execute/recording.h"
+#include "machine/state/recording.h"
 
 struct machine_together {
    uint32_t count;

@@ -1,7 +1,7 @@
 /* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order begins at
  * a place that the number gives and goes on by a stride that has no common divisor with the total, so that it
  * needs no memory.  On the machine's thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 static uint64_t mixed(uint64_t number) {
    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;

@@ -13,7 +13,7 @@
  * If no block changes anything during ROUNDS rounds in which each block on the target has a turn, the launch
  * does not end: one round then differs from the next only in counts in registers.  On the machine's
  * thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 
@@ -35,23 +35,6 @@ typedef struct resident {
    bool live;
    bool polls; /* its last turn changed nothing, and block.polled has all that it read */
 } resident_t;
-
-void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes) {
-   machine_polled_t *polled = &warp->block->polled;
-   polled->more |= bytes > sizeof polled->value[0];
-   for (; mask && !polled->more; mask &= mask - 1) {
-      const uint64_t at = address[__builtin_ctz(mask)] & ~7ull;
-      uint32_t n = 0;
-      while (n < polled->count && polled->address[n] != at)
-         n++;
-      if (n < polled->count || at >> WINDOW_SHIFT)
-         continue; /* known already, or the block's own memory */
-      if (n == MOST_POLLED)
-         polled->more = true;
-      else
-         polled->address[polled->count++] = at;
-   }
-}
 
 /* The eight bytes that contain what was polled, or fewer at the end of the region. */
 static uint64_t polled_value(machine_run_t *run, uint64_t address) {

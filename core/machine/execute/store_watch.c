@@ -2,7 +2,7 @@
  * is found only when the run is over; the watch then gives its witness.  A watched run uses copies of the
  * programs, in which each instruction that stores has a handler that first looks at the addresses.  So runs
  * that watch nothing cost nothing more.  On the thread of its machine. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #define RKB_MACHINE_LANES_ATOMIC_VALUES_H
 
 #include "machine/lanes/half.h"
-#include "machine/lanes/values.h"
+#include "machine/access/values.h"
 
 static inline uint64_t apply_integer(uint32_t operation, uint32_t type, uint64_t old, uint64_t value,
                                      uint64_t swap) {

@@ -1,9 +1,9 @@
 /* atom, red, membar and fence (PTX ISA 9.0, 9.7.14).  Lanes act in order of their number; a result that depends on the
  * order (floating-point sums) is named in the report, not rejected. */
-#include "machine/execute/environment.h"
+#include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/atomic_values.h"
-#include "machine/lanes/memory_access.h"
+#include "machine/access/memory_access.h"
 
 static uint64_t read_slot(const machine_warp_t *warp, const machine_slot_t *slot, uint32_t lane) {
    const uint8_t *at = warp->registers + slot->offset;

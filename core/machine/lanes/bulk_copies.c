@@ -1,8 +1,8 @@
 /* cp.async.bulk, cp.reduce.async.bulk and their groups (PTX ISA 9.0, 9.7.9.25.4): each lane that executes one starts a copy of its own. */
 #include "machine/async/bulk_copies.h"
-#include "machine/async/copy_sources.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 #include "machine/races/races.h"

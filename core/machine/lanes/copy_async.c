@@ -1,9 +1,9 @@
 /* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory, of which the last may be zeros
- * instead (PTX ISA 9.0, 9.7.9.25.3).  This file moves the bytes; async/copies.c knows who owns them until the
+ * instead (PTX ISA 9.0, 9.7.9.25.3).  This file moves the bytes; in_flight/copies.c knows who owns them until the
  * lane waits. */
 #include "machine/lanes/handlers.h"
-#include "machine/lanes/memory_access.h"
-#include "machine/async/copies.h"
+#include "machine/access/memory_access.h"
+#include "machine/in_flight/copies.h"
 
 /* Finds how many bytes each lane reads; false when that is undefined. */
 static bool source_bytes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,

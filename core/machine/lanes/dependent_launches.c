@@ -1,6 +1,6 @@
-/* griddepcontrol.wait; async/grid_dependency.c knows what it orders. */
+/* griddepcontrol.wait; in_flight/grid_dependency.c knows what it orders. */
 #include "machine/lanes/handlers.h"
-#include "machine/async/grid_dependency.h"
+#include "machine/in_flight/grid_dependency.h"
 
 OP(grid_wait) {
    (void)i;

@@ -5,9 +5,9 @@
 #ifndef RKB_MACHINE_LANES_GLOBAL_WORDS_H
 #define RKB_MACHINE_LANES_GLOBAL_WORDS_H
 
-#include "machine/async/copies.h"
-#include "machine/async/copy_sources.h"
-#include "machine/async/grid_dependency.h"
+#include "machine/in_flight/copies.h"
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/grid_dependency.h"
 #include "machine/lanes/shared_words.h"
 
 /* Who read and who wrote ------------------------------------------------------------------------------------------- */

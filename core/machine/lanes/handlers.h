@@ -2,7 +2,7 @@
 #ifndef RKB_MACHINE_LANES_HANDLERS_H
 #define RKB_MACHINE_LANES_HANDLERS_H
 
-#include "machine/lanes/values.h"
+#include "machine/access/values.h"
 
 #define MACHINE_ROW(key, signature, kind, class, operation, type, name, shadow)                              \
    OP(name);                                                                                                 \

@@ -1,5 +1,5 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
-#include "machine/execute/environment.h"
+#include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/global_words.h"
 

@@ -1,6 +1,6 @@
 /* tensormap.replace, tensormap.cp_fenceproxy and the fences of tensor maps (PTX ISA 9.0, 9.7.9.26, 9.7.13.6). */
 #include "machine/async/map_fences.h"
-#include "machine/async/map_images.h"
+#include "machine/maps/map_images.h"
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/whole_warp.h"

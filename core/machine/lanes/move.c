@@ -1,5 +1,5 @@
 /* mov, with packing and unpacking, addresses and clocks (PTX ISA 9.0, 9.7.9.3). */
-#include "machine/execute/environment.h"
+#include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
 
 UNARY_OP(mov_b16, uint32_t, uint32_t, (uint16_t)x)

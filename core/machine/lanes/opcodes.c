@@ -1,4 +1,5 @@
 /* The decode table of this instruction set. */
+#include "machine/lanes/opcodes.h"
 #include "machine/lanes/handlers.h"
 
 static const machine_opcode_t opcodes[] = {

@@ -2,7 +2,7 @@
  * that takes the same path, so their instructions are left out, and their values are written down where an instruction that is
  * recorded takes them.  Stores are all recorded, because a load that an input reaches may read any of them. */
 #include "machine/lanes/handlers.h"
-#include "machine/execute/recording.h"
+#include "machine/state/recording.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* Repeats a record (../execute/recording.h): the instructions that work on values which inputs reach, in the order in which the block executed
+/* Repeats a record (../state/recording.h): the instructions that work on values which inputs reach, in the order in which the block executed
  * them, on the memory that the regions point to now.  Their addresses, lanes and definedness are those of the run that was
  * recorded and checked, so nothing is checked here. */
 #include "machine/lanes/handlers.h"
-#include "machine/execute/recording.h"
+#include "machine/state/recording.h"
 
 #define GROUP 8
 #define GROUPS (LANES / GROUP)

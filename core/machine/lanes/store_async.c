@@ -1,7 +1,7 @@
 /* st.async and red.async (PTX ISA 9.0, 9.7.9.12 and 9.7.13.7): each lane stores a value, or reduces one, in a block of its cluster, whose
  * mbarrier counts the bytes.  They go through the generic proxy. */
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 

@@ -4,36 +4,13 @@
 #ifndef RKB_MACHINE_LANES_TENSOR_ARITHMETIC_H
 #define RKB_MACHINE_LANES_TENSOR_ARITHMETIC_H
 
+#include "machine/decode/tensor_types.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 #define TENSOR_ROWS 16u
 #define TENSOR_COLUMNS 8u /* of a tile of results: one vector */
 #define TENSOR_TERMS 16u  /* most products in one sum */
-
-enum machine_tensor_type {
-   TENSOR_F16,
-   TENSOR_BF16,
-   TENSOR_TF32, /* 32 bits, of which the low 13 are dropped */
-   TENSOR_E4M3,
-   TENSOR_E5M2,
-   TENSOR_F32,
-   TENSOR_F64,
-   TENSOR_S8,
-   TENSOR_U8,
-   TENSOR_S4,
-   TENSOR_U4,
-   TENSOR_B1,
-   TENSOR_S32
-};
-
-/* The exponent that counts as largest where every term's is lower, in float32 and in float16 sums. */
-#define TENSOR_LEAST (-133)
-
-/* Every term is cut off below so many bits under the largest exponent among the terms, which counts as least when it is lower. */
-typedef struct machine_tensor_rule {
-   int32_t fraction, least;
-} machine_tensor_rule_t;
 
 /* Factors taken apart: significand * 2^(exponent - bits of the type's fraction).  A zero has the exponent TENSOR_ZERO, an infinity a
  * significand of 1 or -1 and TENSOR_INFINITE, a NaN a significand of 0 and TENSOR_INFINITE. */

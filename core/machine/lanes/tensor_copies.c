@@ -1,9 +1,9 @@
 /* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor (PTX ISA 9.0, 9.7.9.25.5): a tile, or pixels, between shared memory and a tensor that
  * a map describes.  Elements outside of the tensor are filled, and not stored. */
-#include "machine/async/copy_sources.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
-#include "machine/async/tensor_maps.h"
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
+#include "machine/maps/tensor_maps.h"
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 

@@ -5,6 +5,7 @@
 
 #include "machine/lanes/half.h"
 #include "machine/lanes/handlers.h"
+#include "machine/lanes/tensor_arithmetic.h"
 
 #define TILE (TENSOR_ROWS * TENSOR_COLUMNS)
 #define MOST_TILES 4u

@@ -1,13 +1,13 @@
 /* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp makes its 16 of the 64 rows when it
  * comes to the instruction: nobody may see them before it waits, which async/warpgroups.h sees to.  Its operands are read then too, and
- * belong to the product until the wait (async/operations.h). */
+ * belong to the product until the wait (in_flight/operations.h). */
 #include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
 #include "machine/lanes/turned.h"
 #include "machine/lanes/warpgroup_operands.h"
 #include "machine/lanes/whole_warp.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/operations.h"
 #include "machine/async/warpgroups.h"
 
 #define NAMED(name) MACHINE_PASTE2(name, MACHINE_ISA)

@@ -5,7 +5,7 @@
 #define RKB_MACHINE_LANES_WARPGROUP_OPERANDS_H
 
 #include "machine/async/warpgroups.h"
-#include "machine/lanes/values.h"
+#include "machine/access/values.h"
 #include "machine/lanes/warpgroup_sums.h"
 
 static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines, operand_pieces_t *out) {

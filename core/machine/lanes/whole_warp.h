@@ -2,7 +2,7 @@
 #ifndef RKB_MACHINE_LANES_WHOLE_WARP_H
 #define RKB_MACHINE_LANES_WHOLE_WARP_H
 
-#include "machine/lanes/values.h"
+#include "machine/access/values.h"
 
 /* False after a finding: some lanes are elsewhere, have exited, or were never there. */
 static inline bool whole_warp(machine_warp_t *warp, uint32_t mask) {

@@ -4,7 +4,7 @@
 #ifndef RKB_MACHINE_LANES_WORD_VECTORS_H
 #define RKB_MACHINE_LANES_WORD_VECTORS_H
 
-#include "machine/lanes/memory_access.h"
+#include "machine/access/memory_access.h"
 
 #define GROUP 8
 #define GROUPS (LANES / GROUP)

@@ -1,6 +1,6 @@
 /* Buffers and module variables as regions of the address space, and the findings of accesses outside them.
  * On the machine's thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * places each of these would take a page, and touching a new page costs more than the piece.  Only inputs
  * that kernels may not write are packed, so only loads and copies out of them need this file.  On the
  * machine's thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 /* The memory of a machine: a region for each buffer of the plan and for each variable of the module, the
  * records about its bytes, and its contents before a run.  On the machine's thread. */
-#include "machine/execute/environment.h"
-#include "machine/races/races.h"
+#include "machine/state/environment.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* Zeros that take no memory until they are written.  Any thread. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <sys/mman.h>
 

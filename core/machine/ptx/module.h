@@ -139,7 +139,7 @@ typedef struct ptx_file {
 
 #define PTX_MESSAGE 256
 
-typedef struct machine_programs machine_programs_t; /* decoded_program.h */
+typedef struct machine_programs machine_programs_t; /* decode/programs.c */
 
 typedef struct rkb_machine_module {
    struct ptx_arena *arena;
@@ -191,6 +191,11 @@ enum ptx_special {
 #undef PTX_X
       PTX_SPECIAL_COUNT
 };
+
+/* ptx_reader.c: reads any text; where it cannot, the module holds a message and a line.  NULL when memory ran out.  Free it with
+ * ptx_module_free. */
+ptx_module_t *ptx_module_read(const char *text, size_t bytes);
+void ptx_module_free(ptx_module_t *module);
 
 uint32_t ptx_type_bytes(uint32_t type);                   /* 0 for predicates */
 uint32_t ptx_type_named(const char *text, size_t length); /* "f32"; PTX_NO_TYPE when unknown */

@@ -2,9 +2,6 @@
  * their bodies).  Accepts any text; where it cannot read it, the module holds a message and a line.  One
  * thread. */
 #include "machine/ptx/ptx_reader.h"
-#include "machine/decode/decoded_program.h"
-
-#include "machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,21 +205,18 @@ static void read_directive(ptx_reader_t *reader) {
    }
 }
 
-rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
+ptx_module_t *ptx_module_read(const char *text, size_t bytes) {
    ptx_arena_t *arena = ptx_arena_new(PTX_MODULE_LIMIT);
    if (!arena)
       return NULL;
    ptx_module_t *module = ptx_arena_alloc(arena, sizeof *module);
    ptx_reader_t *reader = calloc(1, sizeof *reader);
-   machine_programs_t *programs = machine_programs_new();
-   if (!module || !reader || !programs) {
-      machine_programs_free(programs);
+   if (!module || !reader) {
       free(reader);
       ptx_arena_free(arena);
       return NULL;
    }
    module->arena = arena;
-   module->programs = programs;
    reader->module = module;
    reader->arena = arena;
    memset(reader->buckets, 0xff, sizeof reader->buckets);
@@ -239,14 +233,7 @@ rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
    return module;
 }
 
-void rkb_machine_module_free(rkb_machine_module_t *module) {
-   if (!module)
-      return;
-   machine_programs_free(module->programs);
-   ptx_arena_free(module->arena);
-}
-
-const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line) {
-   *line = module->error_line;
-   return module->error_line ? module->error : NULL;
+void ptx_module_free(ptx_module_t *module) {
+   if (module)
+      ptx_arena_free(module->arena);
 }

@@ -4,7 +4,7 @@
  * have exited.  The place from which they exited tells an early return from a bypassed barrier
  * (docs/decisions/barriers-and-exited-threads.md).  Runs on the machine's thread, when all threads of a
  * barrier have arrived. */
-#include "machine/execute/execution.h"
+#include "machine/state/execution.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* Checks one lane's access to global memory against everything that may be in no order with it: copies in
  * flight that read there, launches that may still run, the read-only path, and other threads (races.c).  On
  * the machine's thread. */
-#include "machine/async/copies.h"
-#include "machine/async/copy_sources.h"
-#include "machine/async/grid_dependency.h"
+#include "machine/in_flight/copies.h"
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/grid_dependency.h"
 #include "machine/races/races.h"
 
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,

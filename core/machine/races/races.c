@@ -4,7 +4,7 @@
  * not: since Volta they need not execute together (CUDA C++ Programming Guide, 'Independent Thread
  * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
-#include "machine/async/copies.h"
+#include "machine/in_flight/copies.h"
 
 #include <stdio.h>
 
@@ -108,103 +108,6 @@ static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule,
       *record = (*record & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
 }
 
-static uint32_t own_clock(const machine_warp_t *warp, uint32_t lane) {
-   const machine_clocks_t *clocks = warp->block->clocks;
-   const uint32_t thread = warp->first_thread + lane;
-   return clocks->knowledge ? clocks->own[thread] : clocks->lane[thread * LANES + lane];
-}
-
-static uint32_t own_warp_clock(const machine_warp_t *warp) {
-   return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
-}
-
-static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t of,
-                           const machine_spread_t *those, uint32_t *other) {
-   for (uint32_t left = those->lanes; left; left &= left - 1) {
-      const uint32_t thread = of * LANES + (uint32_t)__builtin_ctz(left);
-      if (thread != warp->first_thread + lane &&
-          !machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
-         *other = thread;
-         return false;
-      }
-   }
-   return true;
-}
-
-machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule, bool atomics) {
-   if (!block->shared_spread)
-      block->shared_spread = machine_alloc(block->run, machine_spread_bytes(block));
-   return block->shared_spread ? block->shared_spread + (2 * (size_t)granule + atomics) * block->warp_count
-                               : NULL;
-}
-
-/* Whether all of those threads are ordered before this lane's access.  If not, *other is one that is not, or
- * PTX_NONE. */
-static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
-                          const machine_spread_t *spread, uint32_t *other) {
-   *other = PTX_NONE;
-   if (!those->several_warps)
-      return spread_ordered(warp, lane, those->warp - 1u,
-                            &(machine_spread_t){those->lanes, those->clock, those->warp_clock}, other);
-   for (uint32_t w = 0; spread && w < warp->block->warp_count; w++)
-      if (spread[w].lanes && !spread_ordered(warp, lane, w, &spread[w], other))
-         return false;
-   return spread != NULL;
-}
-
-/* Adds a lane to the lanes of its warp.  If they all come before it, it replaces them. */
-static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, machine_spread_t those) {
-   uint32_t other;
-   if (those.lanes && spread_ordered(warp, lane, warp->number, &those, &other))
-      those = (machine_spread_t){0};
-   const uint32_t clock = own_clock(warp, lane), warp_clock = own_warp_clock(warp);
-   return (machine_spread_t){.lanes = those.lanes | 1u << lane,
-                             .clock = clock > those.clock ? clock : those.clock,
-                             .warp_clock = warp_clock > those.warp_clock ? warp_clock : those.warp_clock};
-}
-
-static void join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
-                       machine_lanes_t *those) {
-   machine_block_t *block = warp->block;
-   machine_spread_t *spread = those->several_warps ? machine_shared_spread(block, granule, atomics) : NULL,
-                    own = {those->lanes, those->clock, those->warp_clock};
-   uint32_t other;
-   if (!those->several_warps && those->warp && those->warp != warp->number + 1) {
-      if (!lanes_ordered(warp, lane, those, NULL, &other) &&
-          (spread = machine_shared_spread(block, granule, atomics))) {
-         memset(spread, 0, block->warp_count * sizeof *spread);
-         spread[those->warp - 1] = own;
-         those->several_warps = true;
-      }
-      own = (machine_spread_t){0};
-   }
-   own = join_warp(warp, lane, spread ? spread[warp->number] : own);
-   if (spread)
-      spread[warp->number] = own;
-   else
-      *those = (machine_lanes_t){own.lanes, own.clock, own.warp_clock, (uint16_t)(warp->number + 1), false};
-}
-
-size_t machine_spread_bytes(const machine_block_t *block) {
-   return ((block->shared_bytes >> block->shared_shift) + 16) * 2 * (size_t)block->warp_count *
-          sizeof(machine_spread_t);
-}
-
-void machine_spread_free(machine_block_t *block) {
-   if (block->shared_spread)
-      machine_release(block->run, block->shared_spread, machine_spread_bytes(block));
-   block->shared_spread = NULL;
-}
-
-/* Whether all readers, or all atomic operations, of a granule are ordered before the lane. */
-static bool group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
-                          const machine_lanes_t *those, uint32_t *other) {
-   return !those->warp ||
-          lanes_ordered(warp, lane, those,
-                        those->several_warps ? machine_shared_spread(warp->block, granule, atomics) : NULL,
-                        other);
-}
-
 static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
@@ -217,60 +120,21 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
        !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
                                record->writer_warp_clock))
       shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
-   else if (store && !group_ordered(warp, lane, granule, false, &record->readers, &other))
+   else if (store && !machine_group_ordered(warp, lane, granule, false, &record->readers, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
-   else if (!atomic && !group_ordered(warp, lane, granule, true, &record->atomics, &other) &&
+   else if (!atomic && !machine_group_ordered(warp, lane, granule, true, &record->atomics, &other) &&
             !waits_for_atomics(warp, store))
       shared_conflict(warp, lane, offset, bytes, NULL, store, true, other);
    if (atomic) {
-      join_lanes(warp, lane, granule, true, &record->atomics);
+      machine_join_lanes(warp, lane, granule, true, &record->atomics);
    } else if (store) {
       *record = (machine_shared_record_t){.writer = me,
-                                          .writer_clock = own_clock(warp, lane),
-                                          .writer_warp_clock = own_warp_clock(warp),
+                                          .writer_clock = machine_lane_clock(warp, lane),
+                                          .writer_warp_clock = machine_warp_clock(warp),
                                           .epoch = record->epoch};
    } else {
-      join_lanes(warp, lane, granule, false, &record->readers);
+      machine_join_lanes(warp, lane, granule, false, &record->readers);
    }
-}
-
-uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
-   return own_clock(warp, lane);
-}
-
-uint32_t machine_warp_clock(const machine_warp_t *warp) {
-   return own_warp_clock(warp);
-}
-
-static bool granule_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool store, bool *wrote,
-                            uint32_t *other) {
-   const machine_shared_record_t *record = &warp->block->shared_records[granule];
-   if (record->epoch != warp->block->shared_epoch)
-      return true;
-   *wrote = true;
-   *other = record->writer - 1;
-   if (record->writer && record->writer != warp->first_thread + lane + 1 &&
-       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
-                               record->writer_warp_clock))
-      return false;
-   if (!group_ordered(warp, lane, granule, true, &record->atomics, other))
-      return false;
-   *wrote = false;
-   return !store || group_ordered(warp, lane, granule, false, &record->readers, other);
-}
-
-bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store,
-                            bool *wrote, uint32_t *other) {
-   const machine_block_t *block = warp->block;
-   for (uint32_t g = offset >> block->shared_shift; g <= (offset + bytes - 1) >> block->shared_shift; g++)
-      if (!granule_ordered(warp, lane, g, store, wrote, other))
-         return false;
-   return true;
-}
-
-void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes) {
-   for (uint32_t g = offset >> block->shared_shift; g <= (offset + bytes - 1) >> block->shared_shift; g++)
-      block->shared_records[g] = (machine_shared_record_t){.epoch = block->shared_epoch};
 }
 
 /* Atomic operations do not race with each other, nor with the volatile loads that wait for them.  They race

@@ -3,7 +3,7 @@
  * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same
  * launch, by any thread at any time, is a race.  On the machine's thread. */
 #include "machine/races/races.h"
-#include "machine/async/grid_dependency.h"
+#include "machine/in_flight/grid_dependency.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* Checks an access to shared memory: first against asynchronous operations in flight, then against accesses
  * of other threads.  On the machine's thread. */
-#include "machine/async/copies.h"
-#include "machine/async/mbarriers.h"
-#include "machine/async/operations.h"
+#include "machine/in_flight/copies.h"
+#include "machine/in_flight/mbarriers.h"
+#include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
 
 static void beside_copies(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,

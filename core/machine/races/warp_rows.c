@@ -4,7 +4,7 @@
  * or an access is not ordered, this file leaves it to the slow path, which looks lane by lane and reports.
  * It may have recorded a part already; recording an access twice changes nothing.  On the machine's
  * thread. */
-#include "machine/races/knowledge.h"
+#include "machine/clocks/knowledge.h"
 #include "machine/races/races.h"
 
 typedef struct row {

@@ -3,7 +3,7 @@
 #ifndef MACHINE_NOTED_DECISIONS_H
 #define MACHINE_NOTED_DECISIONS_H
 
-#include "machine/decisions.h"
+#include "machine/state/decisions.h"
 #include "verifier.h"
 
 #define MOST_NOTED 64u /* launches */

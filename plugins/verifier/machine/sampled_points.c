@@ -2,7 +2,7 @@
  * output has an element among them, as far as there are enough: a block is wrong in most of what it writes, or in what no sample finds.
  * One worker thread a sample. */
 #include "bench_values.h"
-#include "machine/block_paths.h"
+#include "machine/state/block_paths.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,15 @@
+/* The time of a block.  The clocks of its threads and the records of its accesses hold such times.  On the
+ * machine's thread. */
+#include "machine/clocks/clocks.h"
+
+#define MOST_TIME 0xfffffu /* the largest time that a record has room for (races.h) */
+
+uint32_t machine_tick(machine_block_t *block) {
+   if (block->time == MOST_TIME && block->run->races && !block->run->stop) {
+      machine_find_launch(
+         block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
+         "a block passes more than %u barriers and fences, which races are not told apart by", MOST_TIME);
+      block->run->stop = true;
+   }
+   return block->time < MOST_TIME ? ++block->time : block->time;
+}

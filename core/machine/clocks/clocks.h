@@ -1,0 +1,102 @@
+/* The order of what the threads of a block did: clocks of warps and lanes (clocks.c), and what is known of each granule of shared memory by
+ * them (granule_clocks.c).  Owned by the block; on the machine's thread. */
+#ifndef RKB_MACHINE_CLOCKS_CLOCKS_H
+#define RKB_MACHINE_CLOCKS_CLOCKS_H
+
+#include "machine/state/execution.h"
+
+/* Threads that did the same to a granule, with the newest of their clocks. */
+typedef struct machine_lanes {
+   uint32_t lanes; /* of warp */
+   uint32_t clock, warp_clock;
+   uint16_t warp;      /* warp + 1; 0: no warp */
+   bool several_warps; /* several warps in no order; machine_spread_t has each of them */
+} machine_lanes_t;
+
+/* One of several warps that did the same to a granule. */
+typedef struct machine_spread {
+   uint32_t lanes, clock, warp_clock;
+} machine_spread_t;
+
+/* What each warp did to a granule: atomics or reads.  NULL without memory. */
+machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule, bool atomics);
+
+typedef struct machine_shared_record {
+   uint32_t writer;       /* thread + 1 */
+   uint32_t writer_clock; /* the clock of the writer's lane */
+   uint32_t writer_warp_clock;
+   machine_lanes_t readers, atomics; /* since the last plain write */
+   uint32_t epoch;
+} machine_shared_record_t;
+
+typedef struct machine_clocks {
+   /* [warp][lane][lane]: up to which time of the block a lane knows what each other lane of its warp did;
+    * without knowledge. */
+   uint32_t *lane;
+   uint32_t *own; /* each thread's own clock, in the block's time; with knowledge */
+   /* [warp][warp]: up to which time of the block a warp knows what each other warp did. */
+   uint32_t *warp;
+   /* Each [barriers][warp].  barrier: what the warps know that arrived in this phase of a barrier.  arrived:
+    * when each of them arrived, or 0.  before: the same for the phase before. */
+   uint32_t *barrier, *arrived, *before;
+   uint32_t warps, barriers; /* of all blocks of the cluster */
+   size_t bytes;
+   /* Knowledge of each thread (knowledge.h), which alone decides where it exists.  NULL: whole warps meet at
+    * barriers. */
+   struct machine_knowledge *knowledge;
+} machine_clocks_t;
+
+/* each: also keep knowledge of each thread.  cluster: of the blocks that are executed as one.  asynchronous:
+ * the program has operations of the async proxy. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
+                                     bool asynchronous);
+void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
+void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
+void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
+void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* The warps that waited go on: a bit for each, from warp `first` on. */
+void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
+/* The barrier's phase is complete; from now on warps arrive in the next phase. */
+void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
+/* A warp of the barrier's last phase of whose arrival this warp cannot know; PTX_NONE when there is none. */
+uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier);
+/* Whether what a thread of the block (PTX_NONE: each thread) did at that time of the block is ordered before
+ * what the lane does now. */
+bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time);
+/* Advances the block's time and returns the new time.  Stops the run when times have run out. */
+uint32_t machine_tick(machine_block_t *block);
+/* Whether what the thread did at those clocks is ordered before what the lane does now. */
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
+                            uint32_t warp_clock);
+
+/* The lane's own clock. */
+static inline uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
+   const machine_clocks_t *clocks = warp->block->clocks;
+   const uint32_t thread = warp->first_thread + lane;
+   return clocks->knowledge ? clocks->own[thread] : clocks->lane[thread * LANES + lane];
+}
+
+static inline uint32_t machine_warp_clock(const machine_warp_t *warp) {
+   return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
+}
+
+/* granule_clocks.c -------------------------------------------------------------------------------------------------------- */
+
+/* Whether all readers, or all atomic operations, of a granule are ordered before the lane.  If not, *other is a thread that is not, or
+ * PTX_NONE. */
+bool machine_group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
+                           const machine_lanes_t *those, uint32_t *other);
+/* Adds the lane to those that read, or changed atomically, a granule. */
+void machine_join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
+                        machine_lanes_t *those);
+/* Whether everything that threads did to the bytes comes before a write (store) or read that the
+ * lane makes now.  If not, *wrote: whether it was a write; *other: the thread, or PTX_NONE for several.
+ * Records nothing. */
+bool machine_shared_ordered(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool store,
+                            bool *wrote, uint32_t *other);
+void machine_shared_forget(machine_block_t *block, uint32_t offset, uint32_t bytes);
+/* The memory of a block's machine_spread_t. */
+size_t machine_spread_bytes(const machine_block_t *block);
+void machine_spread_free(machine_block_t *block);
+
+#endif

@@ -1,0 +1,37 @@
+/* What an instruction's operation means in families that have many: the decoder writes these numbers, and those who execute read them.
+ * Immutable. */
+#ifndef RKB_MACHINE_DECODE_OPERATION_CODES_H
+#define RKB_MACHINE_DECODE_OPERATION_CODES_H
+
+enum machine_mbarrier_operation {
+   MBARRIER_INIT,
+   MBARRIER_INVAL,
+   MBARRIER_ARRIVE,
+   MBARRIER_ARRIVE_EXPECT,
+   MBARRIER_ARRIVE_NO_COMPLETE,
+   MBARRIER_ARRIVE_COPIES, /* cp.async.mbarrier.arrive */
+   MBARRIER_EXPECT,
+   MBARRIER_COMPLETE,
+   MBARRIER_PENDING_COUNT,
+   MBARRIER_TEST_STATE,
+   MBARRIER_TEST_PARITY,
+   MBARRIER_TRY_STATE,
+   MBARRIER_TRY_PARITY,
+   MBARRIER_CLUSTER_WAIT /* barrier.cluster.wait, which stalls in the same way */
+};
+
+/* What tensormap.replace changes, in the order of the decoder's table. */
+enum machine_map_field {
+   MAP_ADDRESS,
+   MAP_RANK,
+   MAP_BOX,
+   MAP_DIM,
+   MAP_STRIDE,
+   MAP_STEP,
+   MAP_TYPE,
+   MAP_INTERLEAVE,
+   MAP_SWIZZLE,
+   MAP_FILL
+};
+
+#endif

@@ -1,0 +1,163 @@
+/* Sources of copies in flight (copy_sources.h).  On the machine's thread. */
+#include "machine/in_flight/copy_sources.h"
+#include "machine/in_flight/operations.h"
+#include "machine/clocks/knowledge.h"
+#include "machine/clocks/clocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_SOURCES 4096u
+
+typedef struct copy_source {
+   uint32_t operation;
+   const machine_region_t *region;
+   uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
+   bool is_tile;
+   machine_tile_t tile;
+} copy_source_t;
+
+struct machine_copy_sources {
+   copy_source_t *list;
+   uint32_t count, room;
+};
+
+machine_copy_sources_t *machine_copy_sources_new(machine_run_t *run) {
+   return machine_alloc(run, sizeof(machine_copy_sources_t));
+}
+
+void machine_copy_sources_free(machine_run_t *run, machine_copy_sources_t *sources) {
+   if (!sources)
+      return;
+   free(sources->list);
+   machine_release(run, sources, sizeof *sources);
+}
+
+void machine_copy_sources_begin(machine_block_t *block) {
+   if (block->copy_sources)
+      block->copy_sources->count = 0;
+}
+
+bool machine_copy_sources_kept(const machine_block_t *block) {
+   return block->copy_sources && block->copy_sources->count;
+}
+
+/* Whether all threads that are left know of the copy's end. */
+static bool known_to_all(const machine_block_t *block, const machine_operation_t *operation) {
+   for (uint32_t w = 0; w < block->warp_count; w++)
+      for (uint32_t left = block->warps[w].alive; left; left &= left - 1)
+         if (machine_known_count(block->clocks->knowledge, w * LANES + (uint32_t)__builtin_ctz(left),
+                                 operation->actor) < operation->count)
+            return false;
+   return true;
+}
+
+static void forget_ended(machine_block_t *block) {
+   machine_copy_sources_t *sources = block->copy_sources;
+   uint32_t kept = 0;
+   for (uint32_t n = 0; n < sources->count; n++)
+      if (!known_to_all(block, machine_operation_at(block, sources->list[n].operation)))
+         sources->list[kept++] = sources->list[n];
+   sources->count = kept;
+}
+
+/* Makes room for one more source; NULL after a finding, or when memory ran out. */
+static copy_source_t *add(machine_warp_t *warp) {
+   machine_copy_sources_t *sources = warp->block->copy_sources;
+   if (sources->count == sources->room)
+      forget_ended(warp->block);
+   if (sources->count == MOST_SOURCES) {
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
+                   "more than %u copies of memory that may be written are on their way", MOST_SOURCES);
+      warp->run->stop = true;
+      return NULL;
+   }
+   if (2 * sources->count >= sources->room) {
+      const uint32_t room = sources->room ? 2 * sources->room : 64;
+      copy_source_t *larger = realloc(sources->list, room * sizeof *larger);
+      if (!larger) {
+         warp->run->out_of_memory = warp->run->stop = true;
+         return NULL;
+      }
+      sources->list = larger;
+      sources->room = room;
+   }
+   return &sources->list[sources->count++];
+}
+
+static bool is_followed(const machine_warp_t *warp, uint32_t operation, const machine_region_t *region) {
+   return operation && warp->block->copy_sources && !region->read_only;
+}
+
+void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
+   copy_source_t *source = row->bytes && is_followed(warp, operation, row->region) ? add(warp) : NULL;
+   if (source)
+      *source = (copy_source_t){.operation = operation,
+                                .region = row->region,
+                                .first = row->offset,
+                                .end = row->offset + row->bytes};
+}
+
+static void widen(void *argument, const machine_row_t *row) {
+   copy_source_t *source = argument;
+   source->first = row->offset < source->first ? row->offset : source->first;
+   source->end = row->offset + row->bytes > source->end ? row->offset + row->bytes : source->end;
+}
+
+void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
+   copy_source_t *source = is_followed(warp, operation, tile->region) ? add(warp) : NULL;
+   if (!source)
+      return;
+   *source = (copy_source_t){
+      .operation = operation, .region = tile->region, .first = UINT64_MAX, .is_tile = true, .tile = *tile};
+   machine_tile_rows(tile, widen, source);
+}
+
+typedef struct overlap {
+   uint64_t first, end;
+   bool any;
+} overlap_t;
+
+static void compare(void *argument, const machine_row_t *row) {
+   overlap_t *overlap = argument;
+   overlap->any |= row->offset < overlap->end && overlap->first < row->offset + row->bytes;
+}
+
+static bool overlaps(const copy_source_t *source, const machine_region_t *region, uint64_t offset,
+                     uint32_t bytes) {
+   overlap_t overlap = {offset, offset + bytes, false};
+   if (source->region != region || offset >= source->end || source->first >= offset + bytes)
+      return false;
+   if (!source->is_tile)
+      return true;
+   machine_tile_rows(&source->tile, compare, &overlap);
+   return overlap.any;
+}
+
+bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                                     uint64_t offset, uint32_t bytes) {
+   const machine_copy_sources_t *sources = warp->block->copy_sources;
+   for (uint32_t n = 0; sources && n < sources->count; n++) {
+      const machine_operation_t *operation = machine_operation_at(warp->block, sources->list[n].operation);
+      if (!overlaps(&sources->list[n], region, offset, bytes) ||
+          machine_actor_known(warp, lane, operation->actor, operation->count))
+         continue;
+      rkb_machine_finding_t *finding = machine_find(
+         warp, RKB_MACHINE_REJECT, "race.async", lane,
+         "writes %u bytes at byte %llu of %s that %s started by %s in line %u may still be reading: no wait of this "
+         "thread, or of one that it is ordered after, has seen its end",
+         bytes, (unsigned long long)offset, region->name, operation->what,
+         operation->thread == warp->first_thread + lane ? "the same thread" : "another thread",
+         machine_source_line(warp->program, operation->pc));
+      if (finding) {
+         finding->offset = (int64_t)offset;
+         finding->bytes = bytes;
+         finding->buffer = region->buffer;
+         snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
+         snprintf(finding->space, sizeof finding->space, "global");
+         machine_find_other(finding, warp->block, operation->thread);
+      }
+      return true;
+   }
+   return false;
+}

@@ -1,0 +1,27 @@
+/* Global memory that bulk and tensor copies to shared memory read (PTX ISA 9.0, 9.7.9.25).  A thread knows
+ * that a copy has ended when it has waited at the copy's mbarrier.  Between the start of a copy and its end
+ * nobody may write its source, not even the thread that started it.  Only memory that kernels may write is
+ * followed.
+ *
+ * Kept for one block (a cluster), in runs that look for races; owned by it; on the machine's thread. */
+#ifndef RKB_MACHINE_IN_FLIGHT_COPY_SOURCES_H
+#define RKB_MACHINE_IN_FLIGHT_COPY_SOURCES_H
+
+#include "machine/maps/tensor_maps.h"
+
+typedef struct machine_copy_sources machine_copy_sources_t;
+
+machine_copy_sources_t *machine_copy_sources_new(machine_run_t *run); /* NULL when memory ran out */
+void machine_copy_sources_free(machine_run_t *run, machine_copy_sources_t *sources);
+/* Called when a block starts: no copies are in flight. */
+void machine_copy_sources_begin(machine_block_t *block);
+/* An operation (operations.h) that the lane started reads a row, or the rows of a tile. */
+void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
+void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);
+/* Whether a copy may still read bytes that the lane writes; makes a finding. */
+bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                                     uint64_t offset, uint32_t bytes);
+/* Whether any sources are kept: then all stores are looked at lane by lane. */
+bool machine_copy_sources_kept(const machine_block_t *block);
+
+#endif

@@ -1,0 +1,107 @@
+/* Mbarrier objects in shared memory (PTX ISA 9.0, 9.7.13.15): phases that complete when all expected arrivals have come and all bytes
+ * that were announced have been copied.
+ *
+ * Values move as the machine executes; order is judged by what threads know (clocks/knowledge.h), whose phases an mbarrier counts as an
+ * actor.  Each operation must be of the same phase in every order that the program allows: whoever arrives in a phase, announces bytes
+ * for it or waits for it knows that the phase before is complete, or the finding is sync.phase.
+ *
+ * A wait that finds its phase incomplete fails once, gives up the warp's turn, and is then executed again only when some phase completes
+ * (a fragment that is stalled).  A wait for a phase that the thread does not know to be complete fails once even where it is: a copy
+ * may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.
+ *
+ * Owned by the block; on the machine's thread. */
+#ifndef RKB_MACHINE_IN_FLIGHT_MBARRIERS_H
+#define RKB_MACHINE_IN_FLIGHT_MBARRIERS_H
+
+#include "machine/decode/operation_codes.h"
+#include "machine/state/execution.h"
+
+#define MBARRIER_MOST_PENDING ((1u << 20) - 1)
+
+typedef struct machine_mbarrier {
+   uint32_t offset;
+   bool live;
+   bool fenced;             /* the thread that initialised it has executed fence.mbarrier_init */
+   uint32_t fence_arrivals; /* that thread's arrivals at the cluster's barrier before its fence */
+   uint32_t actor;          /* PTX_NONE where races are not followed */
+   uint32_t phase;          /* how many phases are complete, since the first object at this place */
+   /* How many of these were complete before the object was initialised: its own phases count from there. */
+   uint32_t first;
+   uint32_t expected, pending; /* arrivals that each phase expects, and those that are missing in this one */
+   int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
+   uint32_t copies;            /* complete_tx operations of this phase */
+   /* Whether it counts, for speed models, among those of which copies completed a phase. */
+   bool counted;
+   uint32_t init_thread, init_clock, init_pc;
+   uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
+   uint64_t expect_bytes;             /* bytes of all expect_tx of this phase */
+   struct {
+      uint32_t thread, pc; /* of the arrival or copy that completed the phase */
+   } done[2];              /* the last two phases, each by its parity */
+   void *memory;           /* memory of the following fields */
+   uint32_t *arriving,
+      /* Rows of knowledge: of this phase's arrivals, and of the last phase's.  NULL where races are not
+       * followed. */
+      *completed;
+   uint32_t *users; /* by thread: its clock when it last used the object */
+   uint32_t
+      /* By thread: the number of phases that it waits for, if it was told once that they are not complete. */
+      *failed;
+   uint8_t *arrived,
+      *arrived_before; /* by thread: arrivals in this phase, and in the one before, up to 255 */
+} machine_mbarrier_t;
+
+typedef struct machine_mbarriers {
+   machine_mbarrier_t *all;
+   uint32_t count, room;
+   uint32_t threads, width; /* threads of the block; words of a row of knowledge */
+   /* For each eight bytes of shared memory: the number + 1 of the object there, live or not. */
+   uint16_t *at;
+   uint32_t shared_bytes;
+   uint32_t patience; /* how often all stalled waits may get one more answer before the run is a deadlock */
+} machine_mbarriers_t;
+
+machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
+                                           uint32_t width);
+void machine_mbarriers_free(machine_run_t *run, machine_mbarriers_t *mbarriers);
+void machine_mbarriers_begin(machine_block_t *block);
+
+/* The object at an offset; NULL: there never was one. */
+machine_mbarrier_t *machine_mbarrier_at(const machine_block_t *block, uint32_t offset);
+/* For one that is initialised there for the first time; NULL without memory. */
+machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset);
+/* Whether there is an object that the lane may use, for copies too where proxied; a finding otherwise. */
+bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
+                             uint32_t offset, bool proxied, const char *what);
+/* Whether an operation of the lane is of this phase in every order; a finding otherwise. */
+bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                               const char *what);
+/* An operation that the lane starts will complete so many bytes of the phase at offset: the object whose actor and phase + 1 the operation
+ * gets; NULL after a finding.  Then, when the bytes are there, machine_mbarrier_copied. */
+machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lane, uint32_t offset,
+                                              const char *what);
+void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,
+                             uint32_t bytes);
+/* Completes the phase if nothing is missing after an arrival or a copy of the lane; true then. */
+bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier);
+/* Adds to a finding which arrival or copy completed phase number count, one of the last two; nothing for an earlier one. */
+void machine_mbarrier_name_completion(rkb_machine_finding_t *finding, const machine_warp_t *warp,
+                                      const machine_mbarrier_t *mbarrier, uint32_t count);
+/* Something that stalled fragments may wait for has come. */
+void machine_mbarriers_wake(machine_block_t *block);
+/* A generic access to bytes of a live object: true after a finding. */
+bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                               bool store);
+/* fence.mbarrier_init */
+void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes);
+
+/* mbarrier_operations.c: everything that does not wait. */
+void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask);
+/* mbarrier_waits.c: a test; false: the fragment stalls at it. */
+bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask);
+/* Nothing else in the block can run: true when some stalled fragment may go on after all. */
+bool machine_mbarriers_unstick(machine_block_t *block);
+/* Names what a stalled fragment waits for; false: none is stalled. */
+bool machine_mbarriers_stuck(machine_block_t *block);
+
+#endif

@@ -1,0 +1,74 @@
+/* Asynchronous operations that read or write shared memory by themselves: bulk copies, tensor copies, matrix products of a warpgroup.  They
+ * go through the async proxy (PTX ISA 9.0, 8.8 and 9.7.9.25), begin when a thread starts them and end when threads observe that they have.
+ *
+ * An operation belongs to an actor (clocks/knowledge.h) and is the n-th of its phases or groups.  A thread has observed its end when it
+ * knows of n: it has waited, or it is ordered after a thread that has.  So no order of events is followed, only who knows what:
+ *
+ *    - whoever touches what an operation writes, or writes what it reads, must know that it is done: else race.async;
+ *    - whoever starts an operation must be ordered after the accesses to what it writes and the writes of what it reads: else race.async;
+ *    - between a generic write and an operation there must be a proxy fence: else race.proxy.
+ *
+ * To follow a family of operations: machine_actor_new once, machine_operation_start when an instruction starts one, machine_operation_reads
+ * and machine_operation_writes for each range of shared memory, machine_actor_observed when threads have waited.  A decoder of such an
+ * instruction sets program->asynchronous.  All of them do nothing in runs that look for no races.
+ *
+ * Kept for one block; owned by it; on the machine's thread. */
+#ifndef RKB_MACHINE_IN_FLIGHT_OPERATIONS_H
+#define RKB_MACHINE_IN_FLIGHT_OPERATIONS_H
+
+#include "machine/state/execution.h"
+
+typedef struct machine_operation {
+   uint32_t actor, count; /* done when so many of the actor's phases or groups are */
+   uint32_t thread, pc;   /* that started it; of the block */
+   const char *what;      /* "a bulk copy"; static text */
+   bool generic;          /* through the generic proxy: st.async, red.async */
+   bool reduces;          /* in no order with others that do */
+} machine_operation_t;
+
+typedef struct machine_operations machine_operations_t;
+
+machine_operations_t *machine_operations_new(machine_run_t *run, const machine_program_t *program,
+                                             uint32_t shared_bytes, uint32_t shift);
+void machine_operations_free(machine_run_t *run, machine_operations_t *operations);
+void machine_operations_begin(machine_block_t *block);
+
+/* A name for what completes operations in order; PTX_NONE when races are not followed, or after a finding that there are too many. */
+uint32_t machine_actor_new(machine_block_t *block);
+/* The lanes have observed that the first count phases or groups of an actor are done. */
+void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
+/* Whether a thread of the lane knows that so many are. */
+bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
+/* The same where what they wrote need not be seen: whether a phase is the next one. */
+bool machine_actor_passed(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
+
+/* The lane starts one at the warp's current instruction; 0: not followed, which reads and writes take too. */
+uint32_t machine_operation_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                                 const char *what);
+/* The same for a reduction, which may overlap with other reductions. */
+uint32_t machine_reduction_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                                 const char *what);
+/* The same of st.async and red.async. */
+uint32_t machine_store_start(machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count,
+                             bool reduces);
+/* It reads or writes these bytes of the block's shared memory.  False after a finding. */
+bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
+                             uint32_t bytes);
+bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
+                              uint32_t bytes);
+
+/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them.  name: what tells these pieces from others that operations
+ * of the same instruction, actor and group read, if several such operations read the same ones; 0: no others do. */
+bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint64_t name,
+                                    const uint32_t *offsets, uint32_t count);
+/* The same without checks, of bytes that the generic proxy writes: what was checked when the copy began. */
+void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t offset, uint32_t bytes);
+
+/* An access through the generic proxy, before it is recorded (races.c); true after a finding. */
+bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                                bool store, bool atomic);
+const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation);
+/* Words of shared memory that an operation which nobody has observed still reads or writes when the block ends: a finding. */
+void machine_operations_end(machine_block_t *block);
+
+#endif

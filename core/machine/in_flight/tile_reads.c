@@ -1,0 +1,143 @@
+/* Matrix products that read a tile of shared memory piece by piece (operations.h, machine_operation_reads_pieces): most pieces are like the one
+ * before, and the warps of a warpgroup read the same ones.  On the machine's thread. */
+#include "machine/in_flight/operation_units.h"
+#include "machine/clocks/knowledge.h"
+#include "machine/clocks/clocks.h"
+
+/* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
+typedef struct generic_knowledge {
+   uint32_t all, thread, clock; /* thread + 1; 0: none */
+} generic_knowledge_t;
+
+/* For each thread, the clock up to which its writes were fenced for the lane, and so are ordered before the lane's access. */
+static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t me = warp->first_thread + lane,
+                  *row = machine_knowledge_row(knowledge, me) + knowledge->threads;
+   uint32_t least = row[me] > knowledge->own_fenced[me] ? row[me] : knowledge->own_fenced[me];
+   for (uint32_t t = 0; t < knowledge->threads; t++)
+      least = row[t] < least && t != me ? row[t] : least;
+   return least;
+}
+
+/* Sufficient for check_generic to find nothing, where an operation of the async proxy reads a unit: the last write of each word is known and
+ * fenced, and those before it came before it, or were findings.  newest grows to the clocks of those that all threads' fences tell of;
+ * UINT32_MAX: one is known in another way. */
+static bool writes_known(const machine_operations_t *operations, uint32_t unit,
+                         const generic_knowledge_t *known, uint32_t *newest) {
+   const uint32_t parts = operations->unit_shift - operations->shift;
+   bool all = operations->shift >= 2 && !operations->units[unit].atomic;
+   for (uint32_t w = unit << parts; all && w < (unit + 1) << parts; w++) {
+      const generic_write_t *write = &operations->written[w];
+      const uint32_t clock = !write->thread ? 0 : write->clock <= known->all ? write->clock : UINT32_MAX;
+      all = clock != UINT32_MAX || (write->thread == known->thread && write->clock <= known->clock);
+      *newest = clock > *newest ? clock : *newest;
+   }
+   return all;
+}
+
+static read_tile_t *tile_at(machine_operations_t *operations, uint64_t name, uint32_t actor, uint32_t pc) {
+   const uint64_t mixed = (name ^ (uint64_t)actor << 40 ^ (uint64_t)pc << 20) * 0x9e3779b97f4a7c15ull;
+   return &operations->tiles[mixed >> 32 & (KEPT_TILES - 1)];
+}
+
+/* Whether an operation of the same group read the same pieces, nobody wrote there since, and the lane knows what its lane had to know. */
+static bool read_before(const machine_warp_t *warp, uint32_t lane, uint32_t number, const read_tile_t *tile,
+                        uint64_t name, const generic_knowledge_t *generic) {
+   const machine_operations_t *operations = warp->block->operations;
+   const machine_operation_t *operation = &operations->all[number];
+   bool same = tile->name == name && tile->actor == operation->actor && tile->group == operation->count &&
+               tile->pc == operation->pc && tile->generic <= generic->all;
+   for (uint32_t page = tile->first; same && page <= tile->last; page++)
+      same = operations->stamps[page] <= tile->stamp;
+   for (uint32_t n = 0; same && n < TILE_WRITERS && tile->writer[n]; n++)
+      same = machine_operation_known(warp, lane, &operations->all[tile->writer[n]]);
+   return same;
+}
+
+/* False: it has too many writers to be kept. */
+static bool note_writer(read_tile_t *tile, uint32_t writer) {
+   for (uint32_t n = 0; writer && n < TILE_WRITERS; n++) {
+      if (tile->writer[n] && tile->writer[n] != writer)
+         continue;
+      tile->writer[n] = writer;
+      return true;
+   }
+   return !writer;
+}
+
+static void note_pages(read_tile_t *tile, const uint32_t *offsets, uint32_t count) {
+   tile->first = UINT32_MAX;
+   tile->last = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      const uint32_t page = offsets[n] >> PAGE_SHIFT;
+      tile->first = page < tile->first ? page : tile->first;
+      tile->last = page > tile->last ? page : tile->last;
+   }
+}
+
+/* Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the list.  tile gets
+ * what was met, without a name if that is not all. */
+static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, const uint32_t *offsets,
+                      uint32_t count, generic_knowledge_t generic, read_tile_t *tile) {
+   machine_operations_t *operations = warp->block->operations;
+   const machine_operation_t *all = operations->all;
+   const uint32_t actor = all[number].actor, shift = operations->unit_shift;
+   uint32_t writer = 0, reader = UINT32_MAX, slot = 0;
+   for (uint32_t n = 0; n < count; n++)
+      for (uint32_t u = offsets[n] >> shift; u <= (offsets[n] + 15) >> shift; u++) {
+         async_unit_t *unit = &operations->units[u];
+         if (unit->writer != writer ||
+             (unit->generic && !writes_known(operations, u, &generic, &tile->generic))) {
+            if (!machine_operation_check(warp, lane, number, u, false))
+               return false;
+            writer = unit->writer;
+            if (!note_writer(tile, writer) ||
+                (unit->generic && !writes_known(operations, u, &generic, &tile->generic)))
+               tile->name = 0;
+            if (unit->generic && operations->shift >= 2 && !unit->atomic) {
+               const generic_write_t *write = &operations->written[u << (shift - operations->shift)];
+               generic.thread = write->thread;
+               generic.clock = write->clock;
+            }
+         }
+         if (unit->reader[slot] != reader) {
+            for (slot = 0;
+                 slot + 1 < MOST_READERS && unit->reader[slot] && all[unit->reader[slot]].actor != actor;
+                 slot++)
+               ;
+            reader = unit->reader[slot];
+            if (!reader || all[reader].actor != actor) {
+               reader = UINT32_MAX;
+               slot = 0;
+               if (!machine_operation_add_reader(warp, lane, unit, number))
+                  return false;
+               continue;
+            }
+         }
+         unit->reader[slot] = number;
+      }
+   return true;
+}
+
+bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t number, uint64_t name,
+                                    const uint32_t *offsets, uint32_t count) {
+   machine_operations_t *operations = warp->block->operations;
+   if (!number || !operations)
+      return true;
+   const machine_operation_t *operation = &operations->all[number];
+   read_tile_t *tile = tile_at(operations, name, operation->actor, operation->pc),
+               met = {
+                  .name = name, .actor = operation->actor, .group = operation->count, .pc = operation->pc};
+   const generic_knowledge_t generic = {.all = fenced_by_all(warp, lane)};
+   if (name && read_before(warp, lane, number, tile, name, &generic))
+      return true;
+   met.stamp = operations->stamp;
+   if (!read_each(warp, lane, number, offsets, count, generic, &met))
+      return false;
+   if (met.name && met.generic != UINT32_MAX) {
+      note_pages(&met, offsets, count);
+      *tile = met;
+   }
+   return true;
+}

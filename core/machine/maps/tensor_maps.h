@@ -1,0 +1,69 @@
+/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).  A kernel
+ * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes an image of its own there, which the kernel
+ * may copy to global memory and change (map_images.h).
+ *
+ * Of an interleaved layout an element of the first dimension is a slice of 16 or 32 bytes of channels (NC/8HWC8: width, height, slice of channels,
+ * image).  A copy takes one slice, the one at the last coordinate but one, whatever the box says there; measured on an H200
+ * (tests/conformance/interleaved_forms.txt).
+ * On the machine's thread. */
+#ifndef RKB_MACHINE_MAPS_TENSOR_MAPS_H
+#define RKB_MACHINE_MAPS_TENSOR_MAPS_H
+
+#include "machine/state/execution.h"
+
+/* A row of bytes that are consecutive in both memories. */
+typedef struct machine_row {
+   machine_region_t *region;
+   uint64_t offset; /* offset in the region */
+   uint32_t shared; /* offset in shared memory */
+   uint32_t bytes;
+} machine_row_t;
+
+/* A box of a map at some coordinates, in shared memory from an offset on; or, of a map of pixels (im2col), so many channels of so many pixels,
+ * each a row: from the pixel at the coordinates on through the box of pixels of each image, and of the next images. */
+typedef struct machine_tile {
+   const rkb_plan_map_t *map;
+   machine_region_t *region;
+   int32_t at[RKB_MAP_MOST_RANK];
+   int32_t
+      offsets[RKB_MAP_MOST_RANK];     /* of pixels: what is added to each pixel's coordinates, by dimension */
+   uint32_t count[RKB_MAP_MOST_RANK]; /* elements of the box that are moved, by dimension */
+   uint32_t element;                  /* bytes */
+   uint32_t slice;                    /* bytes of one of an interleaved layout; 0: it is not interleaved */
+   uint32_t shared, bytes;            /* where it lies, and how many bytes a copy moves */
+   uint32_t row, pitch,
+      span; /* bytes of a row, from row to row, of all: where a row is narrower than its swizzle, gaps lie between */
+   bool stored; /* to the tensor: 16 bytes that begin in a row are stored whole */
+} machine_tile_t;
+
+/* A piece of a tile: a part of a row; row.region NULL: outside of the tensor. */
+typedef void machine_tile_visit_t(void *argument, const machine_row_t *row);
+
+/* Writes a map into a launch's parameters; false after a finding. */
+bool machine_pass_tensor_map(machine_launch_t *launch, const rkb_plan_argument_t *argument);
+/* The map whose bytes lie at an address; room is filled where the kernel changed it.  NULL after a finding. */
+const rkb_plan_map_t *machine_tensor_map_at(machine_warp_t *warp, uint32_t lane, uint64_t address,
+                                            rkb_plan_map_t *room);
+/* The dimensions of pixels (im2col) follow each other from this one on. */
+static inline uint32_t machine_map_first_of_pixels(const rkb_plan_map_t *map) {
+   return map->interleave ? 0 : 1;
+}
+/* Fills in the rest of a tile of which map, at and shared are known. */
+void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
+/* Whole rows as they lie in the tensor, those in it alone. */
+void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
+/* Pieces as they lie in shared memory: swizzled, at most 16 bytes each where they are. */
+void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
+/* Whether no element is outside of the tensor, and no byte of the span between rows. */
+bool machine_tile_is_whole(const machine_tile_t *tile);
+/* Reads such a tile's bytes from its region to where they lie in a block's shared memory. */
+void machine_tile_read(const machine_tile_t *tile, uint8_t *shared);
+/* What an element outside of the tensor is read as, repeated to four bytes. */
+uint32_t machine_tile_fill(const machine_tile_t *tile);
+/* A tile that is stored: the bytes of its last row that lie past the buffer. */
+uint32_t machine_tile_overrun(const machine_tile_t *tile);
+/* Whether the elements of the tensor's type change when they are loaded, and how: TF32 has fewer bits than the word it lies in. */
+bool machine_tile_converts(const machine_tile_t *tile);
+uint32_t machine_tile_convert(uint32_t word);
+
+#endif

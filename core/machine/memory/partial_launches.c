@@ -1,0 +1,439 @@
+/* What a launch leaves behind when some of its blocks are not executed: which words are as all blocks would
+ * leave them, which block wrote what, and what a block read that was not final.  Only in machines that fetch
+ * their inputs and keep definedness.
+ *
+ * On a device, blocks run in any order.  So what the executed blocks do first, one after the other, is
+ * something that they may do.  A word that one of them stored is final: no other block of the launch may
+ * store it without a race.  A word that an atomic operation changed is not final until all blocks that change
+ * it have done so; until the launch ends, it has a value that a block may see.  Other blocks may have written
+ * the rest of what the launch writes, so after the launch only what the executed blocks wrote is known of
+ * such a buffer.  On the machine's thread. */
+#include "machine/state/block_paths.h"
+#include "machine/state/execution.h"
+#include "machine/memory/stored_bytes.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+typedef struct machine_pattern {
+   struct machine_stored_bytes *stores;
+   uint32_t count, room, place;
+   uint64_t bytes;
+} machine_pattern_t;
+
+static uint64_t words_of(const machine_region_t *region) {
+   return region->bytes / 4 + 1;
+}
+
+static uint64_t bitmap_bytes(const machine_region_t *region) {
+   return (words_of(region) / 64 + 1) * sizeof(uint64_t);
+}
+
+#define PIECE_WORDS (UINT64_C(1) << PIECE_SHIFT >> 2)
+
+static uint64_t pieces_bytes(const machine_region_t *region) {
+   return (words_of(region) / PIECE_WORDS / 64 + 1) * sizeof(uint64_t);
+}
+
+bool machine_partial_lay_out(machine_run_t *run) {
+   const uint32_t count = run->plan->launch_count;
+   if (!run->options.fetch || run->options.counts_only)
+      return true;
+   run->extents = calloc(count + 1, sizeof *run->extents);
+   run->extent_places = calloc(count + 1, sizeof *run->extent_places);
+   run->patterns = calloc(count + 1, sizeof *run->patterns);
+   if (!run->extents || !run->extent_places || !run->patterns)
+      return false;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (region->read_only)
+         continue;
+      region->stored = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      region->added = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      region->wanted = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      region->wanted_pieces = (uint64_t *)(void *)machine_sparse(pieces_bytes(region));
+      if (!region->stored || !region->added || !region->wanted || !region->wanted_pieces)
+         return false;
+   }
+   return true;
+}
+
+void machine_partial_free(machine_run_t *run) {
+   for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
+      const machine_region_t *region = &run->regions[n];
+      if (region->stored)
+         munmap(region->stored, bitmap_bytes(region));
+      if (region->added)
+         munmap(region->added, bitmap_bytes(region));
+      if (region->wanted)
+         munmap(region->wanted, bitmap_bytes(region));
+      if (region->wanted_pieces)
+         munmap(region->wanted_pieces, pieces_bytes(region));
+   }
+   for (uint32_t n = 0; run->extents && n < run->plan->launch_count; n++)
+      free(run->extents[n]);
+   for (uint32_t n = 0; run->patterns && n < run->plan->launch_count; n++)
+      free(run->patterns[n].stores);
+   free(run->patterns);
+   free(run->extents);
+   free(run->extent_places);
+   free(run->block_stores);
+}
+
+/* One block --------------------------------------------------------------------------------------------------------- */
+
+static bool is_set(const uint64_t *bits, uint64_t n) {
+   return bits[n / 64] >> (n % 64) & 1;
+}
+
+static void set(uint64_t *bits, uint64_t n) {
+   bits[n / 64] |= UINT64_C(1) << (n % 64);
+}
+
+static void want(machine_region_t *region, uint64_t word) {
+   set(region->wanted, word);
+   set(region->wanted_pieces, word / PIECE_WORDS);
+}
+
+/* Remembers a store for machine_partial_block; without memory the run ends. */
+static void remember(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   struct machine_stored_bytes *last =
+      run->block_store_count ? &run->block_stores[run->block_store_count - 1] : NULL;
+   if (last && last->region == region && last->offset + last->bytes == offset) {
+      last->bytes += bytes;
+      return;
+   }
+   if (run->block_store_count == run->block_store_room) {
+      const uint32_t room = run->block_store_room ? 2 * run->block_store_room : 1024;
+      struct machine_stored_bytes *larger = realloc(run->block_stores, room * sizeof *larger);
+      if (!larger) {
+         run->out_of_memory = run->stop = true;
+         return;
+      }
+      run->block_stores = larger;
+      run->block_store_room = room;
+   }
+   run->block_stores[run->block_store_count++] = (struct machine_stored_bytes){region, offset, bytes};
+}
+
+void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
+   remember(run, region, offset, bytes);
+   if (!run->extents[launch] || place >= run->extent_places[launch])
+      return;
+   rkb_machine_extent_t *extent =
+      &run->extents[launch][(uint64_t)place * run->plan->buffer_count + region->buffer];
+   if (!extent->words || offset < extent->low)
+      extent->low = offset;
+   if (offset + bytes > extent->high)
+      extent->high = offset + bytes;
+   extent->words += (bytes + 3) / 4;
+   extent->bytes += bytes;
+}
+
+void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   for (uint64_t n = offset; region->defined && n < offset + bytes; n++)
+      if (region->defined[n] != 1) {
+         want(region, n / 4);
+         n |= 3; /* skip the rest of its word */
+      }
+}
+
+static bool only_lacked_values(const machine_run_t *run) {
+   bool only = run->finding_count != 0;
+   for (uint32_t n = 0; n < run->finding_count; n++)
+      only &= strcmp(run->findings[n].reason, "memory.uninitialised") == 0;
+   return only;
+}
+
+static uint64_t bytes_in(const struct machine_stored_bytes *stores, uint32_t count) {
+   uint64_t bytes = 0;
+   for (uint32_t n = 0; n < count; n++)
+      bytes += stores[n].bytes;
+   return bytes;
+}
+
+/* Whether an atomic operation was the last to change the word. */
+static bool was_added(const machine_region_t *region, uint64_t word) {
+   return region->defined &&
+          (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
+}
+
+/* How many whole words of these bytes earlier blocks stored.  Words that atomic operations changed do not
+ * count, because many blocks may change them. */
+static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
+   const machine_region_t *region = bytes->region;
+   uint64_t count = 0;
+   for (uint64_t word = (bytes->offset + 3) / 4; word < (bytes->offset + bytes->bytes) / 4; word++)
+      count += is_set(region->stored, word) && !is_set(region->added, word) && !was_added(region, word);
+   return count;
+}
+
+static bool is_before(const struct machine_stored_bytes *x, const struct machine_stored_bytes *y) {
+   return x->region->buffer != y->region->buffer ? x->region->buffer < y->region->buffer
+                                                 : x->offset < y->offset;
+}
+
+static bool in_order(const struct machine_stored_bytes *stores, uint32_t count) {
+   bool ordered = true;
+   for (uint32_t n = 1; n < count && ordered; n++)
+      ordered = is_before(&stores[n - 1], &stores[n]);
+   return ordered;
+}
+
+/* Counts each byte that the block stored once, however often the block stored it.  False without memory. */
+static bool count_once(const struct machine_stored_bytes *stores, uint32_t count,
+                       rkb_machine_extent_t *extents) {
+   struct machine_stored_bytes *sorted = NULL;
+   if (!in_order(stores, count)) {
+      sorted = malloc(2 * (size_t)count * sizeof *sorted);
+      if (!sorted)
+         return false;
+      stores =
+         machine_sort_stored(stores, count, (struct machine_stored_bytes *const[]){sorted, sorted + count});
+   }
+   uint64_t end = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      if (n == 0 || stores[n].region != stores[n - 1].region)
+         end = 0;
+      const uint64_t first = stores[n].offset > end ? stores[n].offset : end,
+                     behind = stores[n].offset + stores[n].bytes;
+      if (behind > first)
+         extents[stores[n].region->buffer].once += behind - first;
+      end = behind > end ? behind : end;
+   }
+   free(sorted);
+   return true;
+}
+
+/* Takes up all stores of the block when it has ended.  Only then can words that other blocks stored be told
+ * from words that this block stored twice. */
+static void take_stores(machine_run_t *run) {
+   const uint32_t launch = run->place >> PLACE_BITS, place = run->place & MOST_PLACES;
+   rkb_machine_extent_t *extents = run->extents[launch] && place < run->extent_places[launch]
+                                      ? &run->extents[launch][(uint64_t)place * run->plan->buffer_count]
+                                      : NULL;
+   for (uint32_t n = 0; n < run->block_store_count && extents; n++)
+      extents[run->block_stores[n].region->buffer].again += stored_before(&run->block_stores[n]);
+   if (extents && !count_once(run->block_stores, run->block_store_count, extents))
+      run->out_of_memory = run->stop = true;
+   for (uint32_t n = 0; n < run->block_store_count; n++) {
+      const struct machine_stored_bytes *stores = &run->block_stores[n];
+      for (uint64_t word = stores->offset / 4; word <= (stores->offset + stores->bytes - 1) / 4; word++)
+         set(stores->region->stored, word);
+      for (uint64_t word = (stores->offset + 3) / 4; word < (stores->offset + stores->bytes) / 4; word++)
+         if (was_added(stores->region, word))
+            set(stores->region->added, word);
+      stores->region->any_stored = true;
+   }
+}
+
+/* Keeps, for each launch, the stores of the block that wrote most.  Other blocks mostly write the same
+ * pattern elsewhere. */
+static void keep_pattern(machine_run_t *run) {
+   machine_pattern_t *pattern = &run->patterns[run->place >> PLACE_BITS];
+   const uint64_t bytes = bytes_in(run->block_stores, run->block_store_count);
+   if (bytes <= pattern->bytes)
+      return;
+   const machine_pattern_t before = *pattern;
+   *pattern = (machine_pattern_t){.stores = run->block_stores,
+                                  .count = run->block_store_count,
+                                  .room = run->block_store_room,
+                                  .place = run->place & MOST_PLACES,
+                                  .bytes = bytes};
+   run->block_stores = before.stores;
+   run->block_store_room = before.room;
+}
+
+void machine_partial_block(machine_run_t *run) {
+   take_stores(run);
+   if (run->stop && run->unfinished && !run->out_of_memory && only_lacked_values(run)) {
+      for (uint32_t n = 0; n < run->block_store_count; n++) {
+         const struct machine_stored_bytes *stored = &run->block_stores[n];
+         if (stored->region->defined)
+            memset(stored->region->defined + stored->offset, 0, stored->bytes);
+      }
+      run->stop = false;
+   }
+   keep_pattern(run);
+   run->block_store_count = 0;
+}
+
+/* A launch ------------------------------------------------------------------------------------------------------------ */
+
+static void forget_stored(machine_region_t *region) {
+   if (region->any_stored) /* a network has hundreds of buffers, and a launch writes few of them */
+      for (uint32_t n = 0; n < 2; n++)
+         madvise(n ? region->added : region->stored, bitmap_bytes(region), MADV_DONTNEED);
+   region->any_stored = false;
+}
+
+void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole) {
+   machine_run_t *run = launch->run;
+   const uint32_t number = launch->number;
+   if (!run->extents)
+      return;
+   run->unfinished = !whole;
+   run->block_store_count = 0; /* blocks that ran side by side may have left theirs */
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++)
+      if (run->regions[n].stored)
+         forget_stored(&run->regions[n]);
+   free(run->extents[number]);
+   run->extents[number] = NULL;
+   run->extent_places[number] = 0;
+   if (whole || count > MOST_PLACES)
+      return;
+   run->extents[number] = calloc(count * (run->plan->buffer_count + 1) + 1,
+                                 sizeof **run->extents); /* behind all extents: the path of each place */
+   run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
+}
+
+/* Where the path of a block is kept: in `words` of an extra extent, which belongs to no buffer. */
+static uint64_t *path_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
+   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
+      return NULL;
+   return &run->extents[launch][(uint64_t)run->extent_places[launch] * run->plan->buffer_count + place].words;
+}
+
+/* A block's path: FNV-1a over the numbers of the basic blocks that any of its warps came to, however
+ * often. */
+void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
+   uint64_t hash = 0xcbf29ce484222325;
+   for (uint32_t n = 0; n < basic_blocks; n++) {
+      if (run->counts.block_warps[n] != passed[n])
+         hash = (hash ^ (n + 1)) * 0x100000001b3;
+      passed[n] = run->counts.block_warps[n];
+   }
+   uint64_t *path = path_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
+   if (path)
+      *path = hash;
+}
+
+static bool is_output(const machine_run_t *run, const machine_region_t *region) {
+   const uint32_t role = run->plan->buffers[region->buffer].role;
+   return role == RKB_OUT || role == RKB_INOUT;
+}
+
+static void settle_piece(const machine_run_t *run, machine_region_t *region, uint64_t first, uint64_t end,
+                         bool whole) {
+   const uint64_t *settled = run->options.settled ? run->options.settled[region->buffer] : NULL;
+   for (uint64_t at = first; at < end; at += 4) {
+      const uint64_t bytes = end - at < 4 ? end - at : 4, word = at / 4;
+      if (!is_set(region->stored, word)) {
+         if (!whole)
+            memset(region->defined + at, 0, bytes);
+         continue;
+      }
+      const bool final = whole || (settled && is_set(settled, word));
+      for (uint64_t n = at; n < at + bytes; n++) {
+         if (region->defined[n] != ATOMIC_UNFINISHED)
+            continue;
+         region->defined[n] = final;
+         if (!final && is_output(run, region)) /* in other buffers, words are wanted when they are read */
+            want(region, word);
+      }
+   }
+}
+
+/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share one bit.  Where
+ * that bit is set, the answer is true for those of them that the launch takes, or for all of them where it
+ * takes none and has its pointers from elsewhere. */
+static bool known_to_store(const rkb_plan_launch_t *launch, uint64_t known, uint32_t buffer) {
+   bool others = false;
+   if (buffer < 63 || !(known >> 63))
+      return known >> (buffer < 63 ? buffer : 63) & 1;
+   for (uint32_t n = 0; n < launch->argument_count; n++) {
+      if (launch->arguments[n].buffer == buffer)
+         return true;
+      others |= launch->arguments[n].buffer >= 63 && launch->arguments[n].buffer != UINT32_MAX;
+   }
+   return !others;
+}
+
+void machine_partial_end(machine_launch_t *launch, bool whole) {
+   machine_run_t *run = launch->run;
+   const uint64_t known = run->options.stores ? run->options.stores[launch->number] : 0;
+   if (!run->extents)
+      return;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (!region->stored || !region->defined ||
+          !(region->written || known_to_store(&run->plan->launches[launch->number], known, n)))
+         continue;
+      for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes;
+           piece++) {
+         const uint64_t first = piece << PIECE_SHIFT, end = first + (1u << PIECE_SHIFT);
+         settle_piece(run, region, first, end < region->bytes ? end : region->bytes, whole);
+      }
+      region->stale |= !whole;
+   }
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      run->report.variables_unfinished |=
+         !whole && run->regions[n].written && launch->number + 1 < run->plan->launch_count;
+   run->unfinished = false;
+}
+
+/* Afterwards ------------------------------------------------------------------------------------------------------------ */
+
+bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
+                        rkb_machine_extent_t *extent) {
+   const machine_run_t *run = &machine->run;
+   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
+      return false;
+   *extent = run->extents[launch][(uint64_t)place * run->plan->buffer_count + buffer];
+   return extent->words != 0;
+}
+
+uint64_t rkb_machine_path(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
+   const uint64_t *path = path_of(&machine->run, launch, place);
+   return path ? *path : 0;
+}
+
+bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
+                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   const machine_run_t *run = &machine->run;
+   const machine_pattern_t *pattern = run->patterns ? &run->patterns[launch] : NULL;
+   bool any = false;
+   for (uint32_t n = 0; pattern && n < pattern->count; n++)
+      if (pattern->stores[n].region->buffer == buffer) {
+         visit(argument, pattern->stores[n].offset, pattern->stores[n].bytes);
+         any = true;
+      }
+   *place = any ? pattern->place : 0;
+   return any;
+}
+
+/* How many words, from this one on, are sure not to be wanted.  Looks at pieces first, because a region of
+ * gigabytes has many words. */
+static uint64_t skipped_words(const machine_region_t *region, uint64_t word) {
+   const uint64_t piece = word / PIECE_WORDS;
+   if (word % (64 * PIECE_WORDS) == 0 && !region->wanted_pieces[piece / 64])
+      return 64 * PIECE_WORDS;
+   if (word % PIECE_WORDS == 0 && !is_set(region->wanted_pieces, piece))
+      return PIECE_WORDS;
+   return word % 64 == 0 && !region->wanted[word / 64] ? 64 : 0;
+}
+
+void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
+                        void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   const uint64_t words = words_of(region);
+   for (uint64_t word = 0; region->wanted && word < words;) {
+      const uint64_t skipped = skipped_words(region, word);
+      if (skipped) {
+         word += skipped;
+         continue;
+      }
+      const uint64_t first = word;
+      while (word < words && is_set(region->wanted, word))
+         word++;
+      if (word > first)
+         visit(argument, first * 4, (word - first) * 4);
+      else
+         word++;
+   }
+}
+
+uint64_t rkb_machine_stored(const rkb_machine_t *machine, uint32_t launch) {
+   return machine->run.stored[launch];
+}

@@ -1,0 +1,51 @@
+/* Fragments: lanes of a warp that are at the same instruction.  Decides which fragments join and which one
+ * runs next.  On the machine's thread. */
+#include "machine/state/execution.h"
+
+static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b) {
+   return a->pc == b->pc && a->depth == b->depth && a->waiting == b->waiting &&
+          memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
+}
+
+static uint32_t later_block(const machine_warp_t *warp, uint32_t a, uint32_t b) {
+   return warp->program->blocks[a].rank > warp->program->blocks[b].rank ? a : b;
+}
+
+void machine_fragments_merge(machine_warp_t *warp) {
+   for (uint32_t a = 0; a < warp->fragment_count; a++)
+      for (uint32_t b = a + 1; b < warp->fragment_count;) {
+         if (same_place(&warp->fragments[a], &warp->fragments[b])) {
+            warp->fragments[a].mask |= warp->fragments[b].mask;
+            warp->fragments[a].stalled &= warp->fragments[b].stalled;
+            warp->fragments[a].last = later_block(warp, warp->fragments[a].last, warp->fragments[b].last);
+            warp->fragments[b] = warp->fragments[--warp->fragment_count];
+         } else {
+            b++;
+         }
+      }
+}
+
+/* Lanes of a warp join again after a branch.  So a stalled fragment holds back the fragments past it as long
+ * as other warps can run (block->overtakes).
+ * The next fragment to run: the deepest call first, then the lowest rank.  PTX_NONE when all wait. */
+uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) {
+   uint32_t best = PTX_NONE;
+   const machine_instruction_t *code = warp->program->code;
+   for (uint32_t n = 0; n < warp->fragment_count; n++) {
+      const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
+      if (f->waiting || n == other_than || (f->stalled && warp->block->overtakes))
+         continue;
+      if (best == PTX_NONE || f->depth > b->depth ||
+          (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
+         best = n;
+   }
+   return best != PTX_NONE && warp->fragments[best].stalled ? PTX_NONE : best;
+}
+
+bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const char *what) {
+   if (!undefined)
+      return false;
+   machine_find(warp, RKB_MACHINE_REJECT, "memory.uninitialised", (uint32_t)__builtin_ctz(undefined),
+                "%s depends on a value that was never written", what);
+   return true;
+}
