@@ -41,7 +41,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 # Areas of tests/ that run again under the sanitizers.
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # What is left out of them: tests of many whole runs, whose code other tests execute under the sanitizers.
-sanitized_without='^(machine_budgets|cli_(rows-unfilled|best|check|expected|judge|precision.*|secret|tune)|llm_pipeline|reference_(bounds_functions|functions_made)|conformance_tiles)$'
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|expected|judge|precision.*|secret|tune)|llm_pipeline|reference_(bounds_functions|functions_made)|conformance_tiles)$'
 # Areas with fuzz targets, and how long each target runs.  Without the optimiser the targets are built in a third of the time and run three
 # quarters as fast, so 4 s see as many inputs as 3 s would with it.  Who fuzzes for hours builds with the preset as it is.
 fuzzed_areas='base;library;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'

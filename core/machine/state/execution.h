@@ -1,4 +1,4 @@
-/* The state of a run.  regions.h has its memory, block_state.h its launches, blocks and warps, run_counts.h what is counted.  One thread;
+/* The state of a run.  memory_regions.h has its memory, block_state.h its launches, blocks and warps, run_counts.h what is counted.  One thread;
  * struct rkb_machine owns all of it. */
 #ifndef RKB_MACHINE_STATE_EXECUTION_H
 #define RKB_MACHINE_STATE_EXECUTION_H
@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "machine/state/run_counts.h"
 #include "machine/state/block_state.h"
-#include "machine/state/memory_regions.h"
+#include "machine/state/memory_memory_regions.h"
 
 #include <string.h>
 

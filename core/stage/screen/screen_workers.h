@@ -42,7 +42,7 @@ rkb_peer_t *rkb_screen_peer(rkb_screen_slot_t *slot);
  * (rkb_screen_lost). */
 rkb_compilers_t *rkb_screen_compilers(rkb_screen_slot_t *slot);
 bool rkb_screen_lost(const rkb_screen_slot_t *slot);
-/* Begins a job of an entry.  The job's own frames follow (confined/confined_call.c). */
+/* Begins a job of an entry.  The job's own frames follow (confined_call.c). */
 int rkb_screen_begin_job(rkb_screen_slot_t *slot, uint32_t entry, bool (*cancelled)(void *), void *argument,
                          rkb_error_t *err);
 /* Ends the worker's process.  It is started again: at once when why is NULL, otherwise after SCREEN_LOST_NS and with a note. */
