@@ -128,9 +128,11 @@ static const char *const softmaxes[] = {"softmax", "log_softmax", "log_sum_exp",
 
 #define LARGE_HALF 0x1p15
 
-/* The operand among whose elements a node chooses: the gradient of a pool has it behind the gradient that it hands back. */
+/* The operand among whose elements a node chooses: the gradient of a pool has it behind the gradient that it hands back.  Of a search it is what is
+ * searched for, because rows with NaN are not sorted. */
 static uint32_t chosen_from(const rkb_program_node_t *node) {
-   return node->inputs[strcmp(node->operation->name, "max_pool_gradient") == 0 ? 1 : 0];
+   static const char *const second[] = {"max_pool_gradient", "search_sorted", NULL};
+   return node->inputs[is_one_of(node->operation->name, second) ? 1 : 0];
 }
 
 /* Draws each tensor that a node of these names chooses from, seen through operations that only move elements, in one way. */
@@ -262,8 +264,10 @@ bool rkb_families_build(rkb_bound_t *bound) {
    if (!rkb_family_add(bound, "normal", !rkb_product_roundings_agree(bound), false, true))
       return false;
    /* these bounds hold only on random data */
-   if (bound->precision.passes > 0 || rkb_program_needs_random_data(bound->program))
+   if (bound->precision.passes > 0)
       return true;
+   if (rkb_program_needs_random_data(bound->program))
+      return add_not_a_number(bound);
    if (!rkb_probe_families_add(bound))
       return false;
    if (!add_plain(bound, "shifted", false, RKB_DRAW_SHIFTED, 8, false) || !add_guarded(bound) ||

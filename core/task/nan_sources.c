@@ -7,9 +7,13 @@
 
 const char *const rkb_nan_choosing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "relu", "clamp", "maximum", "minimum",
                                          "where", "softmax", "log_softmax", "log_sum_exp", "greater_scalar", "greater_equal_scalar", "less_scalar",
-                                         "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", "ranked", "ranked_places", NULL};
+                                         "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", "ranked", "ranked_places", "argmax", "argmin", "search_sorted", NULL};
 /* The operations among them that look at several elements of one operand. */
-static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", "ranked", "ranked_places", NULL};
+static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", "ranked", "ranked_places", "argmax", "argmin", NULL};
+/* Operations that carry NaN on from place to place, and functions that kernels clamp: one element of what they read is NaN, so that places before
+ * and behind it tell. */
+#define OF_LAYER "recurrent_layer"
+static const char *const carrying[] = {"cumulative_sum", "cumulative_product", "cumulative_product_gradient", "recurrence", OF_LAYER, "sigmoid", "tanh", NULL};
 /* Gradients of convolutions: NaN among their factors reaches what reads it, whether something is chosen or not. */
 #define OF_INPUT "convolution_input"
 static const char *const gradients[] = {OF_INPUT, "convolution_weight", NULL};
@@ -26,7 +30,8 @@ static const char *const keeping[] = {
    "sum",     "mean",        "variance",   "softmax",    "log_softmax", "log_sum_exp", "log2_sum_exp2", "where", "step", "share", "inside",
    "sign",    "greater",     "greater_equal", "less",    "less_equal",  "equal",       "greater_scalar", "greater_equal_scalar", "less_scalar",
    "less_equal_scalar", "equal_scalar", "log", "arange", "rsqrt_slope", "sqrt_slope", "reciprocal_slope", "minus_sin", "erf_slope", "tanh_slope",
-   "sigmoid_slope", "silu_slope", "gelu_slope", "gelu_tanh_slope", "ranked", "ranked_places", NULL};
+   "sigmoid_slope", "silu_slope", "gelu_slope", "gelu_tanh_slope", "ranked", "ranked_places", "argmax", "argmin", "search_sorted",
+   "cumulative_sum", "cumulative_product", "cumulative_product_gradient", "recurrence", OF_LAYER, "gather", "scatter", "overwrite", NULL};
 
 static bool is_one_of(const rkb_program_node_t *node, const char *const *names) {
    while (*names && strcmp(*names, node->operation->name) != 0)
@@ -92,6 +97,17 @@ static void mark_factors(walk_t *walk, const rkb_program_node_t *node) {
       mark_from(walk, node->inputs[i], 0);
 }
 
+/* What is carried on has NaN from what it reads: of a product from the left factor, and of a recurrent layer from its inputs, since NaN in a weight
+ * or a first state would leave no number. */
+static void mark_carried(walk_t *walk, const rkb_program_node_t *node) {
+   const uint32_t operands = strcmp(node->operation->name, OF_LAYER) == 0 ? 1 : node->input_count;
+   walk->any = false;
+   walk->factors = true;
+   memset(walk->seen, 0, walk->bound->program->value_count * sizeof *walk->seen);
+   for (uint32_t i = 0; i < operands; i++)
+      mark_from(walk, node->inputs[i], 0);
+}
+
 bool rkb_nan_sources(const rkb_bound_t *bound, bool (*may_change)(const rkb_bound_t *bound, uint32_t tensor),
                      bool *marked) {
    const rkb_program_t *program = bound->program;
@@ -106,6 +122,9 @@ bool rkb_nan_sources(const rkb_bound_t *bound, bool (*may_change)(const rkb_boun
          any |= walk.any;
       } else if (is_one_of(&program->nodes[i], gradients)) {
          mark_factors(&walk, &program->nodes[i]);
+         any |= walk.any;
+      } else if (is_one_of(&program->nodes[i], carrying)) {
+         mark_carried(&walk, &program->nodes[i]);
          any |= walk.any;
       }
    return any;

@@ -127,6 +127,12 @@ def subject_of(kernel):
     return task.group(1), direction.group(1) if direction else "forward"
 
 
+def task_folder(source, task):
+    """A shipped task, or one that is there for tests of single operations."""
+    shipped = source / "tasks" / task
+    return shipped if shipped.exists() else source / "tests/generator/tasks" / task
+
+
 def groups_of(entries):
     """Runs to make: (task, direction, settings, number of the secret) -> [(entry, file name)]."""
     groups = {}
@@ -160,7 +166,7 @@ def run_group(arguments, key, members, work):
     task, direction, settings, secret = key
     paths = [str(entry.kernel(which)) for entry, which in members]
     command = [str(arguments.binary / "bin/rkb-run"), str(arguments.source / "tests/adversary/pipeline.yaml"), "--quiet",
-               "--task", str(arguments.source / "tasks" / task), "--direction", direction, "--out", str(work)]
+               "--task", str(task_folder(arguments.source, task)), "--direction", direction, "--out", str(work)]
     command += ["--set", "propose.seed.with.files=[" + ", ".join(paths) + "]"]
     for setting in settings:
         command += ["--set", setting]

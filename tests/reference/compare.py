@@ -230,7 +230,8 @@ def ratios(points, name, torch_value, single):
     """(largest share of hard, of stat, how many elements count)."""
     want, hard, stat, flags = points.value, points.hard, points.stat, points.flags
     whole = torch_value.detach().double().cpu().numpy()
-    rows = numpy.broadcast_to(numpy.abs(whole).max(axis=-1, keepdims=True), whole.shape) if whole.ndim else numpy.abs(whole)
+    sizes = numpy.where(numpy.isnan(whole), 0, numpy.abs(whole))
+    rows = numpy.broadcast_to(sizes.max(axis=-1, keepdims=True), whole.shape) if whole.ndim else sizes
     got, rows = whole.reshape(-1), rows.reshape(-1) if points.elements is None else rows
     if points.elements is not None:
         got, rows = got[points.elements], rows[numpy.unravel_index(points.elements, whole.shape)]
@@ -294,14 +295,17 @@ def dumps_of(options, task, direction):
         yield runs
 
 
-def held(dump, task, direction, seeds, function):
-    """(largest share of hard, where) of a task's check cases on normal data, against function(tensors, settings)."""
+def held(dump, task, direction, seeds, function, family="normal"):
+    """(largest share of hard, where) of a task's check cases on data of a family, against function(tensors, settings); None where the task has no
+    such family."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([dump, task, direction, folder, "1-%d" % seeds, "check", "normal"], check=True)
+        subprocess.run([dump, task, direction, folder, "1-%d" % seeds, "check", family], check=True)
         comparison = Comparison()
         comparison.add(runs_of([folder], direction), function, False)
     runs, hard, _, where = comparison.result()
-    return (hard if runs else float("nan")), where
+    if family == "normal":
+        return (hard if runs else float("nan")), where
+    return comparison.hard if runs else None, comparison.where  # where NaN goes is what is wanted, and many elements may be don't-care
 
 
 def runs_of(folders, direction):

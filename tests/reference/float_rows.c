@@ -113,7 +113,7 @@ void float_recurrence_rows(float_run_t *run, const rkb_program_node_t *node, dou
    free(index);
 }
 
-/* The places of numbers in sorted rows: the first element that is greater. */
+/* The places of numbers in sorted rows: the first element that is greater; NaN is greater than all. */
 void float_search_rows(float_run_t *run, const rkb_program_node_t *node, double *out) {
    const rkb_shape_t *sorted = rkb_program_shape(run->program, node->inputs[0]),
                      *values = rkb_program_shape(run->program, node->inputs[1]);
@@ -121,7 +121,8 @@ void float_search_rows(float_run_t *run, const rkb_program_node_t *node, double 
    for (uint64_t i = 0; i < run->program->values[node->output].elements; i++) {
       const double *row = float_operand(run, node, 0) + i / each * length, wanted = float_operand(run, node, 1)[i];
       uint64_t place = 0;
-      while (place < length && (node->integers[0] ? row[place] <= wanted : row[place] < wanted))
+      while (place < length &&
+             (isnan(wanted) || (node->integers[0] ? row[place] <= wanted : row[place] < wanted)))
          place++;
       out[i] = (double)place;
    }

@@ -50,7 +50,9 @@ static rkb_term_t write_reduce(rkb_writer_t *writer, const rkb_node_t *node, con
    const rkb_term_t term = rkb_write_float(writer, node->inputs[0], inner);
    if (places) {
       const char *where = rkb_writer_index(writer, place);
-      rkb_write_open(writer, true, "if (%s %c %s)", term.text, largest ? '>' : '<', best);
+      /* the first NaN is taken, and nothing after it */
+      rkb_write_open(writer, true, "if (%s == %s && !(%s %s %s))", best, best, term.text,
+                     largest ? "<=" : ">=", best);
       rkb_write(writer, "%s = %s;", best, term.text);
       rkb_write(writer, "%s = %s;", name, where);
       rkb_write_close(writer);
@@ -283,7 +285,9 @@ static rkb_term_t write_search(rkb_writer_t *writer, const rkb_node_t *node, con
    rkb_write(writer, "const index %s = (index)((%s + %s) / 2);", middle, name, end);
    memcpy(inner, at, sizeof inner);
    inner[last] = rkb_writer_variable(writer, middle, length);
-   rkb_write(writer, "if (%s %s %s)", rkb_write_float(writer, node->inputs[0], inner).text, constant_of(writer, node, 0) ? "<=" : "<", wanted);
+   /* NaN is greater than all */
+   rkb_write(writer, "if (!(%s %s %s))", rkb_write_float(writer, node->inputs[0], inner).text,
+             constant_of(writer, node, 0) ? ">" : ">=", wanted);
    rkb_write(writer, "   %s = %s + 1;", name, middle);
    rkb_write(writer, "else");
    rkb_write(writer, "   %s = %s;", end, middle);

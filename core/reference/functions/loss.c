@@ -116,13 +116,17 @@ static void build_binary_cross_entropy(const rkb_call_t *call, uint32_t *outputs
    outputs[0] = reduced(call, rkb_make_binary(program, "sub", soft, product));
 }
 
+/* What PyTorch's losses do with a margin: a clamp, whose slope is 1 at 0 and 0 at NaN, and no relu. */
+static uint32_t above_zero(rkb_program_t *program, uint32_t x) {
+   return rkb_make_unary_with(program, "clamp", x, 0, INFINITY);
+}
+
 /* x where the target is 1, max(0, margin - x) where it is -1. */
 static void build_hinge(const rkb_call_t *call, uint32_t *outputs) {
    rkb_program_t *program = call->program;
    uint32_t rest = rkb_make_scalar(program, "reverse_sub", call->inputs[0], rkb_call_real(call, "margin"));
    uint32_t positive = rkb_make_scalar(program, "greater_scalar", call->inputs[1], 0);
-   outputs[0] = reduced(
-      call, rkb_make_where(program, positive, call->inputs[0], rkb_make_unary(program, "relu", rest)));
+   outputs[0] = reduced(call, rkb_make_where(program, positive, call->inputs[0], above_zero(program, rest)));
 }
 
 /* |a - b + eps| over the last dim */
@@ -144,7 +148,7 @@ static void build_triplet(const rkb_call_t *call, uint32_t *outputs) {
             far = distance(program, call->inputs[0], call->inputs[2], eps);
    uint32_t gap = rkb_make_scalar(program, "add_scalar", rkb_make_binary(program, "sub", near, far),
                                   rkb_call_real(call, "margin"));
-   outputs[0] = reduced(call, rkb_make_unary(program, "relu", gap));
+   outputs[0] = reduced(call, above_zero(program, gap));
 }
 
 /* a b / max(|a| |b|, eps), over one dim */

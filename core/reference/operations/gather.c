@@ -45,12 +45,14 @@ static int compute_gather(rkb_reader_t *reader, const rkb_program_node_t *node, 
 typedef struct arrivals {
    rkb_point_t point;
    double absolute, squares, terms, low, high;
+   bool not_a_number;
 } arrivals_t;
 
 static void arrive(arrivals_t *all, rkb_point_t term, bool add) {
    all->low = fmin(all->terms > 0 ? all->low : INFINITY, term.value - term.hard);
    all->high = fmax(all->terms > 0 ? all->high : -INFINITY, term.value + term.hard);
    all->terms++;
+   all->not_a_number |= rkb_point_is_nan(term);
    if (!add) {
       all->point = term;
       return;
@@ -65,6 +67,8 @@ static void arrive(arrivals_t *all, rkb_point_t term, bool add) {
 
 static rkb_point_t arrived(const rkb_precision_t *precision, const arrivals_t *all, bool add) {
    rkb_point_t point = all->point;
+   if (all->not_a_number) /* put beside others, it may be the last or not */
+      return add || all->terms < 2 ? rkb_point_nan() : outside;
    if (add && all->terms > 1)
       rkb_sum_rounding(precision, point.value, all->absolute, all->squares, all->terms, all->terms, &point);
    double apart = add || all->terms < 2 ? 0 : fmax(all->high - point.value, point.value - all->low);

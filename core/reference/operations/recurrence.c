@@ -10,7 +10,10 @@
  * stat: each rounding is independent and of the size of the state or, where terms cancel, of the root of their squares.  a[i] and b[i] may
  * carry the same error, so their standard deviations add up; errors of different steps are independent.
  *
- * A product of factors may be flushed to zero, or overflow, before it meets its term. */
+ * A product of factors may be flushed to zero, or overflow, before it meets its term.
+ *
+ * NaN stays in the state.  What NaN times an exact zero gives is open: a kernel may begin with the first term, or multiply the state 0 by
+ * the first factor. */
 #include "reference/operations/recurrence.h"
 
 #include <math.h>
@@ -29,9 +32,19 @@ typedef struct state {
    double product, largest_term; /* the largest product of neighbouring factors that ends here, the largest |b| so far */
 } state_t;
 
+/* The state after a step with NaN among its operands: an addend that is NaN, or a factor, or the state before. */
+static rkb_point_t spoilt(rkb_point_t a, rkb_point_t b, rkb_point_t before) {
+   const rkb_point_t factors[] = {a, before};
+   return rkb_point_is_nan(b) ? rkb_point_nan() : rkb_elementwise_find("mul")->point(NULL, NULL, factors);
+}
+
 static void step(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b, state_t *state) {
    const double u = precision->unit, size = fabs(a.value) + a.hard;
    const rkb_point_t before = state->point;
+   if (rkb_point_is_nan(a) || rkb_point_is_nan(b) || rkb_point_is_nan(before)) {
+      state->point = spoilt(a, b, before);
+      return;
+   }
    state->point.value = a.value * before.value + b.value;
    state->point.flags |= (a.flags | b.flags) & RKB_POINT_DONT_CARE;
    state->absolute = size * state->absolute + fabs(b.value) + b.hard;
@@ -50,6 +63,8 @@ static void step(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b,
 /* The point of a state: its value and the bounds for a kernel's value. */
 static rkb_point_t conclude(const rkb_precision_t *precision, const state_t *state) {
    rkb_point_t point = state->point;
+   if (rkb_point_is_nan(point))
+      return point;
    point.hard += RKB_SUM_SPARE * precision->unit * state->absolute;
    point.variance += RKB_SUM_SPARE * precision->unit * precision->unit / 3 * state->squares;
    if (!(fmax(state->absolute + point.hard, state->product) < precision->largest))
@@ -90,7 +105,8 @@ static int row_compute(rkb_reader_t *reader, const rkb_program_node_t *node, con
    state_t state = {.point = {0}};
    for (uint64_t i = 0; status == RKB_OK && i < rows->length; i++) {
       const rkb_precision_t *precision = rkb_reader_precision(reader);
-      rkb_point_t factor = i > 0 ? rkb_block_get(&row->factors, i) : (rkb_point_t){0};
+      const rkb_point_t own = rkb_block_get(&row->factors, i);
+      const rkb_point_t factor = i > 0 || rkb_point_is_nan(own) ? own : (rkb_point_t){0};
       step(precision, factor, rkb_block_get(&row->addends, i), &state);
       rkb_block_put(&row->states, i, conclude(precision, &state));
    }
@@ -133,8 +149,14 @@ static uint32_t gradient(rkb_program_t *program, const rkb_program_node_t *node,
    const uint32_t dim = (uint32_t)node->integers[0];
    const uint64_t mask = UINT64_C(1) << dim;
    const uint32_t factor = node->inputs[0], states = node->output; /* the node may move while the program grows */
-   if (rkb_program_shape(program, factor)->size[dim] == 1)
-      return which == 0 ? RKB_NO_VALUE : grad;
+   if (rkb_program_shape(program, factor)->size[dim] == 1 && which == 1)
+      return grad;
+   if (rkb_program_shape(program, factor)->size[dim] ==
+       1) { /* G times the state 0: 0, or open where NaN meets it */
+      const rkb_shape_t shape = *rkb_program_shape(program, factor);
+      return rkb_make_binary(program, "mul", grad,
+                             rkb_make_full(program, &shape, 0, rkb_program_dtype(program, grad)));
+   }
    const uint32_t turned = one_later(program, rkb_make_flip(program, factor, mask), dim);
    const uint32_t received =
       rkb_make_flip(program, rkb_make_recurrence(program, turned, rkb_make_flip(program, grad, mask), dim), mask);

@@ -57,6 +57,7 @@ static int rows(rkb_reader_t *reader, const rkb_program_node_t *node, const rkb_
             rkb_layer_gates_at(layer, weights, precision, &from_input, row * wide + unit, &from_hidden, k * wide + unit, unit);
          rkb_point_t h = rkb_block_get(&state, at), c = layer->states > 1 ? rkb_block_get(&state, at + hidden) : (rkb_point_t){0};
          step(layer, &functions, &gates, &h, &c);
+         group->spoilt |= h.flags & RKB_POINT_DONT_CARE;
          rkb_block_put(&state, at, h);
          rkb_block_put(&group->out, row * width + unit, h);
          if (layer->states == 1)

@@ -87,8 +87,10 @@ static inline void rkb_layer_part_add_point(rkb_layer_part_t *part, rkb_point_t 
    part->count += 1;
 }
 
-/* The hard bound of a point whose variance is known. */
+/* The hard bound of a point whose variance is known.  NaN stays: of an input in all units of its step, and from there on in all states. */
 static inline rkb_point_t rkb_layer_settled(rkb_point_t point) {
+   if (rkb_point_is_nan(point))
+      return rkb_point_nan();
    point.hard = RKB_LAYER_DEVIATIONS * sqrt(point.variance);
    if (!isfinite(point.value) || !isfinite(point.hard))
       point.flags |= RKB_POINT_DONT_CARE;
@@ -161,7 +163,7 @@ rkb_layer_gates_t rkb_layer_gates_at(const rkb_layer_t *layer, const rkb_layer_w
 typedef struct rkb_layer_group {
    const uint64_t *sequences; /* numbers in the batch */
    uint64_t count;
-   /* Some operand may overflow or is not a number, so nothing of these sequences can be judged. */
+   /* Some operand may overflow, so nothing of these sequences can be judged. */
    bool spoilt;
    rkb_block_t out;
 } rkb_layer_group_t;

@@ -22,7 +22,7 @@ int rkb_layer_read(rkb_reader_t *reader, const rkb_layer_t *layer, uint32_t valu
    if (status == RKB_OK)
       status = rkb_read(reader, value, count, index, out);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-      group->spoilt |= (out->flags[i] & RKB_POINT_DONT_CARE) || !isfinite(out->value[i]);
+      group->spoilt |= (out->flags[i] & RKB_POINT_DONT_CARE) || isinf(out->value[i]);
    free(index);
    return status;
 }
@@ -38,7 +38,7 @@ int rkb_layer_first_states(rkb_reader_t *reader, const rkb_layer_t *layer, rkb_l
       status = rkb_read(reader, layer->first[i % layer->states], layer->hidden, index, &part);
    }
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-      group->spoilt |= (out->flags[i] & RKB_POINT_DONT_CARE) || !isfinite(out->value[i]);
+      group->spoilt |= (out->flags[i] & RKB_POINT_DONT_CARE) || isinf(out->value[i]);
    free(index);
    return status;
 }

@@ -110,12 +110,14 @@ static void visit_negated(row_sums_t *sums, const rkb_block_t *block, uint64_t c
    visit_largest(sums, block, count, about);
 }
 
-/* Finds the first place of the largest element.  The second pass finds the places of its rivals, any of which a kernel may
+/* Finds the first place of the largest element, or of the first NaN, as in PyTorch.  The second pass finds the places of its rivals, any of which a kernel may
  * choose. */
 static void visit_place(row_sums_t *sums, const rkb_block_t *block, uint64_t count, double about) {
    (void)about;
    for (uint64_t i = 0; i < count; i++, sums->seen++) {
-      if (block->value[i] > sums->largest) {
+      const bool nan = isnan(block->value[i]);
+      if (!sums->not_a_number && (nan || block->value[i] > sums->largest)) {
+         sums->not_a_number = nan;
          sums->largest = block->value[i];
          sums->place = sums->seen;
          sums->doubt = block->hard[i];

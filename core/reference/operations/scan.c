@@ -1,4 +1,5 @@
 /* Running sums and products along one dim.  The bounds allow any order of evaluation; a parallel scan works in trees.
+ * In each of them NaN is in every result from its place on, and in none before it, as in PyTorch.
  * Pure functions of what they read.  A node's integer: the dim. */
 #include "reference/operations/scan.h"
 
@@ -59,6 +60,8 @@ static void gather(gathered_t *sum, rkb_point_t term) {
 
 static rkb_point_t conclude(const rkb_precision_t *precision, const gathered_t *sum) {
    rkb_point_t point = sum->point;
+   if (rkb_point_is_nan(point))
+      return rkb_point_nan();
    rkb_sum_rounding(precision, point.value, sum->absolute, sum->squares, sum->nonzero, sum->nonzero, &point);
    point.hard += sum->nonzero > 0 || point.hard > 0 ? precision->tiny : 0;
    if (!(sum->absolute + point.hard < precision->largest))
@@ -101,10 +104,12 @@ static void scan_product_gradients(const rkb_precision_t *precision, row_t *row)
          sum.point.flags |= weighted.flags & RKB_POINT_DONT_CARE;
       }
       rkb_point_t point = conclude(precision, &sum);
+      if (rkb_point_is_nan(x)) /* PyTorch divides by it; a sum of products without it need not be NaN */
+         point = (rkb_point_t){NAN, 0, 0, RKB_POINT_DONT_CARE};
       double quotient = 12 * precision->approximate * precision->unit * sum.absolute;
       point.hard += quotient + (x.value != 0 ? flushed / fabs(x.value) : 0);
       point.variance += quotient * quotient / 3;
-      rkb_block_put(&row->results, i, point);
+      rkb_block_put(&row->results, i, rkb_point_is_nan(point) ? rkb_point_nan() : point);
       before = product_of(precision, before, x);
    }
 }

@@ -4,7 +4,9 @@
  * The bound of a place: the row's elements and the number lie within their bounds, so an element may be on
  * the other side.  The place lies between the first and the last element that may be.  The stat bound uses 8
  * standard deviations in the same way.  Errors within one row are correlated, because a partial sum is part
- * of all later ones; so the elements' variances are not added up. */
+ * of all later ones; so the elements' variances are not added up.
+ *
+ * NaN is larger than every number of a row, as in PyTorch.  A row with NaN is not sorted, so nothing is said of it. */
 #include "reference/operations/sorted_search.h"
 
 #include <math.h>
@@ -63,6 +65,8 @@ static void reach_extend(reach_t *reach, uint64_t i, double element, double away
 }
 
 static rkb_point_t place_of(const row_t *row, rkb_point_t wanted, bool right) {
+   if (rkb_point_is_nan(wanted))
+      return (rkb_point_t){(double)row->length, 0, 0, row->flags};
    reach_t hard = {0, (double)row->length, 0}, stat = hard;
    double place = 0;
    for (uint64_t i = 0; i < row->length; i++) {
