@@ -69,6 +69,23 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
                                              void *argument, const rkb_choices_t *from, rkb_choices_t *to,
                                              int64_t *value, char *message, size_t message_size);
 
+/* What one evaluation decided: two integers were compared, or one was divided by the other. */
+typedef struct rkb_expression_decision {
+   uint32_t at; /* the operator, by its operands' place in the text and its kind */
+   bool divides;
+   bool
+      outcome; /* the comparison holds, min or max took its second operand, or the division leaves a remainder */
+   int64_t left, right;
+} rkb_expression_decision_t;
+
+typedef void (*rkb_decided_t)(void *argument, const rkb_expression_t *expression,
+                              const rkb_expression_decision_t *decision);
+
+/* As rkb_expression_evaluate.  decided hears of each decision, as far as the evaluation comes; NULL: nobody does. */
+enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                     rkb_decided_t decided, void *decided_argument, rkb_value_t *value,
+                                     char *message, size_t message_size);
+
 /* Calls visit for each distinct name in the expression, in order of first mention. */
 void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name),
                           void *argument);

@@ -15,6 +15,8 @@ typedef struct evaluation {
    size_t message_size;
    const rkb_choices_t *from; /* or NULL */
    rkb_choices_t *to;         /* or NULL */
+   rkb_decided_t decided;     /* or NULL */
+   void *decided_argument;
 } evaluation_t;
 
 static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
@@ -202,6 +204,30 @@ static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_
    return fault;
 }
 
+#define OPERATIONS 32u /* more than there are */
+
+static void tell_decision(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
+                          const rkb_value_t *b) {
+   const operation_t operation = node->operation;
+   const bool divides =
+      operation == OPERATION_DIVIDE || operation == OPERATION_REMAINDER || operation == OPERATION_CEILDIV;
+   const bool compares = operation >= OPERATION_LESS && operation <= OPERATION_NOT_EQUAL;
+   const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
+   if (!evaluation->decided || a->is_real || b->is_real || !(divides || compares || chooses))
+      return;
+   const bool fails = divides && (b->integer == 0 || b->integer == -1); /* by -1 nothing is left */
+   const rkb_expression_decision_t decision = {
+      .at = node->start * OPERATIONS + operation,
+      .divides = divides,
+      .outcome = divides    ? !fails && a->integer % b->integer != 0
+                 : compares ? holds(operation, compare(a, b))
+                            : compare(a, b) == (operation == OPERATION_MIN ? 1 : -1),
+      .left = a->integer,
+      .right = b->integer};
+   if (!fails)
+      evaluation->decided(evaluation->decided_argument, evaluation->expression, &decision);
+}
+
 static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node,
                                       rkb_value_t *value) {
    rkb_value_t a, b;
@@ -211,6 +237,7 @@ static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node
    if (fault != RKB_FAULT_NONE)
       return fault;
    *value = (rkb_value_t){0};
+   tell_decision(evaluation, node, &a, &b);
    if (node->operation >= OPERATION_LESS && node->operation <= OPERATION_NOT_EQUAL) {
       value->integer = holds(node->operation, compare(&a, &b));
       return RKB_FAULT_NONE;
@@ -286,6 +313,21 @@ enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_l
                                        void *argument, rkb_value_t *value, char *message,
                                        size_t message_size) {
    return evaluate_chosen(expression, lookup, argument, NULL, NULL, value, message, message_size);
+}
+
+enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                     rkb_decided_t decided, void *decided_argument, rkb_value_t *value,
+                                     char *message, size_t message_size) {
+   const evaluation_t evaluation = {.expression = expression,
+                                    .lookup = lookup,
+                                    .argument = argument,
+                                    .message = message,
+                                    .message_size = message_size,
+                                    .decided = decided,
+                                    .decided_argument = decided_argument};
+   if (message_size)
+      message[0] = '\0';
+   return evaluate(&evaluation, expression->root, value);
 }
 
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,

@@ -241,10 +241,10 @@ static bool make_launches(planner_t *planner) {
    return any;
 }
 
-int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
-                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
-                           void *argument, const rkb_plan_t *lender, rkb_plan_t **plan,
-                           rkb_finding_t *finding, rkb_error_t *err) {
+static int make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
+                const rkb_plan_t *lender, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,
+                rkb_finding_t *finding, rkb_error_t *err) {
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    rkb_device_t few = *device;
    if (few.multiprocessors > FEW_MULTIPROCESSORS)
@@ -257,6 +257,8 @@ int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json
                         .lookup = lookup,
                         .argument = argument,
                         .lender = lender,
+                        .decided = decided,
+                        .decided_argument = decided_argument,
                         .tune = tune,
                         .finding = finding};
    int status;
@@ -285,9 +287,25 @@ int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json
    return rkb_fail(err, RKB_ERR_INTERNAL, "the plan could not be made, and nothing says why");
 }
 
+int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
+                           void *argument, const rkb_plan_t *lender, rkb_plan_t **plan,
+                           rkb_finding_t *finding, rkb_error_t *err) {
+   return make(manifest, tune_json, build, device, the_case, lookup, argument, lender, NULL, NULL, plan,
+               finding, err);
+}
+
+int rkb_plan_make_decided(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
+                          const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
+                          void *argument, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,
+                          rkb_finding_t *finding, rkb_error_t *err) {
+   return make(manifest, tune_json, build, device, the_case, lookup, argument, NULL, decided,
+               decided_argument, plan, finding, err);
+}
+
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err) {
-   return rkb_plan_make_borrowed(manifest, tune_json, build, device, the_case, lookup, argument, NULL, plan,
-                                 finding, err);
+   return make(manifest, tune_json, build, device, the_case, lookup, argument, NULL, NULL, NULL, plan,
+               finding, err);
 }

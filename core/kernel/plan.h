@@ -20,6 +20,8 @@ typedef struct planner {
    rkb_lookup_t lookup; /* the case's dims, let names and attributes */
    void *argument;
    const rkb_device_t *named; /* whose properties expressions name */
+   rkb_decided_t decided;     /* hears of what the expressions decide; NULL: nobody does */
+   void *decided_argument;
    const rkb_plan_t *lender; /* whose launches are taken; NULL: those whose `when` holds */
    plan_choices_t choices;
    const int64_t *tune;

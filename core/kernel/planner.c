@@ -44,8 +44,8 @@ bool planner_name(void *argument, const char *name, rkb_value_t *value) {
 
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
    char message[256];
-   enum rkb_fault fault =
-      rkb_expression_evaluate(expression, planner_name, planner, value, message, sizeof message);
+   enum rkb_fault fault = rkb_expression_decide(expression, planner_name, planner, planner->decided,
+                                                planner->decided_argument, value, message, sizeof message);
    if (fault != RKB_FAULT_NONE)
       planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
    return fault == RKB_FAULT_NONE;
@@ -53,6 +53,10 @@ bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_v
 
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value) {
    char message[256];
+   rkb_value_t told;
+   if (planner->decided) /* the same once more, for who listens; a fault is found below */
+      (void)rkb_expression_decide(expression, planner_name, planner, planner->decided,
+                                  planner->decided_argument, &told, message, sizeof message);
    enum rkb_fault fault =
       rkb_expression_integer(expression, planner_name, planner, value, message, sizeof message);
    if (fault != RKB_FAULT_NONE)

@@ -161,6 +161,47 @@ static int plan(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candida
    return plan_borrowed(host, job, candidate, build, the_case, NULL, out, finding, err);
 }
 
+typedef struct told {
+   void (*take)(void *argument, const rkb_plan_decision_t *decision);
+   void *argument;
+} told_t;
+
+static void tell(void *argument, const rkb_expression_t *expression,
+                 const rkb_expression_decision_t *decision) {
+   const told_t *told = argument;
+   const rkb_place_t at = rkb_expression_place(expression);
+   const rkb_plan_decision_t own = {.place = (uint64_t)at.line << 40 |
+                                             ((uint64_t)at.column & 0xffffff) << 16 | (decision->at & 0xffff),
+                                    .divides = decision->divides,
+                                    .outcome = decision->outcome,
+                                    .left = decision->left,
+                                    .right = decision->right};
+   told->take(told->argument, &own);
+}
+
+static int plan_decisions(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate,
+                          const rkb_build_t *build, const rkb_case_t *the_case,
+                          void (*take)(void *argument, const rkb_plan_decision_t *decision), void *argument,
+                          rkb_error_t *err) {
+   const rkb_runtime_t *runtime = core_of(host);
+   const char *source = rkb_item_text(candidate, "source");
+   rkb_manifest_t *parsed = NULL;
+   rkb_plan_t *made = NULL;
+   rkb_finding_t finding = {0};
+   case_lookup_t at = {.task = runtime->pipeline->task, .the_case = the_case};
+   told_t told = {take, argument};
+   (void)job;
+   if (!source)
+      return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
+   int status = manifest(host, source, &parsed, &finding, err);
+   if (status == RKB_OK && parsed)
+      status = rkb_plan_make_decided(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case,
+                                     lookup, &at, tell, &told, &made, &finding, err);
+   rkb_plan_free(made);
+   rkb_manifest_free(parsed);
+   return status;
+}
+
 static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
    const rkb_runtime_t *runtime = core_of(host);
    rkb_scope_t scope;
@@ -221,4 +262,5 @@ const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
                                          .occupancy = rkb_occupancy,
                                          .note_set = note_set,
                                          .note_get = note_get,
-                                         .plan_borrowed = plan_borrowed};
+                                         .plan_borrowed = plan_borrowed,
+                                         .plan_decisions = plan_decisions};

@@ -38,6 +38,11 @@ static int case_reduced(const rkb_host_t *host, const rkb_case_t *listed, rkb_ra
    return rkb_task_case_reduced(task_of(host), listed, stream, work, longest, drawn, err);
 }
 
+static int case_with_dim(const rkb_host_t *host, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
+                         int64_t value, double work, rkb_case_t **made, rkb_error_t *err) {
+   return rkb_task_case_with_dim(task_of(host), like, stream, dim, value, work, made, err);
+}
+
 static int case_corner(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
    return rkb_task_case_corner(task_of(host), index, corner, err);
 }
@@ -139,4 +144,5 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .least_seconds = least_seconds,
                                      .case_draw_equal = case_draw_equal,
                                      .case_reduced = case_reduced,
+                                     .case_with_dim = case_with_dim,
                                      .inputs_plant = rkb_task_inputs_plant};

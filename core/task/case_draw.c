@@ -128,6 +128,31 @@ int rkb_task_case_draw(const rkb_task_t *task, rkb_random_t *stream, double work
                             work, ATTEMPTS);
 }
 
+static int64_t nearest(const rkb_dim_t *dim, int64_t value) {
+   if (!dim->choice_count)
+      return fit(dim, value);
+   int64_t best = dim->choices[0];
+   for (uint32_t i = 1; i < dim->choice_count; i++)
+      if (llabs(dim->choices[i] - value) < llabs(best - value))
+         best = dim->choices[i];
+   return best;
+}
+
+int rkb_task_case_with_dim(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
+                           int64_t value, double work, rkb_case_t **made, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   int64_t dims[RKB_MAX_DIMS];
+   double *attributes = rkb_allocate(like->attribute_count + 1, sizeof *attributes);
+   for (uint32_t d = 0; d < definition->dim_count; d++)
+      dims[d] = d == dim ? nearest(&definition->dims[d], value) : like->dims[d].value;
+   for (uint32_t n = 0; n < like->attribute_count; n++)
+      attributes[n] = like->attributes[n].value;
+   *made = complete(task, stream, dims, attributes, work);
+   free(attributes);
+   return *made ? RKB_OK
+                : rkb_fail(err, RKB_ERR_LIMIT, "no shape of at most %.3g operations has this dim", work);
+}
+
 /* Equal dims -------------------------------------------------------------------------------------------------------- */
 
 /* dims of few small values, such as strides, do not set the common value of the first tries */

@@ -62,6 +62,10 @@ int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, doubl
  * rkb_task_case_free. */
 int rkb_task_case_reduced(const rkb_task_t *task, const rkb_case_t *listed, rkb_random_t *stream, double work,
                           uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
+/* Makes a shape like another one, but for one dim, which has the value or what its domain has next to it, of at most `work` operations.
+ * RKB_ERR_LIMIT when no such shape is in the domain.  The caller frees it with rkb_task_case_free. */
+int rkb_task_case_with_dim(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
+                           int64_t value, double work, rkb_case_t **made, rkb_error_t *err);
 /* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
  * these sizes do not fit together.  RKB_ERR_LIMIT past the last corner.  The case may need more memory than any machine has.
  * The caller frees it with rkb_task_case_free. */

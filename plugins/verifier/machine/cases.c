@@ -156,6 +156,21 @@ static void add_part(struct work *work, const rkb_case_t *the_case, const struct
    outcome_init(&part->outcome, work->verifier->config->debug);
 }
 
+/* Adds shapes at which the manifest decides what it decides at no shape so far. */
+static int list_decided(struct work *work, rkb_error_t *err) {
+   const rkb_case_t *known[MOST_CASES];
+   uint32_t count = 0, decided = 0;
+   for (uint32_t n = 0; n < work->count; n++)
+      known[count++] = work->parts[n].the_case;
+   for (uint32_t n = 0; n < work->drawn_count; n++)
+      known[count++] = work->drawn[n];
+   const int status =
+      manifest_decisions_draw(work->verifier, work->candidate, known, count, work->drawn + work->drawn_count,
+                              MOST_CASES - count, &decided, err);
+   work->drawn_count += decided;
+   return status;
+}
+
 static int list_cases(struct work *work, rkb_error_t *err) {
    const struct verifier *me = work->verifier;
    for (uint32_t n = 0; work->count < MOST_CASES; n++) {
@@ -179,6 +194,8 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others,
                                &equal, err);
    work->drawn_count += equal;
+   if (status == RKB_OK)
+      status = list_decided(work, err);
    for (uint32_t n = 0; n < work->drawn_count; n++) {
       const bool small = n < drawn || n >= others;
       add_part(work, work->drawn[n], NULL, small ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);

@@ -239,6 +239,15 @@ typedef struct rkb_occupancy {
    const char *limited_by; /* "registers", "shared memory", "threads", "blocks"; static text */
 } rkb_occupancy_t;
 
+/* What an expression of the manifest decides: two integers are compared, or one is divided by the other. */
+typedef struct rkb_plan_decision {
+   uint64_t place;   /* of the operator in the manifest: no other one has it */
+   uint32_t divides; /* 1: left is divided by right */
+   uint32_t
+      outcome; /* 1: the comparison holds, min or max takes its second operand, or the division leaves a remainder */
+   int64_t left, right;
+} rkb_plan_decision_t;
+
 /* Interface ---------------------------------------------------------------------------------------- */
 
 typedef struct rkb_kernel_api {
@@ -283,6 +292,12 @@ typedef struct rkb_kernel_api {
    int (*plan_borrowed)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
                         const rkb_case_t *the_case, const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding,
                         rkb_error_t *err);
+
+   /* Tells what the manifest's expressions decide for a case, in the order of their evaluation; whether there is a plan does not matter.  [worker] */
+   int (*plan_decisions)(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate,
+                         const rkb_build_t *build, const rkb_case_t *the_case,
+                         void (*take)(void *argument, const rkb_plan_decision_t *decision), void *argument,
+                         rkb_error_t *err);
 } rkb_kernel_api_t;
 
 #ifdef __cplusplus

@@ -247,6 +247,11 @@ typedef struct rkb_task_api {
     * those that are numbers of its type and in its recipe's range, or their neighbours.  Of other families it changes nothing.  Before the inputs
     * are read or shared.  [worker] */
    void (*inputs_plant)(rkb_inputs_t *inputs, const uint32_t *words, uint32_t count);
+
+   /* A shape like another one, but for dim number dim, which has the value or what its domain has next to it; of at most work operations.
+    * Owned, case_free.  RKB_ERR_LIMIT where no such shape is in the domain.  [worker] */
+   int (*case_with_dim)(const rkb_host_t *host, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
+                        int64_t value, double work, rkb_case_t **made, rkb_error_t *err);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
