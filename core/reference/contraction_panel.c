@@ -3,17 +3,10 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include "base/memory.h"
 #include "reference/dtype.h"
-
-static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
-
-/* Makes OpenBLAS use one thread: the program's own threads already use every core. */
-static void use_one_blas_thread(void) {
-   openblas_set_num_threads(1);
-}
+#include "reference/evaluation_threads.h"
 
 void rkb_panel_free(rkb_panel_t *panel) {
    free(panel->derived);
@@ -149,7 +142,7 @@ static void mark_nan(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t str
 void rkb_panels_multiply(rkb_panel_part_t left, rkb_panel_part_t right, uint64_t stride,
                          double *const sums[SUMS]) {
    const rkb_panel_t *a = left.panel, *b = right.panel;
-   pthread_once(&blas_once, use_one_blas_thread);
+   rkb_evaluation_use_one_blas_thread();
    accumulate(left, a->block.value, right, b->block.value, stride, sums[VALUE]);
    accumulate(left, a->size, right, b->size, stride, sums[ABSOLUTE]);
    accumulate(left, a->square, right, b->square, stride, sums[SQUARES]);

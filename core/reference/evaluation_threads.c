@@ -1,5 +1,8 @@
-/* OpenMP's own setting, which belongs to the calling thread. */
+/* OpenMP's own setting, which belongs to the calling thread, and OpenBLAS's, which belongs to the process. */
 #include "reference/evaluation_threads.h"
+
+#include <cblas.h>
+#include <pthread.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -23,4 +26,14 @@ int rkb_evaluation_use_threads(int threads) {
 #else
    return threads;
 #endif
+}
+
+static pthread_once_t blas_once = PTHREAD_ONCE_INIT;
+
+static void use_one_blas_thread(void) {
+   openblas_set_num_threads(1);
+}
+
+void rkb_evaluation_use_one_blas_thread(void) {
+   pthread_once(&blas_once, use_one_blas_thread);
 }

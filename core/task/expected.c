@@ -57,6 +57,10 @@ int rkb_task_expect(const rkb_inputs_t *inputs, rkb_expected_t **expected, rkb_e
    return rkb_task_expect_as(inputs, &inputs->bound->precision, expected, err);
 }
 
+void rkb_task_before_forks(void) {
+   rkb_evaluation_use_one_blas_thread();
+}
+
 void rkb_task_use_threads(int threads) {
    rkb_evaluation_use_threads(threads);
 }

@@ -103,5 +103,7 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
 int rkb_task_input_matters(const rkb_inputs_t *inputs, uint32_t tensor, bool *matters, rkb_error_t *err);
 /* Sets how many threads the calling thread's evaluations may use from now on. */
 void rkb_task_use_threads(int threads);
+/* Settles what forks of this process would otherwise settle anew before they evaluate.  Call it before there are threads. */
+void rkb_task_before_forks(void);
 
 #endif

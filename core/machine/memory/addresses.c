@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define DENSE_LEAST ((size_t)32 << 20) /* what the C library maps anew (stage/confined/job_memory.c) */
+
 void *machine_alloc(machine_run_t *run, size_t bytes) {
    if (bytes == 0)
       bytes = 1;
@@ -17,6 +19,8 @@ void *machine_alloc(machine_run_t *run, size_t bytes) {
       run->out_of_memory = true;
       return NULL;
    }
+   if (bytes >= DENSE_LEAST)
+      machine_dense(memory, bytes);
    memset(memory, 0, bytes);
    machine_account(run, 0, bytes);
    return memory;

@@ -4,15 +4,12 @@
  * runs with taint find this out.  On the machine's thread. */
 #include "machine/state/environment.h"
 
-#include <sys/mman.h>
-
 static uint64_t bitmap_bytes(const machine_region_t *region) {
    return (region->bytes / 4 / 64 + 1) * sizeof(uint64_t);
 }
 
 static void free_bits(const machine_region_t *region, uint64_t *bits) {
-   if (bits)
-      munmap(bits, bitmap_bytes(region));
+   rkb_machine_sparse_free(bits, bitmap_bytes(region));
 }
 
 void machine_kept_free(machine_region_t *region) {
@@ -22,9 +19,9 @@ void machine_kept_free(machine_region_t *region) {
    region->renewed = region->touched = region->left = NULL;
 }
 
-static bool make_bits(const machine_region_t *region, uint64_t **bits) {
+static bool make_bits(machine_run_t *run, const machine_region_t *region, uint64_t **bits) {
    if (!*bits)
-      *bits = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
+      *bits = (uint64_t *)(void *)rkb_machine_sparse(bitmap_bytes(region), &run->huge_left);
    return *bits != NULL;
 }
 
@@ -35,8 +32,8 @@ bool machine_kept_begin(machine_run_t *run) {
          continue;
       free_bits(region, region->renewed);
       region->renewed = NULL;
-      if (!make_bits(region, &region->renewed) || !make_bits(region, &region->touched) ||
-          !make_bits(region, &region->left))
+      if (!make_bits(run, region, &region->renewed) || !make_bits(run, region, &region->touched) ||
+          !make_bits(run, region, &region->left))
          return false;
       for (uint64_t word = 0; run->runs && word < bitmap_bytes(region) / sizeof *region->left; word++)
          if (region->touched[word])

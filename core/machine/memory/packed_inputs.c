@@ -6,7 +6,6 @@
 #include "machine/state/execution.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define LEAST_BYTES (UINT64_C(1) << 20) /* smaller inputs have few pages to save */
 #define PIECE_BYTES (UINT64_C(1) << PIECE_SHIFT)
@@ -17,17 +16,17 @@ static uint64_t pieces_of(const machine_region_t *region) {
 
 /* An access is aligned to its own size.  So where a region is aligned to a piece, no access lies in two
  * pieces. */
-bool machine_pack(machine_region_t *region) {
+bool machine_pack(machine_run_t *run, machine_region_t *region) {
    if (!region->fetched || !region->read_only || region->bytes < LEAST_BYTES || region->base % PIECE_BYTES ||
        pieces_of(region) > UINT32_MAX)
       return true;
-   region->places = (uint32_t *)machine_sparse(pieces_of(region) * sizeof *region->places);
+   region->places =
+      (uint32_t *)rkb_machine_sparse(pieces_of(region) * sizeof *region->places, &run->huge_left);
    return region->places != NULL;
 }
 
 void machine_pack_free(machine_region_t *region) {
-   if (region->places)
-      munmap(region->places, pieces_of(region) * sizeof *region->places);
+   rkb_machine_sparse_free(region->places, pieces_of(region) * sizeof *region->places);
 }
 
 /* The last piece, which may be short, keeps its place at the end of data.  The packed pieces in front of it

@@ -13,7 +13,6 @@
 #include "machine/memory/stored_bytes.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 typedef struct machine_pattern {
    struct machine_stored_bytes *stores;
@@ -48,10 +47,10 @@ bool machine_partial_lay_out(machine_run_t *run) {
       machine_region_t *region = &run->regions[n];
       if (region->read_only)
          continue;
-      region->stored = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
-      region->added = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
-      region->wanted = (uint64_t *)(void *)machine_sparse(bitmap_bytes(region));
-      region->wanted_pieces = (uint64_t *)(void *)machine_sparse(pieces_bytes(region));
+      region->stored = (uint64_t *)(void *)rkb_machine_sparse(bitmap_bytes(region), &run->huge_left);
+      region->added = (uint64_t *)(void *)rkb_machine_sparse(bitmap_bytes(region), &run->huge_left);
+      region->wanted = (uint64_t *)(void *)rkb_machine_sparse(bitmap_bytes(region), &run->huge_left);
+      region->wanted_pieces = (uint64_t *)(void *)rkb_machine_sparse(pieces_bytes(region), &run->huge_left);
       if (!region->stored || !region->added || !region->wanted || !region->wanted_pieces)
          return false;
    }
@@ -61,14 +60,10 @@ bool machine_partial_lay_out(machine_run_t *run) {
 void machine_partial_free(machine_run_t *run) {
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       const machine_region_t *region = &run->regions[n];
-      if (region->stored)
-         munmap(region->stored, bitmap_bytes(region));
-      if (region->added)
-         munmap(region->added, bitmap_bytes(region));
-      if (region->wanted)
-         munmap(region->wanted, bitmap_bytes(region));
-      if (region->wanted_pieces)
-         munmap(region->wanted_pieces, pieces_bytes(region));
+      rkb_machine_sparse_free(region->stored, bitmap_bytes(region));
+      rkb_machine_sparse_free(region->added, bitmap_bytes(region));
+      rkb_machine_sparse_free(region->wanted, bitmap_bytes(region));
+      rkb_machine_sparse_free(region->wanted_pieces, pieces_bytes(region));
    }
    for (uint32_t n = 0; run->extents && n < run->plan->launch_count; n++)
       free(run->extents[n]);
@@ -264,7 +259,7 @@ void machine_partial_block(machine_run_t *run) {
 static void forget_stored(machine_region_t *region) {
    if (region->any_stored) /* a network has hundreds of buffers, and a launch writes few of them */
       for (uint32_t n = 0; n < 2; n++)
-         madvise(n ? region->added : region->stored, bitmap_bytes(region), MADV_DONTNEED);
+         machine_sparse_clear(n ? region->added : region->stored, bitmap_bytes(region));
    region->any_stored = false;
 }
 

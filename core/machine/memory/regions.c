@@ -22,7 +22,7 @@ static size_t met_by_bytes(const machine_region_t *region) {
 /* Zeros that take no memory until they are written.  They count as memory of machine_alloc() does, although a
  * sample touches few pages of a tensor of gigabytes. */
 static void *counted_sparse(machine_run_t *run, size_t bytes) {
-   void *memory = machine_account(run, 0, bytes) ? machine_sparse(bytes) : NULL;
+   void *memory = machine_account(run, 0, bytes) ? rkb_machine_sparse(bytes, &run->huge_left) : NULL;
    run->out_of_memory |= !memory;
    return memory;
 }
@@ -42,7 +42,7 @@ static bool make_variable(machine_run_t *run, machine_region_t *region, const pt
    region->sparse = !variable->initial && variable->bytes >= SPARSE_LEAST;
    if (region->sparse) {
       region->met = machine_alloc(run, met_bytes(region));
-      region->data = region->met ? machine_sparse(variable->bytes + 1) : NULL;
+      region->data = region->met ? rkb_machine_sparse(variable->bytes + 1, &run->huge_left) : NULL;
    } else {
       region->data = machine_alloc(run, variable->bytes + 1);
    }
@@ -113,12 +113,12 @@ bool machine_lay_out(machine_run_t *run) {
             return false;
          region->fetched = buffer->role == RKB_IN || buffer->role == RKB_INOUT ||
                            buffer->fill == RKB_FILL_VALUE || (n < 64 && run->options.given >> n & 1);
-         if (!machine_pack(region))
+         if (!machine_pack(run, region))
             return false;
       }
       if (!region->read_only && !run->options.counts_only) {
-         region->defined =
-            run->options.fetch ? machine_sparse(buffer->bytes + 1) : machine_alloc(run, buffer->bytes + 1);
+         region->defined = run->options.fetch ? rkb_machine_sparse(buffer->bytes + 1, &run->huge_left)
+                                              : machine_alloc(run, buffer->bytes + 1);
          if (!region->defined)
             return false;
       }
@@ -154,11 +154,6 @@ static size_t shadow_words(const machine_region_t *region) {
    return region->bytes / 4 + 1;
 }
 
-static void unmap(void *memory, size_t bytes) {
-   if (memory)
-      munmap(memory, bytes);
-}
-
 void machine_regions_free(machine_run_t *run) {
    machine_partial_free(run);
    for (uint32_t n = 0; run->regions && n < run->region_count; n++)
@@ -166,15 +161,15 @@ void machine_regions_free(machine_run_t *run) {
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
       if (region->defined && run->options.fetch)
-         munmap(region->defined, region->bytes + 1);
+         rkb_machine_sparse_free(region->defined, region->bytes + 1);
       else
          free(region->defined);
       free(region->met);
       machine_pack_free(region);
-      unmap(region->met_by, met_by_bytes(region));
+      rkb_machine_sparse_free(region->met_by, met_by_bytes(region));
       if (region->sparse) {
-         unmap(region->data, region->bytes + 1);
-         unmap(region->shadow, shadow_words(region) * sizeof *region->shadow);
+         rkb_machine_sparse_free(region->data, region->bytes + 1);
+         rkb_machine_sparse_free(region->shadow, shadow_words(region) * sizeof *region->shadow);
          continue;
       }
       free(region->shadow);
@@ -192,7 +187,7 @@ static size_t granules_of(const machine_run_t *run, const machine_region_t *regi
 }
 
 void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes) {
-   void *records = region->sparse ? machine_sparse(bytes) : machine_alloc(run, bytes);
+   void *records = region->sparse ? rkb_machine_sparse(bytes, &run->huge_left) : machine_alloc(run, bytes);
    if (!records)
       run->out_of_memory = run->stop = true;
    return records;
@@ -200,7 +195,7 @@ void *machine_records(machine_run_t *run, const machine_region_t *region, uint64
 
 static void drop_records(machine_run_t *run, const machine_region_t *region, void *records, size_t bytes) {
    if (region->sparse)
-      unmap(records, bytes);
+      rkb_machine_sparse_free(records, bytes);
    else
       machine_release(run, records, bytes);
 }

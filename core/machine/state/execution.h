@@ -68,6 +68,7 @@ typedef struct machine_run {
    bool repeats;                  /* a record is being repeated: values are moved and nothing is checked */
    struct machine_together *together; /* joint_sets.h; NULL: no joint run so far */
    uint64_t memory;
+   uint64_t huge_left; /* bytes that memory made on demand may still take in huge pages */
    uint32_t place;   /* the block that runs: its launch, then its number in the sample */
    uint64_t *stored; /* by launch: the buffers that it stored to (rkb_machine_stored) */
    bool unfinished;  /* some blocks of the launch that runs are not executed (partial_launches.c) */

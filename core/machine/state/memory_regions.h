@@ -75,7 +75,7 @@ typedef struct machine_region {
 
 /* packed_inputs.c: makes the list of places of a large input; its data then holds the pieces in the order in
  * which they were met.  False without memory. */
-bool machine_pack(machine_region_t *region);
+bool machine_pack(machine_run_t *run, machine_region_t *region);
 void machine_pack_free(machine_region_t *region);
 void machine_pack_piece(machine_region_t *region, uint64_t piece);
 /* Where data has the byte at an offset.  The offset's piece must have been met. */
@@ -89,8 +89,10 @@ void machine_read_bytes(const machine_region_t *region, uint64_t offset, uint64_
 /* Of a region with met: makes the pieces of an input or of a sparse variable that hold these bytes, and
  * remembers those of other regions that are written.  Without memory it stops the run. */
 void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes, bool store);
-/* Gives zeros that take no memory until they are written; NULL when there is no room. */
-uint8_t *machine_sparse(uint64_t bytes);
+/* Makes the bytes that rkb_machine_sparse gave zeros again. */
+void machine_sparse_clear(void *memory, uint64_t bytes);
+/* Asks for huge pages in this memory, however many. */
+void machine_dense(void *memory, uint64_t bytes);
 /* Whether a piece of a region that is made on demand was met. */
 static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
    return region->met[piece >> 3] >> (piece & 7) & 1;

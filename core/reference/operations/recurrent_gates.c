@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/memory.h"
 #include "reference/dtype.h"
+#include "reference/evaluation_threads.h"
 #include "reference/operations/elementwise.h"
 
 rkb_layer_functions_t rkb_layer_functions(const rkb_precision_t *precision) {
@@ -72,6 +73,7 @@ bool rkb_layer_sums_new(rkb_layer_sums_t *sums, uint64_t count) {
 static void multiply(const rkb_layer_matrix_t *matrix, const double *with, const double *vectors, uint64_t count, double before,
                      double *out) {
    const int rows = (int)matrix->rows, depth = (int)matrix->depth;
+   rkb_evaluation_use_one_blas_thread();
    if (count == 1)
       cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, depth, 1, with, depth, vectors, 1, before, out, 1);
    else

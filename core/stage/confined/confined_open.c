@@ -10,6 +10,7 @@
 #include <rkb/ext/confined.h>
 #include "base/memory.h"
 #include "stage/confined/keeper.h"
+#include "task/task.h"
 
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err) {
    bool wanted = false;
@@ -21,6 +22,7 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
       return RKB_OK;
    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
       return rkb_fail(err, RKB_ERR_IO, "no socket for the processes of jobs: %s", strerror(errno));
+   rkb_task_before_forks();
    const pid_t keeper = fork();
    if (keeper == 0) {
       close(ends[0]);

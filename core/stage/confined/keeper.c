@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "stage/confined/confined_job.h"
 #include "stage/confined/confined_protocol.h"
 #include "stage/confined/confined_sandbox.h"
+#include "stage/confined/job_memory.h"
 #include "task/task.h"
 
 enum { CONTROL = 3, CHANNEL = 3, MOST_SERVERS = 64 };
@@ -55,16 +55,6 @@ static bool receive_start(confined_start_t *start, int sockets[2]) {
    return true;
 }
 
-#define KEPT_MOST (32 << 20) /* bytes of a block; the most that mallopt takes */
-#define KEPT_FREE (1 << 30)  /* bytes */
-
-/* What a job frees it uses again: it makes and drops tables and buffers of megabytes for each case, and pages from the system are dearer
- * than to clear what is there.  It ends with its candidate. */
-static void keep_freed_memory(void) {
-   mallopt(M_MMAP_THRESHOLD, KEPT_MOST);
-   mallopt(M_TRIM_THRESHOLD, KEPT_FREE);
-}
-
 /* In the fork: closes every descriptor but the channel, enters the sandbox, and executes the job. */
 static _Noreturn void become_job(const server_t *server, const confined_start_t *start, int channel,
                                  pid_t parent) {
@@ -79,7 +69,7 @@ static _Noreturn void become_job(const server_t *server, const confined_start_t 
       _exit(1);
    signal(SIGCHLD, SIG_DFL);
    sigprocmask(SIG_SETMASK, &none, NULL);
-   keep_freed_memory();
+   confined_job_memory();
    confined_layers_t ignored;
    confined_sandbox_close(start->processor_s, &ignored); /* `rkb doctor` reports the layers */
    _exit(confined_job_serve(server->runtime, start->entry, start->threads, CHANNEL) ? 0 : 1);

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
 
@@ -36,15 +35,17 @@ int sample_fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t 
 
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
                         rkb_error_t *err) {
+   uint64_t huge = RKB_MACHINE_HUGE_BYTES;
    *buffers = calloc(s->plan->buffer_count + 1, sizeof **buffers);
    if (!*buffers)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
    for (uint32_t n = 0; n < s->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *b = &s->plan->buffers[n];
-      void *data = mmap(NULL, b->bytes + 64, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (data == MAP_FAILED)
+      void *data = rkb_machine_sparse(b->bytes + 64, &huge);
+      if (!data)
          return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", b->name);
+      if (b->role == RKB_IN) /* of a sample its pieces lie one after the other */
+         rkb_machine_dense(data, b->bytes, &huge);
       (*buffers)[n] = (rkb_machine_buffer_t){data, defined || b->role == RKB_IN};
    }
    return RKB_OK;
@@ -52,8 +53,7 @@ int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer
 
 void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers) {
    for (uint32_t n = 0; buffers && n < s->plan->buffer_count; n++)
-      if (buffers[n].data)
-         munmap(buffers[n].data, s->plan->buffers[n].bytes + 64);
+      rkb_machine_sparse_free(buffers[n].data, s->plan->buffers[n].bytes + 64);
    free(buffers);
 }
 

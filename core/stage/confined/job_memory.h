@@ -1,0 +1,8 @@
+/* How a job's process gets memory from the system.  Call it in the fork, before the job begins; one thread. */
+#ifndef RKB_STAGE_CONFINED_JOB_MEMORY_H
+#define RKB_STAGE_CONFINED_JOB_MEMORY_H
+
+/* What the process frees it uses again, and its heap lies in huge pages where the system has them. */
+void confined_job_memory(void);
+
+#endif
