@@ -55,11 +55,11 @@ class AttentionCalls:
         v, like_v = headed("value", 2, columns)
         q = self.part(node, "mul", [q], {"other": 1 / math.sqrt(depth)}, "scaled", like_q)
         k = self.part(node, "transpose", [k], {"dim0": 1, "dim1": 2}, "key_columns", like_k.transpose(1, 2))
-        like = like_q @ like_k.transpose(1, 2)
+        like = like_q.new_empty((*like_q.shape[:-1], columns))
         scores = self.part(node, "bmm", [q, k], {}, "scores", like)
         scores = self.attention_mask(node, given.get("attn_mask"), scores, like)
         share = self.part(node, "softmax", [scores], {"dim": -1}, "share", like)
-        like = like @ like_v
+        like = like_v.new_empty((*like.shape[:-1], depth))
         mixed = self.part(node, "bmm", [share, v], {}, "mixed", like)
         like = like.transpose(0, 1)
         mixed = self.part(node, "transpose", [mixed], {"dim0": 0, "dim1": 1}, "mixed_rows", like)

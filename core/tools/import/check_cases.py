@@ -18,8 +18,11 @@ LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
 GROWING = (8, 16, 33, 47, 64, 97, 128, 193, 257)
 LIVE_RELUS = 6  # from so many relus a narrow network may give the same whatever it is given
 LIVE_SIZES = (9, 16, 33)
+LIVE_CHANNELS = 16  # of each relu, from which a network is not asked
 LIVE_SHARE = 0.4  # of the outputs; a relu at the end leaves about a half
 PRODUCTS = {"linear": -1, "matmul": -1, "bmm": -1}
+RELUS = ("relu", "relu6")
+NORMS_BY_CHANNEL = ("batch_norm", "instance_norm", "group_norm")
 
 
 def highest(values, published):
@@ -182,10 +185,30 @@ def liveness(probe, assignment):
     return float((given[0] != given[1]).double().mean())
 
 
+def channels_of(node, makers):
+    """How many channels a relu has.  makers: value -> the node that gives it."""
+    shape, maker = node["shape"], node
+    while maker is not None and maker["in"]:
+        op = maker["op"]
+        if op.startswith("conv") or op in NORMS_BY_CHANNEL:
+            return shape[1]
+        if op in PRODUCTS or op in ("layer_norm", "rms_norm"):
+            return shape[-1]
+        maker = makers.get(maker["in"][0])
+    return min(shape[1:], default=1)
+
+
+def narrowest(lowering):
+    """The fewest channels of a relu."""
+    makers = {node["out"]: node for node in lowering.nodes}
+    return min((channels_of(node, makers) for node in lowering.nodes if node["op"] in RELUS), default=math.inf)
+
+
 def live(probe, cases):
     """The cases, and one more where too little of them is live."""
-    relus = sum(node["op"] in ("relu", "relu6") for node in probe.lowerings[0].nodes)
-    most = max(liveness(probe, case) for _, case in cases) if relus >= LIVE_RELUS else 1.0
+    relus = sum(node["op"] in RELUS for node in probe.lowerings[0].nodes)
+    wide = any(narrowest(probe.lowerings[probe.assignments.index(case)]) >= LIVE_CHANNELS for _, case in cases)
+    most = max(liveness(probe, case) for _, case in cases) if relus >= LIVE_RELUS and not wide else 1.0
     base, least, found = probe.subject.base, cases[0][1], None
     for size in LIVE_SIZES if most < LIVE_SHARE else ():
         grown = dict(least)

@@ -26,6 +26,7 @@ import sizes
 import structure
 import writing
 from lowering import DTYPES
+from module_walk import tensors_of
 from probing import Probe, Subject
 from refusal import Refused
 from stand_in import no_dynamo
@@ -69,8 +70,8 @@ def describe_inputs(probe, nodes, shapes, data):
     subject, tensors = probe.subject, []
     names = subject.tensor_names
     model, inputs = data
-    state = dict(model.named_parameters())
-    state.update(model.named_buffers())
+    parameters, buffers = tensors_of(model)
+    state = {**parameters, **buffers}
     by_name = {names[key]: shape for key, shape in shapes.items()}
     rectified = recipes.rectified_weights(nodes) if check_cases.deep(nodes) else ()
     for key, name in names.items():
@@ -183,7 +184,16 @@ def with_numbers(probe, check):
         best = min(probe.assignments, key=lambda a: check_cases.elements_of(probe.lowerings[probe.assignments.index(a)]))
     if most < 0 and check_cases.elements_of(probe.lowerings[probe.assignments.index(best)]) > MOST_WHOLE:
         return subject.variant(best, "meta" if subject.device == "meta" else None)
-    return subject.variant(best, None) if not subject.named else subject.file.run({})
+    if subject.named:
+        return subject.file.run({})
+    if most < 0:
+        try:
+            made = subject.variant(best, "large on meta")
+            if recipes.are_settled(*made):
+                return made
+        except Refused:  # a constructor asks for numbers of a weight
+            pass
+    return subject.variant(best, None)
 
 
 def build(path, name, dims, directions, examples=(), entry=None):

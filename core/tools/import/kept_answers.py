@@ -16,16 +16,20 @@ class Unkeyed(Exception):
 def key_of(value):
     """What the shape of a call's result may depend on, to be compared with that of another call."""
     kind = type(value)
+    if kind in NUMBERS:
+        return kind, value
     if kind is torch.Tensor:
         if value.device.type != "meta":
             raise Unkeyed()
         return value.shape, value.stride(), value.dtype
-    if kind in NUMBERS:
-        return kind, value
     if isinstance(value, (tuple, list)):
         return kind, tuple([key_of(part) for part in value])
     if kind is slice:
         return kind, key_of(value.start), key_of(value.stop), key_of(value.step)
+    if hasattr(kind, "known_by"):  # a value of the graph: the tensor that it stands for
+        if value.known_by is None:
+            value.known_by = key_of(value.value)
+        return value.known_by
     raise Unkeyed()
 
 
@@ -33,7 +37,7 @@ def is_fresh(value, args):
     """Whether a call's result shares nothing with its arguments, so that it may stand for the result of the same call elsewhere."""
     if type(value) is torch.Tensor:
         return not value._is_view() and not any(value is other for other in args)
-    return isinstance(value, tuple) and len(value) > 0 and all(is_fresh(part, args) for part in value)
+    return isinstance(value, tuple) and len(value) > 0 and all(part is None or is_fresh(part, args) for part in value)
 
 
 def find(answers, target, args, kwargs):

@@ -6,6 +6,8 @@ by get_inputs alone.  A model that a trace has changed is not used again."""
 import ast
 import collections
 
+from module_walk import modules_of, tensors_of
+
 MAIN = {"__name__"}
 EVERYTHING = {"globals", "locals", "vars", "eval", "exec", "sys", "importlib"}  # whoever uses these may read any name
 HOLDERS = frozenset((dict, collections.OrderedDict, list, set, tuple))
@@ -48,7 +50,7 @@ def state_of(model):
     """What a model's modules hold, one after another, with the members of lists and tables: ids of them, to be compared with those of
     later, and the objects themselves, so that no id is given twice."""
     held = []
-    for module in model.modules():
+    for _, module in modules_of(model):
         values = vars(module).values()
         held.extend(values)
         for value in values:
@@ -73,6 +75,15 @@ class ModelStore:
             self.states.pop(id(self.models.pop(oldest)), None)
         self.models[key] = model
         self.states[id(model)] = state_of(model)
+
+    def tensors_of(self, model):
+        """(parameters, buffers) of module_walk.py: of a kept model, which no trace has changed, found once."""
+        state = self.states.get(id(model))
+        if state is None:
+            return tensors_of(model)
+        if len(state) == 2:
+            self.states[id(model)] = state = (*state, tensors_of(model))
+        return state[2]
 
     def settle(self, model):
         """After a trace: drops the model if the trace changed it."""

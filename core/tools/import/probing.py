@@ -10,9 +10,11 @@ import structure
 import sizes
 from check_cases import LEAST_PUBLISHED
 from lowering import Lowering
+from module_walk import modules_of, tensors_of
 from refusal import Refused
 from shape_rules import check_shapes
 from tracing import trace
+from user_file import shaped_inputs
 
 SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
 LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
@@ -39,36 +41,51 @@ class Subject:
         self.path = file.shown
         self.literals = dict(literals or {})
         self.named = dict(named or {})
-        self.device = "meta"
         self.answers = {}  # of ShapedTracer
-        try:
-            self.model, self.inputs = file.run({}, "meta")
-        except Refused:
-            self.device = None  # its constructors ask for numbers
-            self.model, self.inputs = file.run({})
-        self.parameters = dict(self.model.named_parameters())
-        self.buffers = dict(self.model.named_buffers())
+        self.device, self.model, self.inputs = self.first_model()
+        self.parameters, self.buffers = tensors_of(self.model)
         self.structures = self.find_structures()
         self.tensor_names = self.choose_names()
         self.base = {name: literal.value for name, literal in self.literals.items()}
         self.base.update({name: self.published(name, places) for name, places in self.named.items()})
 
+    def first_model(self):
+        """(device, model, inputs) at the file's own sizes, with as few numbers as its constructors can do with."""
+        for device in ("meta", "large on meta"):
+            try:
+                return (device, *self.file.run({}, device, shaped_inputs))
+            except Refused:
+                pass
+        return (None, *self.file.run({}))
+
     def find_structures(self):
         """Buffer -> what its numbers are, where they are a pattern that the graph can make itself."""
         asked = [key for key, buffer in self.buffers.items() if buffer.dtype != torch.int8  # which only a node `to` makes
                  and key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]  # fmt: skip
-        plain = any(isinstance(value, torch.Tensor) for module in self.model.modules() for value in vars(module).values())
+        plain = any(isinstance(value, torch.Tensor) for _, module in modules_of(self.model) for value in vars(module).values())
         model = self.model
-        if (asked or plain) and self.device == "meta":
+        if (asked or plain) and self.device is not None:
             if sum(tensor.numel() for tensor in list(self.parameters.values()) + list(self.buffers.values())) > MOST_REAL:
                 return {}
-            model = self.file.run({}, "inputs on meta")[0]
+            model = self.with_patterns(asked)
             if plain:
                 self.device = "inputs on meta"
                 self.model = model
-                self.parameters, self.buffers = dict(model.named_parameters()), dict(model.named_buffers())
-        buffers = dict(model.named_buffers())
+                self.parameters, self.buffers = tensors_of(model)
+        buffers = tensors_of(model)[1]
         return {key: found for key in asked for found in [structure.of(buffers[key])] if found}
+
+    def with_patterns(self, asked):
+        """The model with numbers in the buffers that are asked for, and in tensors that are plain attributes."""
+        try:
+            model = self.model if self.device == "large on meta" else self.file.run({}, "large on meta", shaped_inputs)[0]
+            buffers = tensors_of(model)[1]
+            held = [buffers[key] for key in asked] + [value for _, module in modules_of(model) for value in vars(module).values() if isinstance(value, torch.Tensor)]
+            if not any(tensor.device.type == "meta" for tensor in held):
+                return model
+        except (Refused, KeyError):  # a constructor asks for numbers of a weight
+            pass
+        return self.file.run({}, "inputs on meta", shaped_inputs)[0]
 
     def choose_names(self):
         """Argument, parameter or buffer -> a name that is an identifier and nobody else's."""
@@ -129,7 +146,7 @@ class Subject:
         """The graph at one assignment of the dims, as a Lowering; its shapes hold those of all tensors.  expected, spend: of trace()."""
         model, inputs = self.traced(assignment)
         inputs = {key: self.resized(key, value, assignment) if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
-        parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+        parameters, buffers = self.file.store.tensors_of(model)
         if list(parameters) != list(self.parameters) or list(buffers) != list(self.buffers):
             raise Refused(OTHER_PARAMETERS % self.path)
         changed = []
@@ -143,7 +160,7 @@ class Subject:
                     changed.append((table, name, tensor))
                     table[name] = nn.Parameter(other) if key in parameters else other
             if changed:
-                parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+                parameters, buffers = tensors_of(model)
             traced = trace(model, self.path, inputs, self.file.path, (parameters, buffers), expected, spend, self.answers)
             lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
             lowering.run(traced.graph)
@@ -401,6 +418,8 @@ class Probe:
         return nodes, shapes
 
     def leaf(self, values, what, context):
+        if values.count(values[0]) == len(values) and isinstance(values[0], tuple):
+            return tuple(self.leaf([value], what, context) for value in values[0])
         if isinstance(values[0], tuple):
             return tuple(self.leaf([value[i] for value in values], what, context) for i in range(len(values[0])))
         return self.sizes.pick(values, what, context)

@@ -7,7 +7,11 @@ them would look right.
 import torch
 import torch.nn as nn
 
+import structure
+from module_walk import tensors_of
+
 SAMPLE = 1 << 16
+UNIT = "{kind: uniform, low: 0, high: 1}"
 RECTIFIERS = ("relu", "relu6", "leaky_relu", "elu", "gelu", "silu", "mish", "hardswish")
 PASSING = ("reshape", "permute", "transpose", "cat", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d")
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -38,10 +42,27 @@ def from_data(tensor):
         return normal(low, 0.5)
     mean, std = float(data.mean()), float(data.std())
     if low >= 0 and high <= 1 and std < 0.4:
-        return "{kind: uniform, low: 0, high: 1}"
+        return UNIT
     mean = 0 if abs(mean) < 0.1 * std else mean
     std = 1 if abs(std - 1) < 0.1 else std
     return normal(mean, std)
+
+
+def of_model(model, key):
+    owner, _, name = key.rpartition(".")
+    return model.get_submodule(owner), name
+
+
+def are_settled(model, inputs):
+    """Whether the recipes are the same whichever numbers the model's layers and its inputs were given."""
+    parameters, buffers = tensors_of(model)
+    for key, tensor in {**parameters, **buffers}.items():
+        owner, name = of_model(model, key)
+        drawn = isinstance(owner, LAYERS + (nn.RNNBase,)) or name.endswith("var")
+        if not drawn and tensor.is_floating_point() and (tensor.device.type == "meta" or bool((tensor != tensor.reshape(-1)[:1]).any())):
+            return False
+    given = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
+    return all(value.is_floating_point() and from_data(value) in (normal(0, 1), UNIT) and not structure.of_input(value) for value in given)
 
 
 def of_integers(tensor, bound):
@@ -67,10 +88,7 @@ def rectified_weights(nodes):
 def of_parameter(model, key, tensor, sizes, kept=False):
     """sizes: the expression text of each dim, as written in its shape.  kept: of a deep network's layer before a relu, which takes half of
     the squares; PyTorch's own weights make them a sixth, so that of a fault in the first of twenty layers no output shows anything."""
-    owner, _, name = key.rpartition(".")
-    module = model
-    for part in owner.split(".") if owner else []:
-        module = getattr(module, part)
+    module, name = of_model(model, key)
     if isinstance(module, LAYERS):
         weight = sizes if name == "weight" else None
         if weight is None:

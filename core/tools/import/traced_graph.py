@@ -5,6 +5,7 @@ name from 1 on.  A trace at another size is looked at once and dropped, and an i
 what lowering.py reads and no more."""
 
 import builtins
+import functools
 import keyword
 import re
 
@@ -46,6 +47,16 @@ def map_nodes(tree, function):
     return tree
 
 
+@functools.lru_cache(maxsize=1 << 14)
+def parted(wanted):
+    """(base, number) of a wanted name as an identifier, and that identifier."""
+    plain = re.sub("[^0-9a-zA-Z_]+", "_", wanted)
+    plain = "_" + plain if plain[0].isdigit() else plain
+    match = NUMBERED.match(plain)
+    name = (match.group(1), int(match.group(2))) if match else (plain, 0)
+    return name, "%s_%d" % name if match else plain
+
+
 def snake_case(text):
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", text).lower()
 
@@ -80,11 +91,7 @@ class Recording:
     def create_name(self, wanted):
         name = self.reached.get(wanted)
         if name is None:
-            plain = re.sub("[^0-9a-zA-Z_]+", "_", wanted)
-            plain = "_" + plain if plain[0].isdigit() else plain
-            match = NUMBERED.match(plain)
-            name = (match.group(1), int(match.group(2))) if match else (plain, 0)
-            plain = "%s_%d" % name if match else plain
+            name, plain = parted(wanted)
         else:
             name = (name[0], name[1] + 1)
             plain = "%s_%d" % name

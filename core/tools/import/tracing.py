@@ -23,13 +23,14 @@ import kept_answers
 import meta_shapes
 from refusal_advice import advice
 from kept_answers import NUMBERS
+from module_walk import held_by, modules_of, tensors_of
 from traced_graph import Node, Recording
 from refusal import Refused
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
-WATCHERS = getattr(torch._C, "_len_torch_function_stack", int) if hasattr(torch.overrides, "_pop_mode_temporarily") else int
+WATCHERS = getattr(torch._C, "_len_torch_function_stack", int) if hasattr(torch.overrides, "_pop_mode") else int
 PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -55,8 +56,11 @@ def unwatched(function, *arguments):
     """function(*arguments) without Constructors looking at each of its calls, which takes ten times as long as most of them."""
     if not WATCHERS():
         return function(*arguments)
-    with torch.overrides._pop_mode_temporarily():
+    watcher = torch.overrides._pop_mode()
+    try:
         return function(*arguments)
+    finally:
+        torch.overrides._push_mode(watcher)
 
 
 class Storage:
@@ -76,6 +80,8 @@ class ShapedProxy(torch.fx.Proxy):
 
     A change in place makes the proxy stand for the new value, and what it is a view of too: parent is (proxy, index), the index
     None where the view holds all of the parent in another shape."""
+
+    known_by = None  # what kept_answers.py compares of the value
 
     def __init__(self, node, tracer):
         super().__init__(node, tracer)
@@ -191,7 +197,7 @@ OTHER_SHAPE = frozenset("squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ r
 
 def tensors_in(model):
     """Tensor -> its qualified name, of those that are plain attributes of a module."""
-    return {value: ".".join(filter(None, (path, key))) for path, module in model.named_modules()
+    return {value: ".".join(filter(None, (path, key))) for path, module in modules_of(model)
             for key, value in vars(module).items() if isinstance(value, torch.Tensor)}  # fmt: skip
 
 
@@ -265,7 +271,7 @@ class ShapedTracer(torch.fx.Tracer):
 
     def call_leaf(self, module, arguments, named):
         if self.submodule_paths is None:
-            self.submodule_paths = {other: name for name, other in self.root.named_modules()}
+            self.submodule_paths = {other: name for name, other in modules_of(self.root)}
         if module not in self.submodule_paths:
             raise NameError("module is not installed as a submodule")
         name = self.submodule_paths[module]
@@ -295,19 +301,19 @@ class ShapedTracer(torch.fx.Tracer):
     def change(self, proxy, result):
         """proxy stands for result from now on."""
         before = proxy.parent
-        proxy.node, proxy.value = result.node, result.value
+        proxy.node, proxy.value, proxy.known_by = result.node, result.value, None
         proxy.storage.version += 1
         proxy.version = proxy.storage.version
         if before:
             parent, index = before
             whole = self.create_proxy("call_function", written, (parent, index, proxy), {}, stale=True)
-            parent.node, parent.value = whole.node, whole.value
+            parent.node, parent.value, parent.known_by = whole.node, whole.value, None
             parent.version = proxy.storage.version
             up = parent.parent
             while up:  # a view of a view: all the way to the tensor that owns the numbers
                 above, index = up
                 whole = self.create_proxy("call_function", written, (above, index, parent), {}, stale=True)
-                above.node, above.value, above.version = whole.node, whole.value, proxy.storage.version
+                above.node, above.value, above.known_by, above.version = whole.node, whole.value, None, proxy.storage.version
                 parent, up = above, above.parent
 
     def share(self, proxy, name, args):
@@ -400,10 +406,14 @@ class ShapedTracer(torch.fx.Tracer):
         """What the call gives: as it was answered before, for results that share nothing with the arguments."""
         if kind not in ("call_function", "call_method"):
             return self.evaluate(kind, target, args, kwargs)
+        key, found = kept_answers.find(self.answers, target, args, kwargs)
+        if found is not None:
+            return found
         args, kwargs = map_values(args), map_values(kwargs)
         if target in OTHER_SHAPE:
             args = (args[0].clone(),) + args[1:]  # the tensor may stand for other values too
-        key, found = kept_answers.find(self.answers, target, args, kwargs)
+        if key is None:  # a tensor with numbers in it
+            key, found = kept_answers.find(self.answers, target, args, kwargs)
         if key is None:
             return self.evaluate(kind, target, args, kwargs)
         if found is None:
@@ -426,7 +436,7 @@ class ShapedTracer(torch.fx.Tracer):
             if kind == "call_module":
                 return meta_shapes.batch_norm_shape(self.batch_norms[target], map_values(args[0]))
             if target is nn.functional.batch_norm and args[0].dim() >= 2:
-                return args[0].new_empty(args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
+                return meta_shapes.without_data(args[0], args[0].shape)  # PyTorch computes it on the meta device; shape_rules.py looks at the channels
             if target is nn.functional.cross_entropy:
                 return meta_shapes.loss_shape(*args, **kwargs)
             if getattr(target, "__name__", target) == "repeat_interleave":
@@ -500,16 +510,16 @@ def know_einops():
 Traced = collections.namedtuple("Traced", "graph root calls")
 
 
-def trace(model, shown, inputs, path, tensors_of=None, expected=None, spend=None, answers=None):
+def trace(model, shown, inputs, path, given=None, expected=None, spend=None, answers=None):
     """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
     Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
     constants.  Refused when the model writes to its own state or asks for data, and as soon as it calls something else than
-    `expected`, the calls of an earlier trace.  tensors_of: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
+    `expected`, the calls of an earlier trace.  given: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
     """
     tensors = {name: value.to("meta") for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     root = wrap(model, inputs)
-    parameters, buffers = tensors_of or (dict(model.named_parameters()), dict(model.named_buffers()))
+    parameters, buffers = given or tensors_of(model)
     state = {"model." + name: tensor for name, tensor in [*parameters.items(), *buffers.items()]}
     tracer = ShapedTracer(path, shown, tensors, state, expected, spend, answers)
     before = {name: (id(buffer), buffer._version) for name, buffer in buffers.items()}
@@ -527,7 +537,7 @@ def trace(model, shown, inputs, path, tensors_of=None, expected=None, spend=None
             text = "forward writes to the model's own state, such as running statistics (%s)" % text
         text += advice(text, tensors.values(), parameters.values())
         raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
-    for name, buffer in model.named_buffers():
+    for name, buffer in held_by(modules_of(model), "_buffers").items():
         if before.get(name) != (id(buffer), buffer._version):
             raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (shown, name))
     return Traced(graph, root, tracer.calls)

@@ -31,6 +31,7 @@ MAKERS = frozenset(
 GIVERS = ("get_inputs", "get_init_inputs")
 MOST_SIZE = 1 << 40
 LEAST_WIDTH = 16  # of a layer; smaller numbers in the body of a class are kernels, strides and counts
+LARGE = 1 << 14  # elements of a weight whose numbers take time
 LEAST_COMMON = 8  # of what divides all widths of a file
 
 
@@ -46,13 +47,31 @@ class MetaTensors(torch.overrides.TorchFunctionMode):
         return function(*arguments, **named)
 
 
+class LargeOnMeta(torch.overrides.TorchFunctionMode):
+    """While it is entered, large tensors that torch.empty makes, as layers do for their weights, have no data.  All others have their numbers."""
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        named = dict(named or {})
+        if function is torch.empty and "out" not in named and torch.empty(*arguments, **dict(named, device="meta")).numel() >= LARGE:
+            named["device"] = "meta"
+        return function(*arguments, **named)
+
+
 class NoNumbers:
     """While it is entered, torch.nn.init leaves tensors as they are: whoever looks at shapes alone needs no numbers in weights."""
 
+    def __init__(self, on_meta=False):
+        self.on_meta = on_meta  # of those alone that have no data
+
+    def left(self, function):
+        if self.on_meta:
+            return lambda tensor, *arguments, **named: tensor if tensor.device.type == "meta" else function(tensor, *arguments, **named)
+        return lambda tensor, *arguments, **named: tensor
+
     def __enter__(self):
         self.kept = {name: function for name, function in vars(nn.init).items() if name.endswith("_") and not name.startswith("_")}
-        for name in self.kept:
-            setattr(nn.init, name, lambda tensor, *arguments, **named: tensor)
+        for name, function in self.kept.items():
+            setattr(nn.init, name, self.left(function))
 
     def __exit__(self, *ignored):
         for name, function in self.kept.items():
@@ -142,6 +161,10 @@ def shaped_inputs(module):
             return module.get_inputs()
     except Exception:
         return module.get_inputs()
+
+
+def real_inputs(module):
+    return module.get_inputs()
 
 
 def holders_of(tree):
@@ -246,9 +269,9 @@ class UserFile:
         width.multiples = [(node, value // common) for node, value in found]
         return width
 
-    def run(self, assignment, device=None):
-        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data, and
-        'shapes' no random numbers in weights."""
+    def run(self, assignment, device=None, inputs_of=real_inputs):
+        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data, 'shapes' no
+        random numbers in weights, and 'large on meta' no data in large weights alone.  inputs_of: gives the inputs of a module that has get_inputs."""
         changed = {}
         for literal in self.literals:
             value = assignment.get(literal.name, literal.value)
@@ -270,11 +293,14 @@ class UserFile:
             warnings.simplefilter("ignore")
             if device == "meta":
                 with NoNumbers(), MetaTensors():
-                    return self.call(module, code, made_by=made_by)
+                    return self.call(module, code, real_inputs, made_by)
             if device == "shapes":
                 with NoNumbers():
                     return self.call(module, code, shaped_inputs, made_by)
-            return self.call(module, code)
+            if device == "large on meta":
+                with NoNumbers(on_meta=True), LargeOnMeta():
+                    return self.call(module, code, inputs_of)
+            return self.call(module, code, inputs_of)
 
     def compiled(self, values):
         """The file's code with numbers in place of expressions (id of a node -> number).  The tree is as it was afterwards."""
@@ -289,7 +315,7 @@ class UserFile:
             for holder, key, node in put_back:
                 holder[key] = node
 
-    def call(self, module, code, inputs_of=lambda module: module.get_inputs(), made_by=None):
+    def call(self, module, code, inputs_of=real_inputs, made_by=None):
         """made_by: what decides the model, where one that was made before will do."""
         try:
             exec(code, module.__dict__)
