@@ -13,6 +13,7 @@ from refusal import Refused
 MOST_CANDIDATES = 400  # that are drawn, allowed or not
 DRAWS = 12  # that are looked at; a model may not work at every size of its dims together
 MOST_WORK = 2e7  # operations of a drawn size's graph, where there is a size with fewer
+DEAR_WORK = 1e8  # a size of more operations, whose gradient takes the reference minutes, is made smaller
 CHECK = re.compile(r"^  check:\n(?:    - .*\n)+", re.MULTILINE)
 
 
@@ -35,8 +36,33 @@ def one_of(chance, least, most, multiple):
     return min(max(least, round(value / multiple) * multiple), most)
 
 
+def work_at(made, assignment):
+    """Operations and elements of the graph there; infinite where the model does not work."""
+    try:
+        lowering = made.subject.lower(assignment)
+    except Refused:
+        return math.inf
+    return check_cases.work_of(lowering, made.subject.tensor_names) + check_cases.elements_of(lowering)
+
+
+def made_smaller(made, assignment, work, ranges, conditions):
+    """(work, assignment) of a dear size with dims halved, the one that saves most first, until it takes little or nothing is saved."""
+    dear = work > DEAR_WORK
+    while dear and work > MOST_WORK:
+        trials = []
+        for name, (least, _, multiple) in ranges.items():
+            other = dict(assignment, **{name: max(least, assignment[name] // 2 // multiple * multiple)})
+            if other != assignment and all(condition(dict(other)) for condition in conditions):
+                trials.append((work_at(made, other), name, other))
+        least, _, other = min(trials, default=(math.inf, "", None))
+        if least >= work:
+            break
+        work, assignment = least, other
+    return work, assignment
+
+
 def drawn(made, count, seed):
-    """Up to `count` assignments of the dims at which the user's own model works, those of little work first."""
+    """(up to `count` assignments of the dims at which the user's own model works, those of little work first, how many were made smaller)."""
     chance, found = random.Random(seed), []
     ranges, conditions = ranges_of(made.task), conditions_of(made.task)
     candidates = ({name: one_of(chance, *ranges[name]) for name in ranges} for _ in range(MOST_CANDIDATES if ranges else 0))
@@ -44,15 +70,17 @@ def drawn(made, count, seed):
     for assignment in itertools.islice(allowed, DRAWS):
         if any(assignment == other for _, _, other in found):
             continue
-        try:
-            lowering = made.subject.lower(assignment)
-        except Refused:
+        work = work_at(made, assignment)
+        if work == math.inf:
             continue
-        work = check_cases.work_of(lowering, made.subject.tensor_names) + check_cases.elements_of(lowering)
         found.append((work, len(found), assignment))
         if sum(work <= MOST_WORK for work, _, _ in found) == count:
             break
-    return [assignment for _, _, assignment in sorted(found)[:count]]
+    kept = [(work, assignment) for work, _, assignment in sorted(found)[:count]]
+    chosen = [made_smaller(made, assignment, work, ranges, conditions)[1] for work, assignment in kept]
+    alike = [assignment in chosen[:i] for i, assignment in enumerate(chosen)]
+    sizes = [assignment for assignment, again in zip(chosen, alike) if not again]
+    return sizes, sum(assignment not in [before for _, before in kept] for assignment in sizes)
 
 
 def with_check_cases(directory, copy, assignments):

@@ -1,11 +1,12 @@
 """Imports every file of a KernelBench checkout and finds out whether each can be judged; prints the table, a line a file.
 
-    kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--only WORD] [--out FILE]
+    kernelbench.py CHECKOUT [--level N]... [--rkb PROGRAM --dump PROGRAM] [--jobs N] [--every N] [--limit SECONDS] [--reference-limit SECONDS] [--only WORD] [--out FILE]
                              [--durations TSV] [--wide SECONDS] [--within SECONDS] [--table FILE [--beside TSV]...]
 
 For each file: whether it was imported without any option, and the processor seconds that took with PyTorch loaded; how the graph compares with the
 model itself in double precision, forward and backward (the share of what is allowed, 1 is the limit), at up to three sizes drawn from
-its dims' ranges (drawn_sizes.py; `drawn` says how many, and without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
+its dims' ranges (drawn_sizes.py; `drawn` says how many, and how many of them were made smaller since the reference takes
+minutes for what was drawn; without any the check cases are taken); what `rkb check` says of the naive kernel (naive_kernel.py), and of the same kernel with one fault, and the seconds that each took.  Without --rkb and --dump only the import.  --table
 writes the table in Markdown (kernelbench_table.py), with what another PyTorch gave beside it.
 Rows that FILE holds already are kept and their files left out, so a run that was cut off goes on.  --durations takes the table of an
 earlier run: what took longest there, or is not in it, comes first, so that the last files do not keep one core busy.  What took more than --wide seconds
@@ -60,28 +61,30 @@ def judge(rkb, directory, text, path, limit, jobs=1):
     return " ".join([word] + (reasons[:1] if word != "accept" else []))
 
 
-def held(made, directory, dump, direction):
+def held(made, directory, options, direction):
     """The share of what is allowed, as text; whatever the user's model does at that size."""
     import compare
     from user_function import user_function
 
     try:
-        return "%.2g" % compare.held(dump, directory, direction, 1, user_function(made))[0]
+        return "%.2g" % compare.held(options.dump, directory, direction, 1, user_function(made), options.reference_limit)[0]
+    except subprocess.TimeoutExpired:
+        return "no reference in %d s" % options.reference_limit
     except Exception as error:
         return "%s: %s" % (type(error).__name__, str(error).splitlines()[0][:80] if str(error) else "")
 
 
 def comparisons(made, directory, seed, wide):
-    """(sizes drawn, [(direction, directory)]) whose check cases have those sizes: all of them, or one each."""
+    """(which sizes, as text, [(direction, directory)]) whose check cases have those sizes: all of them, or one each."""
     import compare
     import drawn_sizes
 
-    sizes = drawn_sizes.drawn(made, 3, seed)
+    sizes, smaller = drawn_sizes.drawn(made, 3, seed)
     directories = [] if sizes else [directory]
     for number, own in enumerate([[size] for size in sizes] if wide else [sizes] if sizes else []):
         directories.append(os.path.join(os.path.dirname(directory), "drawn_%d" % number, os.path.basename(directory)))
         drawn_sizes.with_check_cases(directory, directories[-1], own)
-    return len(sizes), [(direction, own) for direction in compare.directions_of(directory) for own in directories]
+    return "%d%s" % (len(sizes), ", %d made smaller" % smaller if smaller else ""), [(direction, own) for direction in compare.directions_of(directory) for own in directories]
 
 
 def worst_of(shares):
@@ -167,7 +170,7 @@ def look(path, made, folder, options, row):
     import_task.write(directory, made)
     wide = expected_seconds(options)(row["level"], row["file"]) > options.wide
     drawn, compared = comparisons(made, directory, row["file"], wide)
-    calls = [lambda own=own, direction=direction: held(made, own, options.dump, direction) for direction, own in compared]
+    calls = [lambda own=own, direction=direction: held(made, own, options, direction) for direction, own in compared]
     try:
         texts = (("naive", Graph(directory).kernel()), ("fault", Graph(directory).kernel(1)))
     except Unwritten as problem:
@@ -176,7 +179,7 @@ def look(path, made, folder, options, row):
     for column, text in texts:
         calls.append(lambda column=column, text=text: timed_judgement(directory, text, os.path.join(folder, column + ".cu"), options))
     found = side_by_side(calls) if wide else [call() for call in calls]
-    row["drawn"] = str(drawn)
+    row["drawn"] = drawn
     for direction in {direction for direction, _ in compared}:
         row[direction] = worst_of([share for (own, _), share in zip(compared, found) if own == direction])
     for (column, _), (verdict, seconds) in zip(texts, found[len(compared):]):
@@ -233,6 +236,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--reference-limit", type=int, default=300, help="seconds for the expected values of one direction")
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
     parser.add_argument("--durations")

@@ -295,11 +295,11 @@ def dumps_of(options, task, direction):
         yield runs
 
 
-def held(dump, task, direction, seeds, function, family="normal"):
+def held(dump, task, direction, seeds, function, family="normal", limit=None):
     """(largest share of hard, where) of a task's check cases on data of a family, against function(tensors, settings); None where the task has no
-    such family."""
+    such family.  limit: seconds for the expected values."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([dump, task, direction, folder, "1-%d" % seeds, "check", family], check=True)
+        subprocess.run([dump, task, direction, folder, "1-%d" % seeds, "check", family], check=True, timeout=limit)
         comparison = Comparison()
         comparison.add(runs_of([folder], direction), function, False)
     runs, hard, _, where = comparison.result()
