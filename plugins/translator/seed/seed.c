@@ -4,13 +4,17 @@
  * Owns nothing between jobs; runs on workers. */
 #include <rkb/ext/task.h>
 #include <rkb/items.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "seed_files/seed_files.h"
 
 typedef struct seed_config {
    const char *directory;
    const char *const *files;
+   bool optional;
 } seed_config_t;
 
 typedef struct seed {
@@ -70,6 +74,11 @@ static int emit_seeds(const seed_t *me, rkb_job_t job, const seed_files_t *files
    return status;
 }
 
+/* A task that was just imported has no folder of seeds. */
+static bool may_be_absent(const seed_t *me, const char *directory) {
+   return me->config->optional && access(directory, F_OK) != 0 && errno == ENOENT;
+}
+
 static int seed_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const seed_t *me = self;
    seed_files_t files;
@@ -79,6 +88,10 @@ static int seed_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t
    } else {
       const rkb_task_info_t *info = me->task->info(me->host);
       snprintf(directory, sizeof directory, "%s/seeds/%s", info->directory, info->direction);
+   }
+   if (may_be_absent(me, directory)) {
+      RKB_LOG(me->host, RKB_LOG_INFO, "no kernels to start from: there is no folder '%s'", directory);
+      return RKB_OK;
    }
    int status = seed_files_find(directory, me->config->files, &files, err);
    if (status != RKB_OK)
@@ -109,6 +122,12 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_STRINGS,
     .offset = offsetof(seed_config_t, files),
     .help = "Names below the directory, or absolute paths; default: every *.cu there, by name."},
+   {.name = "optional",
+    .type = RKB_OPT_BOOL,
+    .offset = offsetof(seed_config_t, optional),
+    .fallback = "false",
+    .help =
+       "true: give nothing if the directory does not exist, for pipelines with other stages that propose; false: fail."},
 };
 
 static const rkb_stage_t seed = {

@@ -103,6 +103,34 @@ static void sorts_and_ignores_the_rest(void **state) {
    remove_directory(directory);
 }
 
+/* An absent directory is no failure where the user says so; one without kernels is. */
+static void optional_seeds_may_be_absent(void **state) {
+   static const struct {
+      const char *optional;
+      bool stands;
+      int status;
+   } cases[] = {{"optional=true", false, RKB_OK},
+                {"optional=true", true, RKB_ERR_INVALID},
+                {"optional=false", false, RKB_ERR_INVALID},
+                {"optional=false", true, RKB_ERR_INVALID}};
+   (void)state;
+   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      fake_t fake;
+      char *directory = make_directory(), option[600];
+      snprintf(option, sizeof option, "directory=%s%s", directory, cases[i].stands ? "" : "/none");
+      fake_open(&fake, "translator/seed");
+      fake_start(&fake, (const char *const[]){option, cases[i].optional, NULL});
+      for (int search = 0; search < 2; search++) {
+         rkb_item_t *request = fake_request(&fake, search ? "search" : "propose", search, NULL, NULL, 0);
+         assert_int_equal(fake_run(&fake, request), cases[i].status);
+         assert_int_equal(fake.emitted_count, 0);
+         fake_drop(request);
+      }
+      fake_close(&fake);
+      remove_directory(directory);
+   }
+}
+
 static void names_what_is_wrong(void **state) {
    (void)state;
    fake_t fake;
@@ -138,8 +166,8 @@ static void names_what_is_wrong(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gives_the_tasks_seeds),
-      cmocka_unit_test(files_that_are_no_text_are_left_out), cmocka_unit_test(sorts_and_ignores_the_rest),
+      cmocka_unit_test(gives_the_tasks_seeds),      cmocka_unit_test(files_that_are_no_text_are_left_out),
+      cmocka_unit_test(sorts_and_ignores_the_rest), cmocka_unit_test(optional_seeds_may_be_absent),
       cmocka_unit_test(names_what_is_wrong),
    };
    return RUN_TESTS(tests);
