@@ -19,6 +19,7 @@ import warnings
 import torch
 import torch.nn as nn
 
+import dim_names
 import exported
 import function_file
 from refusal_advice import of_construction
@@ -233,10 +234,12 @@ class UserFile:
                 for part in statement.body:
                     if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                         defaults += defaults_of(part)
-        literals, taken = [], set()
+        literals, taken, better = [], set(), dim_names.names_of_numbers(self.tree, self.model_name)
         for name, node, value in top + given + defaults:
             if value < 1 or value > MOST_SIZE:
                 continue
+            wanted = better.get(id(node)) or [name]
+            name = next((other for other in wanted if other not in taken), wanted[-1])
             plain, count = name, 2
             while name in taken:
                 name, count = "%s%d" % (plain, count), count + 1

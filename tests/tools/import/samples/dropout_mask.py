@@ -1,5 +1,5 @@
 # graph: mul full where detach add
-# task: dropout_kept: {role: in, dtype: uint8, shape: "size, size2", init: {kind: integers, low: 0, high: 2}}
+# task: dropout_kept: {role: in, dtype: uint8, shape: "x_rows, x_columns", init: {kind: integers, low: 0, high: 2}}
 # note: dropout draws which elements it keeps (line 11): the task takes them as the input dropout_kept
 import torch
 import torch.nn as nn

@@ -1,5 +1,5 @@
 # graph: embedding relu
-# task:   index: {role: in, dtype: int64, shape: "size2", init: {kind: integers, low: 0, high: size3}}
+# task:   index: {role: in, dtype: int64, shape: "index_size", init: {kind: integers, low: 0, high: table_rows}}
 """A function beside get_inputs, as scripts have it."""
 import torch
 import torch.nn.functional as F

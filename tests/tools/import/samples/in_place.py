@@ -1,5 +1,5 @@
 # graph: mul relu add
-# task: y: {role: out, dtype: float32, shape: "size, size2"}
+# task: y: {role: out, dtype: float32, shape: "x_rows, x_columns"}
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,6 +1,6 @@
 # graph: linear rsub rdiv mul mul
-# task: size: {range: 1..4}
-# task: x: {role: in, dtype: float32, shape: "size, 4", init: {kind: uniform, low: 0, high: 1}}
+# task: batch: {range: 1..4}
+# task: x: {role: in, dtype: float32, shape: "batch, 4", init: {kind: uniform, low: 0, high: 1}}
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
 # graph: full full reshape reshape lstm
-# note: dim size: 1 to 4, published 3
+# note: dim sequence: 1 to 4, published 3
 import torch
 import torch.nn as nn
 

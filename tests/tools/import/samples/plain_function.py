@@ -1,7 +1,7 @@
 # graph: matmul mul mean add rsqrt mul gelu
 # task:   rows: {range: 1..96}
-# task:   x: {role: in, dtype: float32, shape: "rows, size", init: {kind: normal}}
-# task:   weight: {role: in, dtype: float32, shape: "size, size3", init: {kind: normal, std: 0.198}}
+# task:   x: {role: in, dtype: float32, shape: "rows, x_columns", init: {kind: normal}}
+# task:   weight: {role: in, dtype: float32, shape: "x_columns, weight_columns", init: {kind: normal, std: 0.198}}
 # note: dim rows: 1 to 96, published 96
 # text: other: 1e-06
 """A function of tensors: an annotation says one argument's sizes, a default is the other one's example."""
