@@ -21,7 +21,7 @@ import torch.nn as nn
 import early_checks
 import kept_answers
 import meta_shapes
-from refusal_advice import advice
+from refusal_advice import advice, in_our_words
 from kept_answers import NUMBERS
 from module_walk import held_by, modules_of, tensors_of
 from traced_graph import Node, Recording
@@ -535,7 +535,7 @@ def trace(model, shown, inputs, path, given=None, expected=None, spend=None, ans
         text = first_line(error)
         if "as buffer" in text or "as parameter" in text:
             text = "forward writes to the model's own state, such as running statistics (%s)" % text
-        text += advice(text, tensors.values(), parameters.values())
+        text = in_our_words(text) + advice(text, tensors.values(), parameters.values())
         raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
     for name, buffer in held_by(modules_of(model), "_buffers").items():
         if before.get(name) != (id(buffer), buffer._version):
