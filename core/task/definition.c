@@ -35,6 +35,34 @@ static void load_reference(rkb_definition_t *definition) {
    free(path);
 }
 
+/* Whether a tensor or a value of the graph has one of the types: bits numbered by enum rkb_dtype. */
+static bool has_type(const rkb_definition_t *definition, uint32_t types) {
+   for (uint32_t i = 0; i < definition->tensor_count; i++)
+      if (types >> definition->tensors[i].dtype & 1)
+         return true;
+   for (uint32_t i = 0; i < definition->node_count; i++)
+      for (uint32_t j = 0; j < definition->nodes[i].output_count; j++)
+         if (types >> definition->nodes[i].outputs[j].dtype & 1)
+            return true;
+   return false;
+}
+
+/* A class of 8-bit numbers belongs to tasks that have such numbers: as tensors, or made in the graph by a model that quantises
+ * inside.  In any other task it would compare kernels with a speed that no honest one has. */
+static void check_precision(const rkb_definition_t *definition, rkb_problems_t *problems) {
+   const bool integers = strcmp(definition->precision, "int8") == 0;
+   const uint32_t wanted = integers ? 1u << RKB_I8 | 1u << RKB_U8 : 1u << RKB_E4M3 | 1u << RKB_E5M2;
+   if ((!integers && strcmp(definition->precision, "fp8") != 0) || has_type(definition, wanted))
+      return;
+   rkb_problem(
+      problems, definition->precision_place,
+      "precision %s, but no tensor and no value of the graph is %s: write %s, or convert in the graph (node `to`)",
+      definition->precision, integers ? "int8 or uint8" : "an 8-bit float",
+      has_type(definition, 1u << RKB_BF16)  ? "bf16"
+      : has_type(definition, 1u << RKB_F16) ? "fp16"
+                                            : "fp32");
+}
+
 static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, rkb_problems_t *problems) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    if (!hasher)
@@ -47,8 +75,10 @@ static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, r
    const rkb_yaml_t *graph =
       rkb_yaml_parse(definition->arena, texts->graph_path, texts->graph, texts->graph_length, 1, 1, problems);
    if (task && rkb_definition_read(definition, task, problems) && graph) {
-      if (rkb_graph_read(definition, graph, problems))
+      if (rkb_graph_read(definition, graph, problems)) {
          rkb_definition_find_saves(definition, problems);
+         check_precision(definition, problems);
+      }
    }
 }
 

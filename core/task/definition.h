@@ -114,6 +114,7 @@ typedef struct rkb_named_value {
 typedef struct rkb_definition {
    rkb_arena_t *arena;
    const char *directory, *name, *summary, *source, *precision, *reference;
+   rkb_place_t precision_place;
    const char *directions[3]; /* NULL-terminated */
    char hash[RKB_HASH_TEXT];
    rkb_dim_t *dims;

@@ -28,11 +28,13 @@ static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, r
    rkb_read_text(definition, root, "precision", false, &definition->precision, problems);
    if (!definition->precision || !*definition->precision)
       definition->precision = "fp32";
+   else
+      definition->precision_place = rkb_yaml_get(root, "precision")->place;
    bool found = false;
    for (uint32_t i = 0; classes[i]; i++)
       found |= strcmp(classes[i], definition->precision) == 0;
    if (!found)
-      rkb_problem(problems, rkb_yaml_get(root, "precision")->place,
+      rkb_problem(problems, definition->precision_place,
                   "precision %s is not known: write fp32, fp32-fast, tf32, bf16, fp16, fp8 or int8",
                   definition->precision);
    return true;
