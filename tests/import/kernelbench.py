@@ -67,7 +67,7 @@ def held(made, directory, options, direction):
     from user_function import user_function
 
     try:
-        return "%.2g" % compare.held(options.dump, directory, direction, 1, user_function(made), options.reference_limit)[0]
+        return "%.2g" % compare.held(options.dump, directory, direction, 1, user_function(made), limit=options.reference_limit)[0]
     except subprocess.TimeoutExpired:
         return "no reference in %d s" % options.reference_limit
     except Exception as error:

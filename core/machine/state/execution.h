@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "machine/state/run_counts.h"
 #include "machine/state/block_state.h"
-#include "machine/state/memory_memory_regions.h"
+#include "machine/state/memory_regions.h"
 
 #include <string.h>
 
