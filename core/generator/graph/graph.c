@@ -85,7 +85,10 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
    if (!node.kind && from->operation->point)
       node.kind = RKB_NODE_MAP;
    if (!node.kind)
-      return rkb_graph_fail(reader, "there is no text for the operation %s yet", operation);
+      return rkb_graph_fail(
+         reader,
+         "the graph stages cannot write the operation %s yet; a kernel of yours or of a language model is judged all the same",
+         operation);
    for (uint32_t d = 0; d < node.rank; d++)
       node.shape[d] = rkb_graph_size(reader, from->output, d);
    for (uint32_t i = 0; i < from->input_count; i++)
