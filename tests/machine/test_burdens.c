@@ -9,8 +9,9 @@
 #define REPEATED 16u
 #define LANES 32u
 
-static const char directives[] = "// buffer: x inout int 64 index\n// launch: one grid=1,1,1 block=32,1,1 shared=0 args=x\n"
-                                 "// expect: pass\n";
+static const char directives[] =
+   "// buffer: x inout i32 64 index\n// launch: one grid=1,1,1 block=32,1,1 shared=0 args=x\n"
+   "// expect: pass\n";
 static const char before[] = ".version 8.4\n.target sm_90a\n.address_size 64\n"
                              ".visible .entry one(.param .u64 x)\n{\n"
                              ".shared .align 16 .b8 tile[2048];\n"
@@ -38,7 +39,7 @@ static uint64_t work_of(const char *instruction) {
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report = {0};
    rkb_error_t err = {0};
-   const rkb_machine_options_t options = {.flags = 0};
+   const rkb_machine_options_t options = {.thread_instructions = 0};
    if (!harness_open(&harness, directives, text, message, sizeof message))
       fail_msg("%s: %s", instruction ? instruction : "nothing", message);
    if (rkb_machine_open(harness.module, &harness.plan, &options, &machine, &err) != RKB_OK)
