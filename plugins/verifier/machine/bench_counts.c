@@ -66,7 +66,7 @@ static int execute(struct bench_case *bench, rkb_error_t *err) {
          unsampled |= strcmp(report.findings[n].reason, "limit.budget") == 0;
       bench->cut = unsampled && long_sequences;
       s->outcome->unsampled |= unsampled && !bench->cut;
-      block_sample_keep(&s->blocks, &report);
+      block_sample_keep(&s->blocks, s->plan, &report);
       status = bench->stopped ? RKB_OK : keep_launches(bench, &report, err);
    }
    rkb_machine_close(machine);
@@ -96,7 +96,7 @@ static int take_counts(struct bench_case *bench, const rkb_machine_report_t *rep
    counted.launches = report->counted;
    sample_spend(s, report->counted_work);
    sample_spend(s, report->work);
-   block_sample_keep(&s->blocks, &counted);
+   block_sample_keep(&s->blocks, s->plan, &counted);
    return keep_launches(bench, &counted, err);
 }
 

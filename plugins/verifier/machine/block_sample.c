@@ -184,14 +184,15 @@ int block_sample_draw(const struct verifier *me, const struct candidate *candida
    return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the list of sampled blocks");
 }
 
-void block_sample_keep(struct block_sample *sample, const rkb_machine_report_t *counted) {
+void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
+                       const rkb_machine_report_t *counted) {
    for (uint32_t n = 0; n < counted->launch_count && n < sample->launch_count; n++) {
       const rkb_launch_counters_t *c = &counted->launches[n];
       if (c->launch >= sample->launch_count)
          continue;
       struct sampled_launch *list = &sample->launches[c->launch];
-      const uint32_t kept = c->executed < list->counted ? (uint32_t)c->executed : list->counted,
-                     left_out = list->counted - kept;
+      const uint32_t places = sample_executed_places(plan, c),
+                     kept = places < list->counted ? places : list->counted, left_out = list->counted - kept;
       /* Counted blocks that the budget cut off are as good as any: they go, and what was drawn comes nearer. */
       memmove(list->numbers + kept, list->numbers + list->counted,
               (list->count - list->counted) * sizeof *list->numbers);

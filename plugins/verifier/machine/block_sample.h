@@ -30,8 +30,15 @@ int block_sample_draw(const struct verifier *verifier, const struct candidate *c
                       const rkb_plan_t *plan, uint32_t case_index, uint32_t drawn, struct block_sample *sample,
                       rkb_error_t *err);
 void block_sample_free(struct block_sample *sample);
+/* How many places of a launch's sample were executed.  A block of a cluster takes one, and its whole cluster is executed. */
+static inline uint32_t sample_executed_places(const rkb_plan_t *plan, const rkb_launch_counters_t *c) {
+   const uint32_t *cluster = plan->launches[c->launch].cluster;
+   const uint64_t places = c->executed / ((uint64_t)cluster[0] * cluster[1] * cluster[2]);
+   return places < UINT32_MAX ? (uint32_t)places : UINT32_MAX;
+}
 /* From how many of each launch were counted: judged ones begin with them, and at least one more follows. */
-void block_sample_keep(struct block_sample *sample, const rkb_machine_report_t *counted);
+void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
+                       const rkb_machine_report_t *counted);
 
 /* Classes of positions of a grid: along each axis the first block, the last one, which may be ragged, and those between.  At most 27. */
 #define POSITION_CLASSES 27u

@@ -81,7 +81,8 @@ static int glance_at_launch(struct sample *s, const rkb_machine_options_t *optio
    own.thread_instructions = instructions_of_a_block(c) / PART;
    if (own.thread_instructions < LEAST)
       own.thread_instructions = LEAST;
-   for (uint32_t place = (uint32_t)c->executed; place < list->count && status == RKB_OK; place++) {
+   for (uint32_t place = sample_executed_places(s->plan, c); place < list->count && status == RKB_OK;
+        place++) {
       bool idle = false;
       if (!list->drawn[place])
          continue;

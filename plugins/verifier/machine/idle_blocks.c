@@ -44,8 +44,9 @@ static void add_glanced(const struct sample *s, const rkb_launch_counters_t *c, 
 
 static struct told told_of(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   const uint32_t executed = sample_executed_places(s->plan, c);
    struct told told = {.most = 0};
-   for (uint32_t place = 0; place < list->count && place < c->executed; place++) {
+   for (uint32_t place = 0; place < list->count && place < executed; place++) {
       rkb_machine_extent_t extent;
       const uint64_t bytes =
          rkb_machine_extent(s->machine, c->launch, place, buffer, &extent) ? extent.once : 0;
@@ -130,6 +131,7 @@ static void note(const struct sample *s, uint32_t number, double share) {
 static bool any_other_writer(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer,
                              uint64_t byte, bool *any) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   const uint32_t executed = sample_executed_places(s->plan, c);
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const uint64_t words = list->total / 64 + 1;
    uint64_t run[1][2] = {{byte, byte + b->bytes / b->elements}}, *chosen = calloc(words, sizeof *chosen);
@@ -137,7 +139,7 @@ static bool any_other_writer(const struct sample *s, const rkb_launch_counters_t
    const bool told = chosen && sample_find_writers(s, c->launch, buffer, &wanted, chosen);
    rkb_machine_extent_t extent;
    *any = false;
-   for (uint32_t place = 0; told && place < list->count && place < c->executed; place++) {
+   for (uint32_t place = 0; told && place < list->count && place < executed; place++) {
       chosen[list->numbers[place] / 64] &= ~(UINT64_C(1) << list->numbers[place] % 64);
       *any |= rkb_machine_extent(s->machine, c->launch, place, buffer, &extent) && extent.low <= byte &&
               byte < extent.high;
@@ -153,11 +155,12 @@ static bool any_other_writer(const struct sample *s, const rkb_launch_counters_t
 static bool has_idle_block(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer,
                            uint64_t *idle) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   const uint32_t executed = sample_executed_places(s->plan, c);
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    rkb_machine_extent_t extent;
    double first;
    bool other;
-   for (uint32_t place = 0; place < list->count && place < c->executed && c->executed < c->blocks; place++) {
+   for (uint32_t place = 0; place < list->count && place < executed && c->executed < c->blocks; place++) {
       if (rkb_machine_extent(s->machine, c->launch, place, buffer, &extent))
          continue;
       *idle = list->numbers[place];
@@ -234,8 +237,9 @@ static int take_first(struct sample *s, uint32_t buffer, struct held *held) {
 static void take_left(struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer, struct held *held) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   const uint32_t executed = sample_executed_places(s->plan, c);
    const uint64_t width = b->bytes / b->elements;
-   for (uint32_t place = 0; place < list->count && place < c->executed && held->count < POINTS; place++) {
+   for (uint32_t place = 0; place < list->count && place < executed && held->count < POINTS; place++) {
       rkb_machine_extent_t extent;
       if (!is_chance(list, place) || !rkb_machine_extent(s->machine, c->launch, place, buffer, &extent))
          continue;

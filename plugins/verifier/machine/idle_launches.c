@@ -20,7 +20,8 @@ static uint64_t idle_blocks(const struct sample *s, const rkb_launch_counters_t 
    rkb_machine_extent_t extent;
    if (rkb_machine_found(s->machine, c->launch) || (glanced && glanced->idle < glanced->count))
       return 0;
-   for (uint32_t place = 0; place < s->blocks.launches[c->launch].count && place < c->executed; place++)
+   const uint32_t executed = sample_executed_places(s->plan, c);
+   for (uint32_t place = 0; place < s->blocks.launches[c->launch].count && place < executed; place++)
       for (uint32_t n = 0; n < s->plan->buffer_count; n++)
          if (rkb_machine_extent(s->machine, c->launch, place, n, &extent))
             return 0;

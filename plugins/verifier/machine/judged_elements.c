@@ -49,7 +49,8 @@ static bool is_written_again(const struct sample *s, const rkb_machine_report_t 
       const rkb_launch_counters_t *c = &report->launches[n];
       double written = 0;
       rkb_machine_extent_t extent;
-      for (uint32_t place = 0; place < c->executed && place < s->blocks.launches[n].count; place++)
+      const uint32_t executed = sample_executed_places(s->plan, c);
+      for (uint32_t place = 0; place < executed && place < s->blocks.launches[n].count; place++)
          written += rkb_machine_extent(s->machine, n, place, buffer, &extent) ? (double)extent.words : 0;
       if (c->executed && written * (double)c->blocks / (double)c->executed > MOST_OVERLAP * (double)words)
          return true;

@@ -179,14 +179,14 @@ void sample_note_judged(struct sample *s, uint64_t first, uint64_t count) {
 }
 
 /* Positions of the grid of which no block was executed. */
-static json_t *classes_left_out(const struct sample *s, uint32_t launch, uint64_t executed) {
-   const uint32_t *grid = s->plan->launches[launch].grid;
-   const struct sampled_launch *list = &s->blocks.launches[launch];
+static json_t *classes_left_out(const struct sample *s, const rkb_launch_counters_t *c) {
+   const uint32_t *grid = s->plan->launches[c->launch].grid, executed = sample_executed_places(s->plan, c);
+   const struct sampled_launch *list = &s->blocks.launches[c->launch];
    uint32_t classes = sample_classes(grid);
    json_t *names = json_array();
    for (uint32_t n = 0; n < list->count && n < executed; n++)
       classes &= ~(1u << list->classes[n]);
-   for (; classes && executed < list->total; classes &= classes - 1) {
+   for (; classes && c->executed < list->total; classes &= classes - 1) {
       char name[64];
       sample_class_name(grid, (uint32_t)__builtin_ctz(classes), name, sizeof name);
       json_array_append_new(names, json_string(name));
@@ -236,7 +236,7 @@ static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c)
       json_object_set_new(launch, "paths", json_integer(paths));
    if (paths_left_out)
       json_object_set_new(launch, "paths_left_out", json_integer(paths_left_out));
-   json_t *classes = classes_left_out(s, c->launch, c->executed);
+   json_t *classes = classes_left_out(s, c);
    if (json_array_size(classes))
       json_object_set(launch, "positions_left_out", classes);
    json_decref(classes);
