@@ -50,7 +50,10 @@ static const struct {
    /* Heads that share keys add their gradients where they are made. */
    {TASKS "/bf16_attention", "backward", "fused",
     "compute: [dots, matmul, matmul_2, matmul_4, sum_2, sum_5], write: [reshape_3, reshape_2], tile_m: 128, tile_n: 64, keep: 0, blocks: 0, "
-    "tensor: bf16, warp_m: 32, warp_n: 32, copy: tensor, stages: 4"},
+    "tensor: bf16, warp_m: 32, warp_n: 32, copy: tensor, stages: 3}"},
+   {TASKS "/bf16_attention", "backward", "fused",
+    "write: [share_largest, share_sum, sum_3], tile_m: 128, tile_n: 128, keep: 0, blocks: 0, tensor: bf16, warp_m: 32, warp_n: 32, "
+    "copy: tensor, stages: 2, share_last: 1}"},
    /* Where no place is hidden, the gradient's masks hide none either. */
    {TASKS "/bf16_attention", "backward", "fused", "const float mul_scalar = mul_3 * scale;"},
    /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the

@@ -91,6 +91,7 @@ static const struct {
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
    [RKB_DEPENDENT] = {"dependent", (1u << RKB_MAPPINGS) - 1, {0, 1, -1}},
    [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, -1}},
+   [RKB_SHARE_LAST] = {"share_last", 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -181,6 +182,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
+      return false;
+   if (decision == RKB_SHARE_LAST && !rkb_online_has_share(graph, launch))
       return false;
    if (decision == RKB_PHASES && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || !rkb_launch_has_phases(graph, launch)))
       return false;

@@ -98,6 +98,8 @@ enum rkb_decision {
     * them (programmatic dependent launch).  The first launch has no kernel in front of it. */
    RKB_DEPENDENT,
    RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which share what its threads would keep; 0: those of its threads */
+   RKB_SHARE_LAST, /* ONLINE_TENSOR by warpgroups, with several kinds of scores: 1: the share is made when all scores have come; 0: of the first
+                    * scores, while the others are multiplied */
    RKB_DECISIONS
 };
 

@@ -69,7 +69,7 @@ typedef struct rkb_online {
       const char *name;
    } given[RKB_ONLINE_MANY];
    uint32_t given_count;
-   /* The share that is made of the first scores alone, while the tensor cores make the others; RKB_NO_NODE: there is none. */
+   /* The share that is made of the first scores alone, in a lambda `weigh_first`, while the tensor cores make the others; RKB_NO_NODE: none is. */
    uint32_t share;
 } rkb_online_t;
 
@@ -106,8 +106,6 @@ void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
 /* The same where there are several kinds of scores: statistics alone, or what becomes of the scores by statistics that memory has. */
 void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o);
-/* Finds the share, for which weigh_several writes a lambda `weigh_first`. */
-void rkb_online_find_share(const rkb_writer_t *writer, rkb_online_t *o);
 /* Opens a loop over a thread's own or streamed numbers, in which those past the end count as the last one. */
 void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own);
 /* online_given.c: finds the statistics that memory has. */

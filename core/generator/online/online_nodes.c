@@ -5,7 +5,9 @@
 #include <string.h>
 #include "generator/graph/bench_sizes.h"
 #include "generator/graph/degree.h"
+#include "generator/graph/needs.h"
 #include "generator/text/index.h"
+#include "generator/text/writer.h"
 #include "generator/online/online_warpgroups.h"
 
 /* Finds which reductions are no statistics, but add up an out's matrices.  False: some outs have such a sum, and others none. */
@@ -66,14 +68,17 @@ static uint32_t row_size(const rkb_graph_t *graph, uint32_t number, uint32_t sid
 uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]) {
    rkb_online_nodes_t nodes;
    uint32_t count = 0, found = UINT32_MAX;
+   heads[0] = 0;
    if (!rkb_online_nodes(graph, launch, &nodes))
       return 0;
    for (uint32_t i = 0; i < nodes.score_count + nodes.out_count; i++) {
       const uint32_t width = i < nodes.score_count ? row_size(graph, nodes.scores[i], 0, true)
                                                    : row_size(graph, nodes.outs[i - nodes.score_count],
                                                               1 - nodes.made_side[i - nodes.score_count], false);
-      if (graph->sizes.list[width].constant)
+      if (graph->sizes.list[width].constant) {
+         heads[0] = graph->sizes.list[width].at[0] > heads[0] ? graph->sizes.list[width].at[0] : heads[0];
          continue;
+      }
       if (found != UINT32_MAX && found != width)
          return 0;
       found = width;
@@ -103,4 +108,25 @@ bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t fro
    while (rkb_node_is_view(&graph->nodes[base]))
       base = graph->nodes[base].inputs[0];
    return base == largest;
+}
+
+uint32_t rkb_online_share(const rkb_graph_t *graph, const rkb_online_nodes_t *nodes) {
+   uint32_t found = RKB_NO_NODE;
+   for (uint32_t n = 0; n < graph->node_count && nodes->score_count > 1; n++) {
+      if (!rkb_is_operation(&graph->nodes[n], "div") ||
+          !rkb_is_sum_of_powers(graph, graph->nodes[n].inputs[1]))
+         continue;
+      bool alone = rkb_value_needs(graph, n, nodes->scores[0]);
+      for (uint32_t s = 1; s < nodes->score_count; s++)
+         alone &= !rkb_value_needs(graph, n, nodes->scores[s]);
+      if (alone && graph->nodes[n].rank == graph->nodes[nodes->scores[0]].rank)
+         found = n;
+   }
+   return found;
+}
+
+bool rkb_online_has_share(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   rkb_online_nodes_t nodes;
+   return launch->mapping == RKB_MAP_ONLINE_TENSOR && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR &&
+          rkb_online_nodes(graph, launch, &nodes) && rkb_online_share(graph, &nodes) != RKB_NO_NODE;
 }

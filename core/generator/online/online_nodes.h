@@ -20,13 +20,17 @@ typedef struct rkb_online_nodes {
 /* False: the anchors are no such launch. */
 bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_online_nodes_t *nodes);
 /* The lengths of rows that are multiplied, ascending, where one size has a few values; each length gets a
- * kernel.  *size: that size, UINT32_MAX where all are constants (the answer is 1 then).  0: there are too
+ * kernel.  *size: that size, UINT32_MAX where all are constants (the answer is 1 then, and heads[0] the largest).  0: there are too
  * many, or more than one such size. */
 uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]);
 /* How many rows of scores a launch owns in the bench cases. */
 double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Whether a node is the exponential of the difference between `from` and the statistic `largest`. */
 bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
+/* The share (a power over the sum of its row's) that needs the first of several kinds of scores alone; RKB_NO_NODE: there is none. */
+uint32_t rkb_online_share(const rkb_graph_t *graph, const rkb_online_nodes_t *nodes);
+/* Whether a launch may make its share early or last. */
+bool rkb_online_has_share(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* online_refused.c: what arithmetic alone can tell about a launch on tensor cores: NULL, or why it cannot
  * work. */
 const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch);

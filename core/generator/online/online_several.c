@@ -36,7 +36,8 @@ int64_t rkb_online_open_several(rkb_writer_t *writer, rkb_online_t *o) {
       }
    if (o->nodes.out_count)
       rkb_online_find_given(writer, o);
-   rkb_online_find_share(writer, o);
+   if (!o->launch->decisions[RKB_SHARE_LAST])
+      o->share = rkb_online_share(writer->graph, &o->nodes);
    first += rkb_online_write_given_tiles(writer, o, first);
    const bool given = rkb_online_streams_given(o);
    rkb_write(writer, "__shared__ unsigned long long own_filled;");

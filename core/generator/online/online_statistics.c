@@ -323,20 +323,6 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
-void rkb_online_find_share(const rkb_writer_t *writer, rkb_online_t *o) {
-   const rkb_graph_t *graph = writer->graph;
-   for (uint32_t n = 0; n < graph->node_count && o->nodes.score_count > 1; n++) {
-      if (!rkb_is_operation(&graph->nodes[n], "div") ||
-          !rkb_is_sum_of_powers(graph, graph->nodes[n].inputs[1]))
-         continue;
-      bool alone = rkb_value_needs(graph, n, o->nodes.scores[0]);
-      for (uint32_t s = 1; s < o->nodes.score_count; s++)
-         alone &= !rkb_value_needs(graph, n, o->nodes.scores[s]);
-      if (alone && graph->nodes[n].rank == graph->nodes[o->nodes.scores[0]].rank)
-         o->share = n;
-   }
-}
-
 /* Opens the loops over a thread's own and streamed numbers. */
 static void open_elements(rkb_writer_t *writer, const rkb_online_t *o, bool share) {
    for (uint32_t inner = 0; inner < 2; inner++) {

@@ -19,7 +19,6 @@ static const struct {
    double rows; /* rows of a group, at least */
 } tiles[] = {
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 128, 32, 32, 2, 65},
-   {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 4, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 3, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_TENSOR, 128, 64, 32, 32, 2, 65},
    {RKB_TENSOR_PATH_BF16, RKB_COPY_ASYNC, 128, 32, 32, 32, 3, 65},
@@ -50,6 +49,12 @@ static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) 
    return d[RKB_WARP_M] / 8 * (d[RKB_WARP_N] / 4 * scores + longest / 4 * nodes.out_count);
 }
 
+/* Whether a launch's shares are made last: where it makes statistics alone, on an H100 (docs/decisions/schedules.md). */
+static bool has_share_last(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   rkb_online_nodes_t nodes;
+   return rkb_online_has_share(graph, launch) && rkb_online_nodes(graph, launch, &nodes) && !nodes.out_count;
+}
+
 /* Whether a tile suits warpgroups.  Of several kinds of scores, 64 columns leave the registers in which their products are ahead. */
 static bool suits_warpgroups(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t tile_n) {
    rkb_online_nodes_t nodes;
@@ -71,6 +76,7 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
       d[RKB_WARP_M] = tiles[t].warp_m;
       d[RKB_WARP_N] = tiles[t].warp_n;
       d[RKB_STAGES] = tiles[t].stages;
+      d[RKB_SHARE_LAST] = has_share_last(graph, launch);
       if (rows >= tiles[t].rows &&
           (tiles[t].copy != RKB_COPY_TENSOR
               ? numbers_of(graph, launch) <= MOST_NUMBERS
