@@ -65,6 +65,9 @@ typedef struct rkb_choices {
 
 /* The same.  An if() that `from` (NULL: none) has goes as it went there, and its condition is not evaluated.  Notes in `to` (NULL: nowhere) which
  * way each went, as far as there is room. */
+enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                     const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,
+                                     char *message, size_t message_size);
 enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup,
                                              void *argument, const rkb_choices_t *from, rkb_choices_t *to,
                                              int64_t *value, char *message, size_t message_size);

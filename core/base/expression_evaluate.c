@@ -294,9 +294,9 @@ static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *nod
    }
 }
 
-static enum rkb_fault evaluate_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
-                                      const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,
-                                      char *message, size_t message_size) {
+enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
+                                     const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,
+                                     char *message, size_t message_size) {
    const evaluation_t evaluation = {.expression = expression,
                                     .lookup = lookup,
                                     .argument = argument,
@@ -312,7 +312,7 @@ static enum rkb_fault evaluate_chosen(const rkb_expression_t *expression, rkb_lo
 enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
                                        void *argument, rkb_value_t *value, char *message,
                                        size_t message_size) {
-   return evaluate_chosen(expression, lookup, argument, NULL, NULL, value, message, message_size);
+   return rkb_expression_chosen(expression, lookup, argument, NULL, NULL, value, message, message_size);
 }
 
 enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
@@ -341,7 +341,7 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
                                              int64_t *value, char *message, size_t message_size) {
    rkb_value_t found;
    enum rkb_fault fault =
-      evaluate_chosen(expression, lookup, argument, from, to, &found, message, message_size);
+      rkb_expression_chosen(expression, lookup, argument, from, to, &found, message, message_size);
    if (fault != RKB_FAULT_NONE)
       return fault;
    if (found.is_real) {

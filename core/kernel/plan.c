@@ -8,7 +8,7 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
-/* Of one dim of a scratch buffer: the if()s that a lender's plan remembers. */
+/* Of a let or of one dim of a scratch buffer: the if()s that a lender's plan remembers. */
 enum { MOST_CHOICES = 16 };
 
 /* Of the device on which launches are borrowed: blocks that take one tile after another, as many blocks as there are multiprocessors, take several
@@ -63,26 +63,66 @@ static bool evaluate_lets(planner_t *planner) {
    return true;
 }
 
-/* A dim of a scratch buffer.  Where launches are borrowed, its if()s go as they went in the lender's plan: the buffers have the parts that these
- * launches write. */
-static bool scratch_dim(planner_t *planner, const rkb_expression_t *dim, int64_t *size) {
+/* Where the if()s of the next let or dim of a scratch buffer are noted.  *from: how they went in the lender's plan, where launches are borrowed. */
+static rkb_choices_t *next_choices(planner_t *planner, const rkb_expression_t *expression,
+                                   const rkb_choices_t **from) {
    const plan_choices_t *lent = planner->lender ? plan_choices(planner->lender) : NULL;
    const uint32_t number = planner->choices.count++;
-   rkb_choices_t *to = &planner->choices.dims[number];
-   char message[256];
-   if (strstr(rkb_expression_text(dim), "if")) {
+   rkb_choices_t *to = &planner->choices.expressions[number];
+   if (strstr(rkb_expression_text(expression), "if")) {
       to->room = MOST_CHOICES;
       to->list = rkb_arena_array(planner->arena, to->room, sizeof *to->list);
    }
-   const enum rkb_fault fault = rkb_expression_integer_chosen(
-      dim, planner_name, planner, lent && number < lent->count ? &lent->dims[number] : NULL, to, size,
-      message, sizeof message);
+   *from = lent && number < lent->count ? &lent->expressions[number] : NULL;
+   return to;
+}
+
+static bool is_fine(planner_t *planner, const rkb_expression_t *expression, enum rkb_fault fault,
+                    const char *message) {
    if (fault != RKB_FAULT_NONE)
-      planner_find(planner, "plan.expression", rkb_expression_place(dim), "%s", message);
+      planner_find(planner, "plan.expression", rkb_expression_place(expression), "%s", message);
    return fault == RKB_FAULT_NONE;
 }
 
-static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
+/* The lets that the sizes of scratch see.  What launches see are the case's own: a vector's width may depend on them. */
+static bool choose_lets(planner_t *planner) {
+   char message[256];
+   for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++) {
+      const rkb_expression_t *let = planner->manifest->lets[planner->lets_known].value;
+      const rkb_choices_t *from;
+      rkb_choices_t *to = next_choices(planner, let, &from);
+      if (!is_fine(planner, let,
+                   rkb_expression_chosen(let, planner_name, planner, from, to,
+                                         &planner->lets[planner->lets_known], message, sizeof message),
+                   message))
+         return false;
+   }
+   return true;
+}
+
+/* A dim of a scratch buffer.  Where launches are borrowed, its if()s and those of lets go as they went in the lender's plan, so that the buffer has
+ * the parts which these launches write; or as they go here, where that is larger: the launches' own expressions see the case. */
+static bool scratch_dim(planner_t *planner, const rkb_expression_t *dim, rkb_value_t *lent_lets,
+                        int64_t *size) {
+   char message[256];
+   const rkb_choices_t *from;
+   rkb_choices_t *to = next_choices(planner, dim, &from);
+   rkb_value_t *own_lets = planner->lets;
+   int64_t own;
+   planner->lets = lent_lets;
+   const enum rkb_fault fault =
+      rkb_expression_integer_chosen(dim, planner_name, planner, from, to, size, message, sizeof message);
+   planner->lets = own_lets;
+   if (!is_fine(planner, dim, fault, message))
+      return false;
+   if (planner->lender &&
+       rkb_expression_integer(dim, planner_name, planner, &own, message, sizeof message) == RKB_FAULT_NONE &&
+       own > *size)
+      *size = own;
+   return true;
+}
+
+static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch, rkb_value_t *lent_lets) {
    rkb_plan_buffer_t *buffer = &planner->buffers[planner->buffer_count];
    uint64_t elements = 1;
    rkb_value_t unused;
@@ -94,7 +134,7 @@ static bool add_scratch(planner_t *planner, const manifest_scratch_t *scratch) {
    }
    for (uint32_t i = 0; i < scratch->rank; i++) {
       int64_t size;
-      if (!scratch_dim(planner, scratch->shape[i], &size))
+      if (!scratch_dim(planner, scratch->shape[i], lent_lets, &size))
          return false;
       if (size < 0 || __builtin_mul_overflow(elements, (uint64_t)size, &elements)) {
          planner_find(planner, "plan.buffer", rkb_expression_place(scratch->shape[i]),
@@ -152,7 +192,7 @@ static bool check_memory(planner_t *planner) {
 static bool make_buffers(planner_t *planner) {
    const rkb_case_t *the_case = planner->the_case;
    const uint32_t most = the_case->tensor_count + planner->manifest->scratch_count;
-   uint32_t dims = 0;
+   uint32_t choices = planner->manifest->let_count;
    planner->buffers = rkb_arena_array(planner->arena, most + 1, sizeof *planner->buffers);
    rkb_name_table_make(&planner->buffer_names, planner->arena, most);
    for (uint32_t i = 0; i < the_case->tensor_count; i++) {
@@ -170,10 +210,18 @@ static bool make_buffers(planner_t *planner) {
    if (!evaluate_lets(planner) || !check_names(planner))
       return false;
    for (uint32_t i = 0; i < planner->manifest->scratch_count; i++)
-      dims += planner->manifest->scratch[i].rank;
-   planner->choices.dims = rkb_arena_array(planner->arena, dims + 1, sizeof *planner->choices.dims);
+      choices += planner->manifest->scratch[i].rank;
+   planner->choices.expressions =
+      rkb_arena_array(planner->arena, choices + 1, sizeof *planner->choices.expressions);
+   rkb_value_t *const own_lets = planner->lets;
+   rkb_value_t *const lent_lets =
+      rkb_arena_array(planner->arena, planner->manifest->let_count + 1, sizeof *lent_lets);
+   planner->lets = lent_lets;
+   if (!choose_lets(planner))
+      return false;
+   planner->lets = own_lets;
    for (uint32_t i = 0; i < planner->manifest->scratch_count; i++)
-      if (!add_scratch(planner, &planner->manifest->scratch[i]))
+      if (!add_scratch(planner, &planner->manifest->scratch[i], lent_lets))
          return false;
    return add_fills(planner) && check_memory(planner);
 }

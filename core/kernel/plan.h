@@ -6,9 +6,9 @@
 #include "base/name_table.h"
 #include "kernel/manifest.h"
 
-/* Which way the if()s went in each dim of each scratch buffer, in the manifest's order. */
+/* Which way the if()s went in each let, and in each dim of each scratch buffer, in the manifest's order. */
 typedef struct plan_choices {
-   rkb_choices_t *dims;
+   rkb_choices_t *expressions;
    uint32_t count;
 } plan_choices_t;
 

@@ -361,6 +361,42 @@ static void a_small_case_borrows_the_scratch_of_its_launches(void **state) {
    rkb_plan_free(lender);
 }
 
+/* The same by lets, one of which names the other.  Large rows have more parts of one buffer and fewer of the other. */
+static const char let_parts[] =
+   "let:\n  many: if(D > 1000, 8, 2)\n  all: many * B\nscratch:\n  parts: {dtype: float32, shape: \"all, if(many == 8, T, 1)\"}\n"
+   "  others: {dtype: float32, shape: 10 - many}\nlaunches:\n"
+   "  - {kernel: one, when: D > 1000, grid: many, block: 32, args: parts}\n"
+   "  - {else: , kernel: t<64>, grid: many, block: 64, args: others}\n";
+
+static void a_small_case_borrows_the_lets_of_scratch(void **state) {
+   fixture_case_t of;
+   rkb_finding_t finding = {0};
+   (void)state;
+   fixture_rmsnorm(&of, 8, 32, 2000);
+   rkb_plan_t *large = make(let_parts, NULL, &of, &finding);
+   fixture_rmsnorm(&of, 3, 5, 37);
+   rkb_plan_t *small = make(let_parts, NULL, &of, &finding),
+              *plan = borrow(let_parts, NULL, &of, large, &finding);
+   if (!plan || !large || !small)
+      fail_msg("%s: %s", finding.reason, finding.message);
+   const uint32_t parts_at = large->launches[0].arguments[0].buffer,
+                  others_at = small->launches[0].arguments[0].buffer;
+   const struct {
+      const rkb_plan_t *plan;
+      uint64_t parts, others, blocks;
+   } wanted[] = {{large, 8 * 8 * 32, 2, 8},
+                 {small, 2 * 3, 8, 2},
+                 {plan, 8 * 3 * 5, 8, 2}}; /* what launches see is the case's own */
+   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+      assert_int_equal(wanted[i].plan->buffers[parts_at].elements, wanted[i].parts);
+      assert_int_equal(wanted[i].plan->buffers[others_at].elements, wanted[i].others);
+      assert_int_equal(wanted[i].plan->launches[0].grid[0], wanted[i].blocks);
+   }
+   rkb_plan_free(plan);
+   rkb_plan_free(small);
+   rkb_plan_free(large);
+}
+
 static const char packed[] =
    LAUNCH("packed", "grid: 1, block: 32, args: \"struct(int8 D, x + D, int16 T, float32 eps, y, null)\"");
 
@@ -574,6 +610,7 @@ int main(void) {
       cmocka_unit_test(a_plan_is_what_the_manifest_says),
       cmocka_unit_test(a_small_case_borrows_launches_of_a_small_device),
       cmocka_unit_test(a_small_case_borrows_the_scratch_of_its_launches),
+      cmocka_unit_test(a_small_case_borrows_the_lets_of_scratch),
       cmocka_unit_test(members_lie_where_cpp_puts_them),
       cmocka_unit_test(a_plan_has_its_maps),
       cmocka_unit_test(a_map_may_be_of_pixels),
