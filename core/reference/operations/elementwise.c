@@ -38,9 +38,14 @@ static INLINED bool is_exact_zero(rkb_point_t a) {
 
 /* NaN times an exact zero is NaN if a kernel multiplies, and 0 if it selects.  Here the gradient of an
  * operation that selects is such a product; PyTorch selects in some of these gradients and multiplies in
- * others. */
+ * others.  What is open so stays open where NaN meets it again. */
+static INLINED bool is_open(rkb_point_t a) {
+   return isnan(a.value) && (a.flags & RKB_POINT_DONT_CARE);
+}
+
 static INLINED rkb_point_t multiply_points(const rkb_precision_t *precision, rkb_point_t a, rkb_point_t b) {
-   if ((rkb_point_is_nan(a) && is_exact_zero(b)) || (rkb_point_is_nan(b) && is_exact_zero(a)))
+   if ((rkb_point_is_nan(a) && (is_exact_zero(b) || is_open(b))) ||
+       (rkb_point_is_nan(b) && (is_exact_zero(a) || is_open(a))))
       return (rkb_point_t){NAN, 0, 0, RKB_POINT_DONT_CARE};
    rkb_point_t point = {a.value * b.value, fabs(a.value) * b.hard + a.hard * (fabs(b.value) + b.hard),
                         spread(b.value, a, a.value, b), a.flags | b.flags};
