@@ -63,7 +63,7 @@ typedef struct rkb_choices {
    uint32_t count, room;
 } rkb_choices_t;
 
-/* The same.  An if() that `from` (NULL: none) has goes as it went there, and its condition is not evaluated.  Notes in `to` (NULL: nowhere) which
+/* As rkb_expression_evaluate and rkb_expression_integer.  An if() that `from` (NULL: none) has goes as it went there, and its condition is not evaluated.  Notes in `to` (NULL: nowhere) which
  * way each went, as far as there is room. */
 enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                      const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,

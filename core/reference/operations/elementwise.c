@@ -38,7 +38,8 @@ static INLINED bool is_exact_zero(rkb_point_t a) {
 
 /* NaN times an exact zero is NaN if a kernel multiplies, and 0 if it selects.  Here the gradient of an
  * operation that selects is such a product; PyTorch selects in some of these gradients and multiplies in
- * others.  What is open so stays open where NaN meets it again. */
+ * others.  So the product is open: NaN and don't-care.  An open value times NaN is open too, because the
+ * kernel that selects has 0 there. */
 static INLINED bool is_open(rkb_point_t a) {
    return isnan(a.value) && (a.flags & RKB_POINT_DONT_CARE);
 }
