@@ -1,5 +1,6 @@
-/* A table of pieces.  A piece's name decides its one slot, and the pieces of a row lie in neighbouring slots.  Elements are kept as floats,
- * which hold nearly every input exactly; a piece that has another number is not kept.  A mutex guards the table. */
+/* A table of pieces.  A piece's name decides its one slot.  The numbers of a slot lie where the first piece of the slot found the end of
+ * all numbers.  So pieces that are far apart in their tensors lie together here: each page that is touched costs as much as to draw a piece.
+ * Elements are kept as floats, which hold nearly every input exactly; a piece that has another number is not kept.  A mutex guards the table. */
 #include "task/drawn_pieces.h"
 
 #include <pthread.h>
@@ -15,7 +16,9 @@
 struct rkb_drawn_pieces {
    pthread_mutex_t lock;
    uint64_t *names;               /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
-   float (*numbers)[DRAWN_PIECE]; /* by slot */
+   uint32_t *places;              /* by slot: where its numbers lie, from 1 on; 0: nowhere yet */
+   uint32_t used;                 /* places */
+   float (*numbers)[DRAWN_PIECE]; /* by place */
 };
 
 rkb_drawn_pieces_t *rkb_drawn_pieces_new(void) {
@@ -28,6 +31,7 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
    if (!pieces)
       return;
    free(pieces->names);
+   free(pieces->places);
    free(pieces->numbers);
    pthread_mutex_destroy(&pieces->lock);
    free(pieces);
@@ -35,11 +39,12 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
 
 /* Without memory, or of a tensor beyond those that names tell apart, nothing is kept. */
 static bool has_table(rkb_drawn_pieces_t *pieces, uint32_t tensor) {
-   if (!pieces->names && !pieces->numbers) {
+   if (!pieces->names && !pieces->places && !pieces->numbers) {
       pieces->names = rkb_try_allocate(SLOTS, sizeof *pieces->names, NULL);
+      pieces->places = rkb_try_allocate(SLOTS, sizeof *pieces->places, NULL);
       pieces->numbers = rkb_try_uncleared(SLOTS, sizeof *pieces->numbers, NULL);
    }
-   return pieces->names && pieces->numbers && tensor < TENSORS;
+   return pieces->names && pieces->places && pieces->numbers && tensor < TENSORS;
 }
 
 static uint64_t name_of(uint32_t tensor, uint64_t number) {
@@ -56,6 +61,9 @@ static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t 
 
 static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, const double *drawn) {
    const uint32_t slot = slot_of(tensor, number);
+   if (!pieces->places[slot])
+      pieces->places[slot] = ++pieces->used;
+   float *numbers = pieces->numbers[pieces->places[slot] - 1];
    uint64_t different = 0;
    for (uint32_t i = 0; i < DRAWN_PIECE; i++) {
       const float number = (float)drawn[i];
@@ -64,7 +72,7 @@ static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, c
       memcpy(&bits, &kept, sizeof bits);
       memcpy(&wanted, &drawn[i], sizeof wanted);
       different |= bits ^ wanted;
-      pieces->numbers[slot][i] = number;
+      numbers[i] = number;
    }
    pieces->names[slot] = different ? 0 : name_of(tensor, number);
 }
@@ -83,7 +91,8 @@ static void copy(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t fir
    for (uint64_t done = 0; done < count;) {
       const uint64_t at = (first + done) % DRAWN_PIECE, left = DRAWN_PIECE - at;
       const uint64_t part = left < count - done ? left : count - done;
-      const float *from = pieces->numbers[slot_of(tensor, (first + done) / DRAWN_PIECE)] + at;
+      const uint32_t slot = slot_of(tensor, (first + done) / DRAWN_PIECE);
+      const float *from = pieces->numbers[pieces->places[slot] - 1] + at;
       for (uint64_t i = 0; i < part; i++)
          out[done + i] = (double)from[i];
       done += part;

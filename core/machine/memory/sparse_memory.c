@@ -1,19 +1,22 @@
 /* Zeros that take memory only where they are written.  A first write to a page costs a fault, which in a virtual machine takes as long as
- * to clear hundreds of kilobytes.  So small memory comes from the heap, which is cleared, and memory of a few megabytes is asked for in huge
- * pages.  Tensors of gigabytes stay in small pages, of which a sample of blocks touches a few.  A run has a limited amount in huge pages, because
+ * to clear hundreds of kilobytes; where the host must find the page first, a huge page costs milliseconds.  So small memory comes from the
+ * heap, which has been touched before and is cleared, and memory of a few megabytes is asked for in huge pages.  Tensors of gigabytes stay in small pages, of which a sample of blocks touches a few.  A run has a limited amount in huge pages, because
  * what a process may hold is limited (limits.execute_memory).  Any thread. */
 #include "machine/state/execution.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* In bytes.  HEAP_MOST: what is cleared sooner than mapped.  HUGE_PAGE: of x86-64, and of arm64 with pages of
- * 4 KiB; elsewhere the advice is refused or does no harm.  HUGE_LEAST: less does not repay a huge page.
+/* In bytes.  HEAP_MOST: what always comes from the heap.  HUGE_PAGE: of x86-64, and of arm64 with pages of 4 KiB;
+ * elsewhere the advice is refused or does no harm.  HUGE_LEAST: less does not repay a huge page.
  * HUGE_MOST: in more, blocks may be so far apart that each clears a huge page of its own. */
 #define HEAP_MOST (UINT64_C(1) << 18)
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define HUGE_LEAST (UINT64_C(1) << 19)
 #define HUGE_MOST (UINT64_C(16) << 20)
+/* Memory of the heap begins so far behind a multiple of twice as much.  Mapped memory begins at a page.  So an
+ * address says where its memory came from. */
+#define HEAP_OFFSET UINT64_C(64)
 
 static uint64_t mapped_bytes(uint64_t bytes) {
    return bytes < HUGE_LEAST || bytes > HUGE_MOST ? bytes : (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
@@ -26,12 +29,20 @@ static bool take(uint64_t bytes, uint64_t *huge_left) {
    return true;
 }
 
+static uint8_t *from_heap(uint64_t bytes) {
+   const uint64_t room = (bytes + 3 * HEAP_OFFSET - 1) & ~(2 * HEAP_OFFSET - 1);
+   uint8_t *memory = aligned_alloc(2 * HEAP_OFFSET, room);
+   return memory ? memset(memory + HEAP_OFFSET, 0, bytes) : NULL;
+}
+
+static bool is_from_heap(const void *memory) {
+   return (uintptr_t)memory % (2 * HEAP_OFFSET) == HEAP_OFFSET;
+}
+
 uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left) {
-   if (bytes <= HEAP_MOST) {
-      const uint64_t room = (bytes + 64) & ~UINT64_C(63);
-      void *memory = aligned_alloc(64, room);
-      return memory ? memset(memory, 0, room) : NULL;
-   }
+   /* A huge page would be cleared as well, and might have to be found first. */
+   if (bytes <= HEAP_MOST || (bytes <= HUGE_PAGE && take(bytes, huge_left)))
+      return from_heap(bytes);
    void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
    if (memory == MAP_FAILED)
@@ -42,8 +53,8 @@ uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left) {
 }
 
 void rkb_machine_sparse_free(void *memory, uint64_t bytes) {
-   if (bytes <= HEAP_MOST)
-      free(memory);
+   if (is_from_heap(memory))
+      free((uint8_t *)memory - HEAP_OFFSET);
    else if (memory)
       munmap(memory, mapped_bytes(bytes));
 }

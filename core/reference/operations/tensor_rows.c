@@ -84,6 +84,7 @@ int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *ro
       *next = count;
       return RKB_OK;
    }
+   most = count - *next < most ? count - *next : most;
    int64_t *index = rkb_try_uncleared(most * rows->length, sizeof *index, NULL);
    if (!index)
       return RKB_ERR_NOMEM;
