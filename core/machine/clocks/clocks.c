@@ -5,26 +5,24 @@
 
 #define BARRIERS 16u /* of each block */
 
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster,
                                      bool asynchronous) {
    const uint32_t warps = cluster->blocks * cluster->warps, barriers = cluster->blocks * BARRIERS;
    const size_t rows = (size_t)barriers * warps;
-   const size_t lanes = (size_t)warps * LANES * (each ? 1 : LANES),
-                words = lanes + (size_t)warps * warps + 3 * rows;
+   const size_t threads = (size_t)warps * LANES, words = threads + (size_t)warps * warps + 3 * rows;
    machine_clocks_t *clocks = machine_alloc(run, sizeof *clocks + words * sizeof(uint32_t));
    if (!clocks)
       return NULL;
    clocks->bytes = sizeof *clocks + words * sizeof(uint32_t);
    clocks->warps = warps;
    clocks->barriers = barriers;
-   clocks->own = clocks->lane = (uint32_t *)(void *)(clocks + 1);
-   clocks->warp = clocks->lane + lanes;
+   clocks->own = (uint32_t *)(void *)(clocks + 1);
+   clocks->warp = clocks->own + threads;
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
-   clocks->knowledge =
-      each ? machine_knowledge_new(run, warps * LANES, barriers, asynchronous ? MOST_ACTORS : 0) : NULL;
-   if (each && !clocks->knowledge) {
+   clocks->knowledge = machine_knowledge_new(run, warps * LANES, barriers, asynchronous ? MOST_ACTORS : 0);
+   if (!clocks->knowledge) {
       machine_clocks_free(run, clocks);
       return NULL;
    }
@@ -40,39 +38,17 @@ void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
 
 /* After a barrier of the whole block, earlier accesses race with nothing. */
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
-   if (!clocks->knowledge)
-      memset(clocks->lane, 0, (size_t)clocks->warps * LANES * LANES * sizeof(uint32_t));
    memset(clocks->warp, 0, (size_t)clocks->warps * clocks->warps * sizeof(uint32_t));
    memset(clocks->barrier, 0, 3 * (size_t)clocks->warps * clocks->barriers * sizeof(uint32_t));
    for (uint32_t w = 0; w < clocks->warps; w++) {
       clocks->warp[w * clocks->warps + w] = time;
       for (uint32_t l = 0; l < LANES; l++)
-         if (clocks->knowledge)
-            clocks->own[w * LANES + l] = time;
-         else
-            clocks->lane[(w * LANES + l) * LANES + l] = time;
+         clocks->own[w * LANES + l] = time;
    }
 }
 
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
-   if (warp->block->clocks->knowledge) {
-      machine_knowledge_warp_sync(warp, lanes, machine_tick(warp->block));
-      return;
-   }
-   uint32_t *clock = warp->block->clocks->lane + (size_t)warp->number * LANES * LANES, joined[LANES] = {0};
-   for (uint32_t l = 0; l < LANES; l++)
-      if (lanes >> l & 1)
-         clock[l * LANES + l] = warp->block->time;
-   for (uint32_t l = 0; l < LANES; l++)
-      if (lanes >> l & 1)
-         for (uint32_t k = 0; k < LANES; k++)
-            joined[k] = clock[l * LANES + k] > joined[k] ? clock[l * LANES + k] : joined[k];
-   const uint32_t now = machine_tick(warp->block);
-   for (uint32_t l = 0; l < LANES; l++)
-      if (lanes >> l & 1) {
-         memcpy(clock + l * LANES, joined, sizeof joined);
-         clock[l * LANES + l] = now;
-      }
+   machine_knowledge_warp_sync(warp, lanes, machine_tick(warp->block));
 }
 
 /* A whole warp arrives at a barrier, so its lanes are also ordered among each other.  The warp's clock is the
@@ -87,8 +63,7 @@ void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barri
       joined[w] = own[w] > joined[w] ? own[w] : joined[w];
    own[warp] = machine_tick(block);
    machine_clocks_warp_sync(&block->warps[warp], block->warps[warp].alive);
-   if (clocks->knowledge)
-      machine_knowledge_arrive(block, warp, barrier);
+   machine_knowledge_arrive(block, warp, barrier);
 }
 
 static void leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
@@ -103,7 +78,7 @@ static void leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
 void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
    for (uint32_t left = warps; left; left &= left - 1)
       leave(block, first + (uint32_t)__builtin_ctz(left), barrier);
-   if (block->clocks->knowledge && warps)
+   if (warps)
       machine_knowledge_leave(block, first, warps, barrier);
 }
 
@@ -113,16 +88,14 @@ void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
    memcpy(clocks->before + row, clocks->arrived + row, bytes);
    memset(clocks->arrived + row, 0, bytes);
    memset(clocks->barrier + row, 0, bytes);
-   if (clocks->knowledge)
-      machine_knowledge_complete(block, barrier);
+   machine_knowledge_complete(block, barrier);
 }
 
 /* Whether a warp knows, through mbarriers too, of another warp's arrival at that time. */
 static bool knows_arrival(const machine_block_t *block, uint32_t warp, uint32_t other, uint32_t time) {
    const machine_warp_t *who = &block->warps[warp];
    const uint32_t lane = who->alive ? (uint32_t)__builtin_ctz(who->alive) : 0;
-   return block->clocks->knowledge &&
-          machine_knows(block->clocks->knowledge, who->first_thread + lane, other * LANES, time);
+   return machine_knows(block->clocks->knowledge, who->first_thread + lane, other * LANES, time);
 }
 
 uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier) {
@@ -144,28 +117,11 @@ static bool knows_all(const machine_knowledge_t *knowledge, uint32_t me, uint32_
 }
 
 bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time) {
-   const machine_clocks_t *clocks = warp->block->clocks;
-   if (clocks->knowledge)
-      return thread == PTX_NONE ? knows_all(clocks->knowledge, warp->first_thread + lane, time)
-                                : machine_knows(clocks->knowledge, warp->first_thread + lane, thread, time);
-   const uint32_t *own = clocks->warp + (size_t)warp->number * clocks->warps,
-                  *lanes = clocks->lane + (size_t)(warp->number * LANES + lane) * LANES;
-   for (uint32_t l = 0; l < LANES; l++)
-      if ((thread == PTX_NONE || thread == warp->first_thread + l) && l != lane && time > lanes[l])
-         return false;
-   for (uint32_t w = 0; w < clocks->warps; w++)
-      if ((thread == PTX_NONE || thread / LANES == w) && w != warp->number && time > own[w])
-         return false;
-   return true;
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   return thread == PTX_NONE ? knows_all(knowledge, warp->first_thread + lane, time)
+                             : machine_knows(knowledge, warp->first_thread + lane, thread, time);
 }
 
-bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
-                            uint32_t warp_clock) {
-   const machine_clocks_t *clocks = warp->block->clocks;
-   const uint32_t other = thread / LANES;
-   if (clocks->knowledge)
-      return machine_knows(clocks->knowledge, warp->first_thread + lane, thread, lane_clock);
-   if (other == warp->number)
-      return clocks->lane[(warp->number * LANES + lane) * LANES + thread % LANES] >= lane_clock;
-   return clocks->warp[warp->number * clocks->warps + other] >= warp_clock;
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock) {
+   return machine_knows(warp->block->clocks->knowledge, warp->first_thread + lane, thread, lane_clock);
 }

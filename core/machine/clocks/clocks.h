@@ -8,14 +8,14 @@
 /* Threads that did the same to a granule, with the newest of their clocks. */
 typedef struct machine_lanes {
    uint32_t lanes; /* of warp */
-   uint32_t clock, warp_clock;
+   uint32_t clock;
    uint16_t warp;      /* warp + 1; 0: no warp */
    bool several_warps; /* several warps in no order; machine_spread_t has each of them */
 } machine_lanes_t;
 
 /* One of several warps that did the same to a granule. */
 typedef struct machine_spread {
-   uint32_t lanes, clock, warp_clock;
+   uint32_t lanes, clock;
 } machine_spread_t;
 
 /* What each warp did to a granule: atomics or reads.  NULL without memory. */
@@ -24,16 +24,12 @@ machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule
 typedef struct machine_shared_record {
    uint32_t writer;       /* thread + 1 */
    uint32_t writer_clock; /* the clock of the writer's lane */
-   uint32_t writer_warp_clock;
    machine_lanes_t readers, atomics; /* since the last plain write */
    uint32_t epoch;
 } machine_shared_record_t;
 
 typedef struct machine_clocks {
-   /* [warp][lane][lane]: up to which time of the block a lane knows what each other lane of its warp did;
-    * without knowledge. */
-   uint32_t *lane;
-   uint32_t *own; /* each thread's own clock, in the block's time; with knowledge */
+   uint32_t *own; /* each thread's own clock, in the block's time */
    /* [warp][warp]: up to which time of the block a warp knows what each other warp did. */
    uint32_t *warp;
    /* Each [barriers][warp].  barrier: what the warps know that arrived in this phase of a barrier.  arrived:
@@ -41,15 +37,12 @@ typedef struct machine_clocks {
    uint32_t *barrier, *arrived, *before;
    uint32_t warps, barriers; /* of all blocks of the cluster */
    size_t bytes;
-   /* Knowledge of each thread (knowledge.h), which alone decides where it exists.  NULL: whole warps meet at
-    * barriers. */
-   struct machine_knowledge *knowledge;
+   struct machine_knowledge *knowledge; /* what each thread knows of what the others did (knowledge.h) */
 } machine_clocks_t;
 
-/* each: also keep knowledge of each thread.  cluster: of the blocks that are executed as one.  asynchronous:
- * the program has operations of the async proxy. */
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool each,
-                                     bool asynchronous);
+/* cluster: of the blocks that are executed as one.  asynchronous: the program has operations of the async
+ * proxy.  NULL when memory ran out. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, bool asynchronous);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);
@@ -65,19 +58,12 @@ uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uin
 bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time);
 /* Advances the block's time and returns the new time.  Stops the run when times have run out. */
 uint32_t machine_tick(machine_block_t *block);
-/* Whether what the thread did at those clocks is ordered before what the lane does now. */
-bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock,
-                            uint32_t warp_clock);
+/* Whether what the thread did up to its clock is ordered before what the lane does now. */
+bool machine_clocks_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t lane_clock);
 
 /* The lane's own clock. */
 static inline uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t lane) {
-   const machine_clocks_t *clocks = warp->block->clocks;
-   const uint32_t thread = warp->first_thread + lane;
-   return clocks->knowledge ? clocks->own[thread] : clocks->lane[thread * LANES + lane];
-}
-
-static inline uint32_t machine_warp_clock(const machine_warp_t *warp) {
-   return warp->block->clocks->warp[warp->number * warp->block->clocks->warps + warp->number];
+   return warp->block->clocks->own[warp->first_thread + lane];
 }
 
 /* granule_clocks.c -------------------------------------------------------------------------------------------------------- */

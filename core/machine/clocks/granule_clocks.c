@@ -6,8 +6,7 @@ static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t o
                            const machine_spread_t *those, uint32_t *other) {
    for (uint32_t left = those->lanes; left; left &= left - 1) {
       const uint32_t thread = of * LANES + (uint32_t)__builtin_ctz(left);
-      if (thread != warp->first_thread + lane &&
-          !machine_clocks_ordered(warp, lane, thread, those->clock, those->warp_clock)) {
+      if (thread != warp->first_thread + lane && !machine_clocks_ordered(warp, lane, thread, those->clock)) {
          *other = thread;
          return false;
       }
@@ -28,8 +27,8 @@ static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machi
                           const machine_spread_t *spread, uint32_t *other) {
    *other = PTX_NONE;
    if (!those->several_warps)
-      return spread_ordered(warp, lane, those->warp - 1u,
-                            &(machine_spread_t){those->lanes, those->clock, those->warp_clock}, other);
+      return spread_ordered(warp, lane, those->warp - 1u, &(machine_spread_t){those->lanes, those->clock},
+                            other);
    for (uint32_t w = 0; spread && w < warp->block->warp_count; w++)
       if (spread[w].lanes && !spread_ordered(warp, lane, w, &spread[w], other))
          return false;
@@ -41,17 +40,16 @@ static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, mac
    uint32_t other;
    if (those.lanes && spread_ordered(warp, lane, warp->number, &those, &other))
       those = (machine_spread_t){0};
-   const uint32_t clock = machine_lane_clock(warp, lane), warp_clock = machine_warp_clock(warp);
+   const uint32_t clock = machine_lane_clock(warp, lane);
    return (machine_spread_t){.lanes = those.lanes | 1u << lane,
-                             .clock = clock > those.clock ? clock : those.clock,
-                             .warp_clock = warp_clock > those.warp_clock ? warp_clock : those.warp_clock};
+                             .clock = clock > those.clock ? clock : those.clock};
 }
 
 void machine_join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
                         machine_lanes_t *those) {
    machine_block_t *block = warp->block;
    machine_spread_t *spread = those->several_warps ? machine_shared_spread(block, granule, atomics) : NULL,
-                    own = {those->lanes, those->clock, those->warp_clock};
+                    own = {those->lanes, those->clock};
    uint32_t other;
    if (!those->several_warps && those->warp && those->warp != warp->number + 1) {
       if (!lanes_ordered(warp, lane, those, NULL, &other) &&
@@ -66,7 +64,7 @@ void machine_join_lanes(machine_warp_t *warp, uint32_t lane, uint32_t granule, b
    if (spread)
       spread[warp->number] = own;
    else
-      *those = (machine_lanes_t){own.lanes, own.clock, own.warp_clock, (uint16_t)(warp->number + 1), false};
+      *those = (machine_lanes_t){own.lanes, own.clock, (uint16_t)(warp->number + 1), false};
 }
 
 size_t machine_spread_bytes(const machine_block_t *block) {
@@ -96,8 +94,7 @@ static bool granule_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granul
    *wrote = true;
    *other = record->writer - 1;
    if (record->writer && record->writer != warp->first_thread + lane + 1 &&
-       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
-                               record->writer_warp_clock))
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock))
       return false;
    if (!machine_group_ordered(warp, lane, granule, true, &record->atomics, other))
       return false;

@@ -7,11 +7,15 @@
 machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
                                            uint32_t most_actors) {
    const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
-                words = (threads + 1 + barriers) * width + 2 * (size_t)threads + threads + 1 + barriers,
-                bytes = sizeof(machine_knowledge_t) + words * sizeof(uint32_t);
-   machine_knowledge_t *knowledge = machine_alloc(run, bytes);
+                rows = (threads + 1) * width,
+                cleared =
+                   sizeof(machine_knowledge_t) +
+                   (barriers * width + 2 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
+                bytes = cleared + rows * sizeof(uint32_t);
+   machine_knowledge_t *knowledge = machine_alloc_uncleared(run, bytes);
    if (!knowledge)
       return NULL;
+   memset(knowledge, 0, cleared); /* whoever takes a row sets all of its words */
    knowledge->threads = threads;
    knowledge->barriers = barriers;
    knowledge->most_actors = most_actors;
@@ -21,8 +25,8 @@ machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads,
    knowledge->own_fenced = knowledge->of + threads;
    knowledge->sharers = knowledge->own_fenced + threads;
    knowledge->arrived = knowledge->sharers + threads + 1;
-   knowledge->rows = knowledge->arrived + barriers;
-   knowledge->named = knowledge->rows + (threads + 1) * width;
+   knowledge->named = knowledge->arrived + barriers;
+   knowledge->rows = knowledge->named + barriers * width;
    return knowledge;
 }
 

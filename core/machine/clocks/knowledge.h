@@ -1,6 +1,5 @@
-/* What each thread knows of what the other threads did: a vector clock for each thread.  It is for programs
- * whose threads meet at mbarriers one by one, not warp by warp, and wait there for asynchronous
- * operations.
+/* What each thread knows of what the other threads did: a vector clock for each thread.  Threads meet at
+ * mbarriers one by one, not warp by warp, and wait there for asynchronous operations.
  *
  * A row has three parts.  First, a word for each thread: the owner of the row knows all that this thread did
  * at clocks up to the word.  Then another word for each thread: up to which of those clocks a proxy fence

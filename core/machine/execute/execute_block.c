@@ -100,7 +100,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
                           const machine_cluster_t *cluster) {
    const uint32_t warps = cluster->blocks * cluster->warps,
                   shared_bytes = cluster->blocks * cluster->shared_span;
-   /* Knowledge is kept for each thread. */
+   /* Blocks of a cluster, or operations of the async proxy, have to be followed. */
    const bool follows = program->asynchronous || program->cluster_barriers || cluster->blocks > 1;
    forget_block(run);
    const size_t registers = padded(program->file_bytes), numbers = program->register_count;
@@ -159,7 +159,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
       block->shared_epoch = 0;
-      block->clocks = machine_clocks_new(run, cluster, follows, program->asynchronous);
+      block->clocks = machine_clocks_new(run, cluster, program->asynchronous);
       if (!block->clocks)
          return false;
    } else if (run->races) {
@@ -389,7 +389,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->shared_epoch++;
    if (block->clocks)
       machine_clocks_reset(block->clocks, block->time);
-   if (block->clocks && block->clocks->knowledge)
+   if (block->clocks)
       machine_knowledge_begin(block->clocks->knowledge);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);

@@ -221,7 +221,7 @@ bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarr
    mbarrier->done[mbarrier->phase & 1].pc = warp->pc;
    mbarrier->completed = mbarrier->arriving;
    mbarrier->arriving = row;
-   if (block->clocks && block->clocks->knowledge)
+   if (block->clocks)
       memset(row, 0, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
    mbarrier->arrived_before = mbarrier->arrived;
    mbarrier->arrived = arrived;

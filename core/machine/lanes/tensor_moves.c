@@ -27,21 +27,30 @@ static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_
    return true;
 }
 
-/* Reaches the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
-static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
-                  uint32_t bytes, const void *value, machine_place_t *place) {
+/* Records in a run that looks for races what one lane reads or writes, and looks for them. */
+static void record(machine_warp_t *warp, uint32_t lane, const machine_place_t *place, uint32_t bytes,
+                   const void *value) {
    const bool store = value != NULL;
-   if (!place_of(warp, lane, address, i->space, bytes, store, place))
-      return false;
-   if (!warp->run->races || repeats(warp))
-      return true;
    if (place->window == WINDOW_SHARED && !store &&
        note_reading(warp->block, warp->first_thread + lane, (uint32_t)place->offset, bytes))
-      return true;
+      return;
    if (place->window == WINDOW_SHARED)
       machine_shared_access(warp, lane, (uint32_t)place->offset, bytes, value, store, false);
    else if (place->region && (store || !place->region->read_only))
       machine_global_access(warp, lane, place->region, place->offset, bytes, value, store, false);
+}
+
+static bool records(const machine_warp_t *warp) {
+   return warp->run->races && !repeats(warp);
+}
+
+/* Reaches the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
+static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
+                  uint32_t bytes, const void *value, machine_place_t *place) {
+   if (!place_of(warp, lane, address, i->space, bytes, value != NULL, place))
+      return false;
+   if (records(warp))
+      record(warp, lane, place, bytes, value);
    return true;
 }
 
@@ -160,6 +169,27 @@ static uint64_t address_of(const fragment_walk_t *walk, uint64_t first, uint32_t
    return walk->address + element * walk->bits / 8;
 }
 
+/* Reaches one piece of a register in all lanes.  value: of a store, the piece in lane 0, and step bytes on that in
+ * the next lane. */
+static bool reach_lanes(machine_warp_t *warp, const machine_instruction_t *i, const fragment_walk_t *walk,
+                        uint64_t first, uint32_t piece, const uint8_t *value, uint32_t step,
+                        machine_place_t place[LANES]) {
+   uint32_t offset[LANES];
+   bool rows = records(warp) && machine_shared_rows(warp->block);
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (!place_of(warp, l, address_of(walk, first, l, piece), i->space, walk->bytes, value != NULL,
+                    &place[l]))
+         return false;
+      rows &= place[l].window == WINDOW_SHARED;
+      offset[l] = (uint32_t)place[l].offset;
+   }
+   if (rows && machine_shared_record_row(warp, offset, FULL_MASK, walk->bytes, false, value != NULL))
+      return true;
+   for (uint32_t l = 0; records(warp) && l < LANES; l++)
+      record(warp, l, &place[l], walk->bytes, value ? value + (size_t)step * l : NULL);
+   return true;
+}
+
 OP(fragment_load) {
    fragment_walk_t walk;
    if (!begin(warp, i, mask, &walk))
@@ -168,24 +198,23 @@ OP(fragment_load) {
    for (uint32_t r = 0; r < i->elements; r++) {
       const machine_slot_t *part = &walk.parts[r];
       const uint64_t first = first_element(&walk, r);
-      uint32_t defined = 0, valid = 0;
-      for (uint32_t l = 0; l < LANES; l++) {
-         bool known = true;
-         for (uint32_t piece = 0; piece < walk.pieces; piece++) {
-            machine_place_t place;
-            if (!reach(warp, i, l, address_of(&walk, first, l, piece), walk.bytes, NULL, &place))
-               return;
-            memcpy(warp->registers + part->offset + part->bytes * l + walk.bytes * piece, place.data,
+      uint32_t defined = FULL_MASK, valid = 0;
+      for (uint32_t piece = 0; piece < walk.pieces; piece++) {
+         machine_place_t place[LANES];
+         if (!reach_lanes(warp, i, &walk, first, piece, NULL, 0, place))
+            return;
+         for (uint32_t l = 0; l < LANES; l++) {
+            memcpy(warp->registers + part->offset + part->bytes * l + walk.bytes * piece, place[l].data,
                    walk.bytes);
-            known &= all_defined(place.defined, walk.bytes);
-            taint |= memory_taint(warp, &place);
+            if (!repeats(warp) && !all_defined(place[l].defined, walk.bytes))
+               defined &= ~(1u << l);
+            taint |= memory_taint(warp, &place[l]);
             if (warp->shadow && walk.bytes == 4 && walk.bits == 32) {
-               const double wide = place.shadow ? *place.shadow : machine_no_shadow();
+               const double wide = place[l].shadow ? *place[l].shadow : machine_no_shadow();
                SHADOW_OF(part->offset)[l] = wide;
                valid |= (uint32_t)machine_has_shadow(wide) << l;
             }
          }
-         defined |= (uint32_t)(known || repeats(warp)) << l;
       }
       warp->defined[part->number] = defined;
       if (warp->valid)
@@ -213,22 +242,23 @@ OP(fragment_store) {
       uint64_t address[LANES];
       if (warp->shadow && walk.bits == 32)
          machine_shadow_fill(warp, part->offset, part->number);
-      for (uint32_t l = 0; l < LANES; l++)
-         for (uint32_t piece = 0; piece < walk.pieces; piece++) {
-            const uint8_t *value = warp->registers + part->offset + part->bytes * l + walk.bytes * piece;
-            machine_place_t place;
-            address[l] = address_of(&walk, first, l, 0);
-            if (!reach(warp, i, l, address_of(&walk, first, l, piece), walk.bytes, value, &place))
-               return;
-            memcpy(place.data, value, walk.bytes);
+      EACH_LANE address[l] = address_of(&walk, first, (uint32_t)l, 0);
+      for (uint32_t piece = 0; piece < walk.pieces; piece++) {
+         const uint8_t *values = warp->registers + part->offset + walk.bytes * piece;
+         machine_place_t place[LANES];
+         if (!reach_lanes(warp, i, &walk, first, piece, values, part->bytes, place))
+            return;
+         for (uint32_t l = 0; l < LANES; l++) {
+            memcpy(place[l].data, values + (size_t)part->bytes * l, walk.bytes);
             if (!repeats(warp))
-               leave(warp, l, &place, walk.bytes, warp->defined[part->number] >> l & 1);
-            for (uint32_t n = 0; place.shadow && n < (walk.bytes + 3) / 4; n++)
-               place.shadow[n] =
+               leave(warp, l, &place[l], walk.bytes, warp->defined[part->number] >> l & 1);
+            for (uint32_t n = 0; place[l].shadow && n < (walk.bytes + 3) / 4; n++)
+               place[l].shadow[n] =
                   warp->shadow && walk.bits == 32 ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
             if (warp->taint)
-               *taint_of_place(warp, &place) |= warp->taint[part->number];
+               *taint_of_place(warp, &place[l]) |= warp->taint[part->number];
          }
+      }
       if (warp->block->measured && !repeats(warp))
          machine_count_request(warp, address, FULL_MASK, walk.bytes, true);
    }

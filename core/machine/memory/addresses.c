@@ -8,6 +8,11 @@
 #define DENSE_LEAST ((size_t)32 << 20) /* what the C library maps anew (stage/confined/job_memory.c) */
 
 void *machine_alloc(machine_run_t *run, size_t bytes) {
+   void *memory = machine_alloc_uncleared(run, bytes);
+   return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void *machine_alloc_uncleared(machine_run_t *run, size_t bytes) {
    if (bytes == 0)
       bytes = 1;
    if (bytes > run->options.memory_bytes - run->memory) {
@@ -21,7 +26,6 @@ void *machine_alloc(machine_run_t *run, size_t bytes) {
    }
    if (bytes >= DENSE_LEAST)
       machine_dense(memory, bytes);
-   memset(memory, 0, bytes);
    machine_account(run, 0, bytes);
    return memory;
 }

@@ -197,7 +197,7 @@ static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint3
       machine_shared_new_epoch(block);
       if (block->clocks)
          machine_clocks_reset(block->clocks, block->time);
-      if (block->clocks && block->clocks->knowledge)
+      if (block->clocks)
          machine_knowledge_barrier(block);
       return;
    }

@@ -117,8 +117,7 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
       *record = (machine_shared_record_t){.epoch = block->shared_epoch};
    uint32_t other = PTX_NONE;
    if (record->writer && record->writer != me &&
-       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock,
-                               record->writer_warp_clock))
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock))
       shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
    else if (store && !machine_group_ordered(warp, lane, granule, false, &record->readers, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
@@ -128,10 +127,8 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
    if (atomic) {
       machine_join_lanes(warp, lane, granule, true, &record->atomics);
    } else if (store) {
-      *record = (machine_shared_record_t){.writer = me,
-                                          .writer_clock = machine_lane_clock(warp, lane),
-                                          .writer_warp_clock = machine_warp_clock(warp),
-                                          .epoch = record->epoch};
+      *record = (machine_shared_record_t){
+         .writer = me, .writer_clock = machine_lane_clock(warp, lane), .epoch = record->epoch};
    } else {
       machine_join_lanes(warp, lane, granule, false, &record->readers);
    }

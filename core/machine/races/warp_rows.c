@@ -13,8 +13,7 @@ typedef struct row {
 } row_t;
 
 bool machine_shared_rows(const machine_block_t *block) {
-   return block->races == RACES_CLOCKS && block->clocks->knowledge && !block->copies &&
-          !block->launch->program->asynchronous;
+   return block->races == RACES_CLOCKS && !block->copies && !block->launch->program->asynchronous;
 }
 
 /* Finds the row that the lanes share; false when they know different things. */
@@ -63,15 +62,14 @@ static machine_spread_t join_readers(const row_t *row, machine_spread_t those,
    if (are_known(row, warp->number, those.lanes, those.clock, first))
       return *lanes;
    return (machine_spread_t){those.lanes | lanes->lanes,
-                             those.clock > lanes->clock ? those.clock : lanes->clock,
-                             those.warp_clock > lanes->warp_clock ? those.warp_clock : lanes->warp_clock};
+                             those.clock > lanes->clock ? those.clock : lanes->clock};
 }
 
 static bool note_readers(const row_t *row, machine_shared_record_t *record, uint32_t granule,
                          const machine_spread_t *lanes) {
    const uint32_t number = row->warp->number;
    machine_lanes_t *readers = &record->readers;
-   machine_spread_t *spread = NULL, own = {readers->lanes, readers->clock, readers->warp_clock};
+   machine_spread_t *spread = NULL, own = {readers->lanes, readers->clock};
    if (readers->several_warps && !(spread = machine_shared_spread(row->warp->block, granule, false)))
       return false;
    if (!readers->several_warps && readers->warp && readers->warp != number + 1) {
@@ -89,7 +87,7 @@ static bool note_readers(const row_t *row, machine_shared_record_t *record, uint
    if (spread)
       spread[number] = own;
    else
-      *readers = (machine_lanes_t){own.lanes, own.clock, own.warp_clock, (uint16_t)(number + 1), false};
+      *readers = (machine_lanes_t){own.lanes, own.clock, (uint16_t)(number + 1), false};
    return true;
 }
 
@@ -108,10 +106,8 @@ static bool note_granule(const row_t *row, uint32_t granule, const machine_sprea
       return note_readers(row, record, granule, lanes);
    if (!readers_known(row, record, granule, me))
       return false;
-   *record = (machine_shared_record_t){.writer = me + 1,
-                                       .writer_clock = lanes->clock,
-                                       .writer_warp_clock = lanes->warp_clock,
-                                       .epoch = block->shared_epoch};
+   *record =
+      (machine_shared_record_t){.writer = me + 1, .writer_clock = lanes->clock, .epoch = block->shared_epoch};
    return true;
 }
 
@@ -127,14 +123,13 @@ static bool note_bytes(const row_t *row, uint32_t offset, uint32_t bytes, const 
 bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
                                bool one, bool store) {
    row_t row;
-   machine_spread_t all = {.lanes = mask, .warp_clock = machine_warp_clock(warp)};
+   machine_spread_t all = {.lanes = mask};
    if (!find_row(warp, mask, &row))
       return false;
    if (!one || store) {
       for (uint32_t left = mask; left; left &= left - 1) {
          const uint32_t l = (uint32_t)__builtin_ctz(left);
-         const machine_spread_t lane = {1u << l, warp->block->clocks->own[warp->first_thread + l],
-                                        all.warp_clock};
+         const machine_spread_t lane = {1u << l, warp->block->clocks->own[warp->first_thread + l]};
          if (!note_bytes(&row, offset[l], bytes, &lane, store))
             return false;
       }

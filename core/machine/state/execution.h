@@ -120,6 +120,8 @@ static inline void machine_count_bytes(machine_run_t *run, uint64_t bytes) {
 /* Gives zeroed memory, which counts against the budget.  When there is none it sets out_of_memory and returns
  * NULL. */
 void *machine_alloc(machine_run_t *run, size_t bytes);
+/* The same, but the memory may hold anything. */
+void *machine_alloc_uncleared(machine_run_t *run, size_t bytes);
 void machine_release(machine_run_t *run, void *memory, size_t bytes);
 /* Counts memory that exists already as asked bytes instead of kept bytes; false when the budget has no
  * room. */
