@@ -55,14 +55,18 @@ static const struct {
     "write: [share_largest, share_sum, sum_3], tile_m: 128, tile_n: 128, keep: 0, blocks: 0, tensor: bf16, warp_m: 32, warp_n: 32, "
     "copy: tensor, stages: 2, share_last: 1}"},
    /* Where no place is hidden, the gradient's masks hide none either. */
-   {TASKS "/bf16_attention", "backward", "fused", "const float mul_scalar = mul_3 * scale;"},
+   {TASKS "/bf16_attention", "backward", "fused", "dots[j / 2 * 4 + i * 2 + j % 2] = mul_3;"},
+   /* The scores' scale multiplies the gradients of queries and keys, and the exponents. */
+   {TASKS "/bf16_attention", "backward", "fused", "matmul_4[j / 2 * 4 + i * 2 + j % 2] *= scale;"},
+   {TASKS "/bf16_attention", "backward", "fused",
+    "part_below(dots[j / 2 * 4 + i * 2 + j % 2], minus_scale_part, share_largest_part_rows_here);"},
    /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the
     * first query that sees one of them. */
    {TASKS "/bf16_attention", "backward", "fused", "const index first_seen = m_first;"},
    /* Powers are of the same exponents in all launches, or a share of a large score is not 1. */
-   {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * "},
+   {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * in_twos)"},
    {TASKS "/bf16_attention", "backward", "fused",
-    "power_of_two(fmaf(share_below, 1.44269504f, -share_sum_log_rows_here));"},
+    "power_of_two(fmaf(share_below, -184.664965f, -share_sum_log_rows_here));"},
 };
 
 static void test_choices(void **state) {

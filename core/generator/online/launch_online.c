@@ -250,6 +250,9 @@ void rkb_write_online_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rkb_indices_t *indices = &writer->indices;
    rkb_online_t *o = rkb_arena_array(writer->arena, 1, sizeof *o);
    *o = (rkb_online_t){.launch = launch, .length = RKB_NO_NODE, .scaled = RKB_NO_NODE, .share = RKB_NO_NODE};
+   o->scaled_largest = RKB_NO_NODE;
+   for (uint32_t i = 0; i < RKB_ONLINE_MANY; i++)
+      o->later[i] = RKB_NO_NODE;
    if (!rkb_online_nodes(graph, launch, &o->nodes)) {
       rkb_writer_fail(writer, "these nodes are no scores with statistics or products");
       return;

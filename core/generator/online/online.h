@@ -55,9 +55,12 @@ typedef struct rkb_online {
    int64_t warp_m, warp_n;            /* a warp's scores */
    int64_t stage_elements, own_elements;
    bool keeps; /* whether fragments of the own rows stay in registers */
-   /* By warpgroups: the scores multiplied by a positive number, which the exponents contain instead;
-    * RKB_NO_NODE: there is no such number. */
-   uint32_t scaled;
+   /* By warpgroups: the first scores multiplied by a positive number, which the exponents contain instead, and the largest of these
+    * products; RKB_NO_NODE: there is no such number. */
+   uint32_t scaled, scaled_largest;
+   /* By warpgroups, of several kinds of scores: what becomes of them for an out, multiplied by a positive number, by which the out is
+    * multiplied instead; RKB_NO_NODE: there is none. */
+   uint32_t later[RKB_ONLINE_MANY];
    /* Warpgroups that multiply (0: warps do), and where their warps' rooms begin in shared memory. */
    int64_t groups, rooms_at;
    int64_t stages; /* by warpgroups: stages of the streamed tiles */
@@ -66,6 +69,7 @@ typedef struct rkb_online {
       uint32_t node;
       const rkb_index_t *at[RKB_MAX_RANK];
       bool own, powers; /* powers: it is a sum of powers, of which the logarithm is kept */
+      bool part;        /* it is the largest score, of which a part is kept (part_below in fragments.c) */
       const char *name;
    } given[RKB_ONLINE_MANY];
    uint32_t given_count;
@@ -120,6 +124,13 @@ void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own, bool share);
 /* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
 void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
+/* Finds such a number of what becomes of the scores for each out, which may multiply the out instead. */
+void rkb_online_find_later(const rkb_writer_t *writer, rkb_online_t *o);
+/* Lets the operands of these products stand for them, or no longer. */
+void rkb_online_pass_scale(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_pass_none(rkb_writer_t *writer);
+/* Writes the number by which scores' exponents are multiplied, or a part of it. */
+void rkb_online_write_scale(rkb_writer_t *writer, const rkb_online_t *o);
 /* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */
 bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);

@@ -38,6 +38,7 @@ static bool find_place(rkb_writer_t *writer, const rkb_online_t *o, struct rkb_g
 
 void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
+   bool kept = false; /* the largest scores, whose shares have their factor in the exponent */
    for (uint32_t n = 0; n < graph->node_count && o->given_count < RKB_ONLINE_MANY; n++) {
       struct rkb_given *given = &o->given[o->given_count];
       bool needed = false;
@@ -48,13 +49,19 @@ void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o) {
       *given = (struct rkb_given){.node = n, .powers = rkb_is_sum_of_powers(graph, n)};
       if (!find_place(writer, o, given))
          continue;
-      given->name =
-         rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_%s%s", graph->nodes[n].name,
-                                                  given->powers ? "log_" : "", given->own ? "own" : "rows"));
+      given->part = n == o->scaled_largest;
+      given->name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_%s%s", graph->nodes[n].name,
+                                                             given->powers ? "log_"
+                                                             : given->part ? "part_"
+                                                                           : "",
+                                                             given->own ? "own" : "rows"));
       rkb_writer_know(writer, 0, (const rkb_index_t *const[RKB_MAX_RANK]){0},
                       given->name); /* the name is in use now */
       o->given_count++;
+      kept |= given->part;
    }
+   if (!kept)
+      o->scaled = o->scaled_largest = RKB_NO_NODE;
 }
 
 bool rkb_online_streams_given(const rkb_online_t *o) {
@@ -89,7 +96,9 @@ static bool needs_beside(const rkb_graph_t *graph, uint32_t value, uint32_t node
 /* The text of what is kept of a statistic. */
 static const char *kept_text(rkb_writer_t *writer, const struct rkb_given *given) {
    const char *text = rkb_write_float(writer, given->node, given->at).text;
-   return given->powers ? rkb_arena_format(writer->arena, "logarithm(%s)", text) : text;
+   return given->powers ? rkb_arena_format(writer->arena, "logarithm(%s)", text)
+          : given->part ? rkb_arena_format(writer->arena, "largest_part(%s)", text)
+                        : text;
 }
 
 void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o) {

@@ -38,13 +38,19 @@ static void write_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const
    rkb_write_close(writer);
 }
 
-/* Divides a row of an out by its sum. */
+/* Divides a row of an out by its sum, and multiplies it by the number that what became of the scores was not multiplied by. */
 static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
    const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[o->nodes.outs[out]].inputs[o->nodes.made_side[out]]);
-   if (!*divided)
+   const char *inverse = "1.0f";
+   if (o->later[out] != RKB_NO_NODE)
+      inverse = rkb_writer_real(writer, &writer->graph->nodes[o->later[out]].reals[0]);
+   else if (!*divided)
       return;
-   const char *inverse = rkb_writer_name(writer, "inverse");
-   rkb_write(writer, "const float %s = 1.0f%s;", inverse, divided);
+   if (*divided) {
+      const char *name = rkb_writer_name(writer, "inverse");
+      rkb_write(writer, "const float %s = %s%s;", name, inverse, divided);
+      inverse = name;
+   }
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
    rkb_write(writer, "   %s *= %s;", rkb_online_out(writer, o, out), inverse);
@@ -167,6 +173,9 @@ void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o) {
       if (*divided)
          rkb_write(writer, "%s[i] = %s[i]%s;", o->reduce_names[r], o->reduce_names[r], divided);
    }
+   if (o->scaled != RKB_NO_NODE && rkb_online_is_several(&o->nodes) && !o->nodes.out_count)
+      rkb_write(writer, "%s[i] *= %s;", o->reduce_names[rkb_online_largest(writer, o)],
+                rkb_writer_real(writer, &writer->graph->nodes[o->scaled].reals[0]));
    rkb_online_open_guard(writer, "m", o->own_total);
    for (uint32_t i = 0; i < o->nodes.out_count && !o->tensor; i++) {
       const rkb_launch_t roots = roots_of(writer, o, o->nodes.outs[i], taken);

@@ -34,8 +34,10 @@ int64_t rkb_online_open_several(rkb_writer_t *writer, rkb_online_t *o) {
                       stages);
          first += (tile->own ? 1 : stages) * bytes_of(o, tile);
       }
+   rkb_online_find_scale(writer, o);
    if (o->nodes.out_count)
       rkb_online_find_given(writer, o);
+   rkb_online_find_later(writer, o);
    if (!o->launch->decisions[RKB_SHARE_LAST])
       o->share = rkb_online_share(writer->graph, &o->nodes);
    first += rkb_online_write_given_tiles(writer, o, first);
@@ -283,8 +285,11 @@ void rkb_online_write_several(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};",
                 o->reduce_names[r]);
    rkb_online_keep_given(writer, o);
+   rkb_online_write_scale(writer, o);
    write_multiply(writer, o);
+   rkb_online_pass_scale(writer, o);
    rkb_online_write_weigh_several(writer, o);
+   rkb_online_pass_none(writer);
    if (o->nodes.out_count)
       write_add(writer, o);
    if (o->groups > 1) {

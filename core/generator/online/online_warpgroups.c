@@ -372,9 +372,7 @@ void rkb_online_write_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};", o->reduce_names[r]);
    rkb_online_find_scale(writer, o);
-   if (o->scaled != RKB_NO_NODE)
-      rkb_write(writer, "const float in_twos = %s * 1.44269504f; /* 2 to the power of this times a score is e to the scaled score's */",
-                rkb_writer_real(writer, &writer->graph->nodes[o->scaled].reals[0]));
+   rkb_online_write_scale(writer, o);
    rkb_write(writer, "float factor[2]; /* brings what was summed below the largest before */");
    const bool split = splits(o->launch->decisions);
    (split ? rkb_online_write_split_multiply : write_multiply)(writer, o);

@@ -163,6 +163,12 @@ static const struct {
    {"logarithm(", "/* The logarithm to the base of 2 of a number that is not below 1, with an error of 2^-22 or 2^-22 of it. */\n"
                   "__device__ __forceinline__ float logarithm(float x) {\n   float y;\n"
                   "   asm(\"lg2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n   return y;\n}\n"},
+   {"largest_part(", "/* A 128th of a largest score, rounded down so far that the exact score does not lie above it. */\n"
+                     "__device__ __forceinline__ float largest_part(float x) {\n   return fmaf(fabsf(x), -0x1p-23f, x) * 0x1p-7f;\n}\n"},
+   {"part_below(", "/* How far a scaled score lies below the largest, in 128ths, from 0 to 1: e^-128 is zero in a float. */\n"
+                   "__device__ __forceinline__ float part_below(float x, float minus_scale_part, float largest_part) {\n   float part;\n"
+                   "   asm(\"fma.rn.sat.f32 %0, %1, %2, %3;\" : \"=f\"(part) : \"f\"(x), \"f\"(minus_scale_part), \"f\"(largest_part));\n"
+                   "   return part;\n}\n"},
    {"power_of_two", "/* 2^x within two units of the last place; what is below the least normal number is zero. */\n"
                     "__device__ __forceinline__ float power_of_two(float x) {\n   float power;\n"
                     "   asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));\n   return power;\n}\n"},

@@ -119,6 +119,27 @@ static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return true;
 }
 
+/* Writes the exponent of a power of e, without its factor.  *factor: that to the base of 2. */
+static rkb_term_t write_exponent(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at,
+                                 const char **factor) {
+   const rkb_node_t *node = &writer->graph->nodes[number];
+   const rkb_index_t *score_at[RKB_MAX_RANK], *largest_at[RKB_MAX_RANK];
+   uint32_t largest = rkb_is_operation(node, "sub") ? node->inputs[1] : RKB_NO_NODE;
+   while (largest != RKB_NO_NODE && rkb_node_is_view(&writer->graph->nodes[largest]))
+      largest = writer->graph->nodes[largest].inputs[0];
+   *factor = "1.44269504f";
+   if (!writer->scale_part || largest != writer->scaled_largest)
+      return rkb_write_float(writer, number, at);
+   rkb_operand_at(writer, node, 0, at, score_at);
+   rkb_operand_at(writer, node, 1, at, largest_at);
+   const rkb_term_t score = rkb_write_float(writer, node->inputs[0], score_at),
+                    below = rkb_write_float(writer, node->inputs[1], largest_at);
+   *factor = "-184.664965f";
+   return write_in(
+      writer, node, score.depth > below.depth ? score.depth : below.depth,
+      rkb_arena_format(writer->arena, "part_below(%s, %s, %s)", score.text, writer->scale_part, below.text));
+}
+
 /* Writes a share of a sum of powers as one power.  False: the node is no such share. */
 static bool write_share_power(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                               rkb_term_t *share) {
@@ -132,15 +153,16 @@ static bool write_share_power(rkb_writer_t *writer, const rkb_node_t *node, cons
        find_value(writer, node->inputs[0], power_at))
       return false;
    rkb_operand_at(writer, power, 0, power_at, exponent_at);
-   const rkb_term_t exponent = rkb_write_float(writer, power->inputs[0], exponent_at),
+   const char *factor;
+   const rkb_term_t exponent = write_exponent(writer, power->inputs[0], exponent_at, &factor),
                     sum = rkb_write_float(writer, node->inputs[1], sum_at),
                     logarithm = rkb_writer_once(
                        writer,
                        rkb_arena_format(writer->arena, "%s_log", writer->graph->nodes[node->inputs[1]].name),
                        sum.depth, rkb_arena_format(writer->arena, "logarithm(%s)", sum.text));
    *share = write_in(writer, node, exponent.depth > sum.depth ? exponent.depth : sum.depth,
-                     rkb_arena_format(writer->arena, "power_of_two(fmaf(%s, 1.44269504f, -%s))",
-                                      exponent.text, logarithm.text));
+                     rkb_arena_format(writer->arena, "power_of_two(fmaf(%s, %s, -%s))", exponent.text, factor,
+                                      logarithm.text));
    return true;
 }
 
@@ -185,6 +207,9 @@ static rkb_term_t write_map(rkb_writer_t *writer, uint32_t number, const rkb_ind
                       converts ? rkb_dtype_name(node->dtype) : "");
       return nothing;
    }
+   for (uint32_t p = 0; p < writer->passed_count; p++)
+      if (writer->passed[p] == number)
+         return rkb_write_float(writer, node->inputs[0], at);
    rkb_term_t product;
    if (writer->shares_are_powers && write_share_power(writer, node, at, &product))
       return product;

@@ -124,6 +124,12 @@ typedef struct rkb_writer {
    /* A share of a sum of powers is a power with the sum's logarithm in its exponent: a division may call a function, around which ptxas
     * keeps no products on their way. */
    bool shares_are_powers;
+   /* Products with a number that stand for their operand: what is made of them has the number instead. */
+   uint32_t passed[9], passed_count;
+   /* Of such shares whose scores are without their factor: the text of minus a 128th of it (NULL: they have it), and the node of the largest
+    * score, whose text is that of rkb_online_largest_part. */
+   const char *scale_part;
+   uint32_t scaled_largest;
    bool shown; /* the current elements are all kept by them */
    bool failed;
    char why[200];
