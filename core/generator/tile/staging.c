@@ -5,6 +5,8 @@
 
 /* Places of a convolution's pixels that a thread keeps, in about three registers each. */
 #define MOST_PIXELS 8
+/* Copies of a thread that are written out one after the other.  Of 512, ptxas takes more than a minute. */
+#define MOST_UNROLLED 64
 
 static const rkb_fragment_type_t *type_of(const rkb_product_tile_t *tile) {
    return rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
@@ -82,11 +84,15 @@ static bool has_rest(const rkb_product_tile_t *tile, const rkb_tile_side_t *side
 static slot_t open_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                               const rkb_tile_side_t *side) {
    const char *item = rkb_writer_name(writer, "item"), *slot = rkb_writer_name(writer, "slot");
+   const bool many = side->async && rkb_staging_items(tile, side) > MOST_UNROLLED;
    /* So many direct loads are in flight at once.  The pragma belongs to the head: what the body hoists comes
     * before both. */
    rkb_write_open(writer, false, "%s\n%*sfor (int %s = 0; %s < %lld; %s++)",
-                  side->async || side->held ? "#pragma unroll" : "#pragma unroll 4", 3 * (int)(writer->depth + 1), "", item, item,
-                  (long long)rkb_staging_items(tile, side), item);
+                  many                        ? "#pragma unroll 16"
+                  : side->async || side->held ? "#pragma unroll"
+                                              : "#pragma unroll 4",
+                  3 * (int)(writer->depth + 1), "", item, item, (long long)rkb_staging_items(tile, side),
+                  item);
    if (!is_fixed(tile, side) || has_rest(tile, side))
       rkb_write(writer, "const int %s = %s * %lld + threadIdx.x;", slot, item, (long long)tile->threads);
    return (slot_t){item, slot};
