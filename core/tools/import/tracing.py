@@ -202,6 +202,31 @@ def tensors_in(model):
 
 
 @contextlib.contextmanager
+def masks_as_given(tracer):
+    """While it is entered, nn.MultiheadAttention of PyTorch 2 hands its masks on as they are.
+
+    It asks for a mask's type, which a proxy is refused, and makes a mask of numbers out of one of truth values.  The call that is
+    recorded, multi_head_attention_forward, makes the same mask again, so nothing is lost.  PyTorch's own calls on meta tensors
+    keep its functions, and PyTorch 1.13 has none of them."""
+    own = {name: getattr(nn.functional, name) for name in ("_none_or_dtype", "_canonical_mask") if hasattr(nn.functional, name)}
+
+    def none_or_dtype(given):
+        return given.dtype if isinstance(given, ShapedProxy) else own["_none_or_dtype"](given)
+
+    def canonical_mask(mask, *others, **named):
+        return own["_canonical_mask"](mask, *others, **named) if tracer.busy else mask
+
+    for name, function in (("_none_or_dtype", none_or_dtype), ("_canonical_mask", canonical_mask)):
+        if name in own:
+            setattr(nn.functional, name, function)
+    try:
+        yield
+    finally:
+        for name, function in own.items():
+            setattr(nn.functional, name, function)
+
+
+@contextlib.contextmanager
 def patched(tracer):
     """While it is entered, modules give proxies in place of their parameters and buffers, and the tracer decides how they are called."""
     own_getattr, own_call = nn.Module.__getattr__, nn.Module.__call__
@@ -218,7 +243,8 @@ def patched(tracer):
 
     nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
     try:
-        yield
+        with masks_as_given(tracer):
+            yield
     finally:
         nn.Module.__getattr__, nn.Module.__call__ = own_getattr, own_call
 

@@ -165,6 +165,49 @@ def one_answer_may_stand_for_several_values():
     assert answers
 
 
+class Masked(torch.nn.Module):
+    """Looks at its mask as nn.MultiheadAttention of PyTorch 2 does."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.MultiheadAttention(6, 2)
+
+    def forward(self, x, mask):
+        F._none_or_dtype(mask)
+        mask = F._canonical_mask(mask=mask, mask_name="mask", target_type=x.dtype)
+        return self.inner(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+
+def stand_in_of_none_or_dtype(given):
+    assert given is None or isinstance(given, torch.Tensor), type(given)
+    return None if given is None else given.dtype
+
+
+def stand_in_of_canonical_mask(mask, mask_name, target_type, **others):
+    assert isinstance(mask, torch.Tensor), type(mask)
+    return torch.zeros(mask.shape, dtype=target_type, device=mask.device)
+
+
+def masks_reach_attention_as_they_are():
+    stands = {"_none_or_dtype": stand_in_of_none_or_dtype, "_canonical_mask": stand_in_of_canonical_mask}
+    own = {name: getattr(F, name, None) for name in stands}
+    inputs = {"x": torch.empty(5, 2, 6), "mask": torch.empty(5, 5, dtype=torch.bool)}
+    try:
+        for name, function in stands.items():
+            setattr(F, name, function)
+        graph = trace(Masked(), "test", inputs, __file__).graph
+        assert all(getattr(F, name) is function for name, function in stands.items())
+    finally:
+        for name, function in own.items():
+            setattr(F, name, function) if function else delattr(F, name)
+    call = next(node for node in graph.nodes if node.target is F.multi_head_attention_forward)
+    mask = call.kwargs["attn_mask"]
+    assert mask.op == "placeholder" and mask.meta["value"].dtype == torch.bool, mask.op
+    before = set(vars(F))
+    trace(torch.nn.ReLU(), "test", {"input": torch.empty(2)}, __file__)
+    assert set(vars(F)) == before
+
+
 FILES = {  # text of a file -> numbers in it on which no model depends
     "n = 3\nm = 4\nclass Model:\n    size = m\ndef get_inputs():\n    return n, m, 5\n": {3, 5},
     "n = 3\nk = n * 2\ndef get_inputs():\n    return k\nclass Model: pass\n": {3, 2},
@@ -210,7 +253,7 @@ def walks_are_those_of_pytorch():
 
 def main():
     for test in (names_are_those_of_torch_fx, what_is_refused_early_pytorch_refuses, what_is_told_without_pytorch_is_what_it_tells,
-                 a_stand_in_gives_way_to_what_it_stands_for, one_answer_may_stand_for_several_values,
+                 a_stand_in_gives_way_to_what_it_stands_for, one_answer_may_stand_for_several_values, masks_reach_attention_as_they_are,
                  numbers_of_inputs_are_found, a_changed_model_is_made_anew, walks_are_those_of_pytorch):  # fmt: skip
         test()
         print("ok     %s" % test.__name__.replace("_", " "))
