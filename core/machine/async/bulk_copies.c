@@ -122,6 +122,11 @@ static void count_row(machine_run_t *run, uint32_t bytes) {
    run->work.burden += 1 + bytes / 4;
 }
 
+void machine_bulk_count_granules(const machine_warp_t *warp, const machine_row_t *row) {
+   if (warp->run->races && !row->region->read_only)
+      warp->run->work.burden += 2 * ((uint64_t)row->bytes >> warp->block->launch->global_shift);
+}
+
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
@@ -149,6 +154,7 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
 }
 
 void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   machine_bulk_count_granules(warp, row);
    if (warp->run->races && !row->region->read_only)
       machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, false, false);
    machine_bulk_take(warp, row);
@@ -175,6 +181,7 @@ void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t 
 }
 
 void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   machine_bulk_count_granules(warp, row);
    if (warp->run->races)
       machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, false);
    machine_bulk_give(warp, lane, row);
@@ -182,7 +189,7 @@ void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t
 
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern) {
    machine_block_t *block = warp->block;
-   count_row(warp->run, bytes);
+   warp->run->work.burden += 1 + bytes; /* byte by byte */
    for (uint32_t n = 0; n < bytes; n++)
       block->shared[shared + n] = (uint8_t)(pattern >> 8 * ((shared + n) & 3));
    memset(block->shared_defined + shared, 1, bytes);

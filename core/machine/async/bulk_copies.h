@@ -23,6 +23,8 @@ bool machine_bulk_shared(machine_warp_t *warp, uint32_t lane, uint64_t address, 
 /* The same for global memory, at a multiple of 16 bytes. */
 bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, uint32_t bytes, bool store,
                          machine_row_t *row);
+/* Counts the work of checking a row against what other threads did to each of its granules. */
+void machine_bulk_count_granules(const machine_warp_t *warp, const machine_row_t *row);
 /* Moves a row's bytes and makes no checks. */
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row);
 void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);

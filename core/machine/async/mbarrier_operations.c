@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* What is asked of so many threads one by one is as much work as one thread-instruction. */
+#define THREADS_OF_WORK 4u
+
 /* Returns a state: the phase, and the arrivals that were missing when it was taken. */
 static uint64_t state_of(const machine_mbarrier_t *mbarrier) {
    return (uint64_t)mbarrier->phase << 32 | mbarrier->pending;
@@ -23,6 +26,7 @@ static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarr
                         const char *what) {
    const machine_block_t *block = warp->block;
    uint32_t user = PTX_NONE;
+   warp->run->work.burden += block->operations ? block->threads / THREADS_OF_WORK : 0;
    for (uint32_t t = 0; block->operations && t < block->threads && user == PTX_NONE; t++)
       if (mbarrier->users[t] &&
           !machine_knows(block->clocks->knowledge, warp->first_thread + lane, t, mbarrier->users[t]))
@@ -80,7 +84,10 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
    mbarrier->expected = mbarrier->pending = count;
    mbarrier->init_thread = warp->first_thread + lane;
    mbarrier->init_pc = warp->pc;
+   machine_count_bytes(warp->run, 2 * block->mbarriers->threads);
    if (block->operations) {
+      machine_count_bytes(warp->run,
+                          (block->mbarriers->threads + 2 * block->mbarriers->width) * sizeof(uint32_t));
       memset(mbarrier->users, 0, block->mbarriers->threads * sizeof *mbarrier->users);
       memset(mbarrier->completed, 0, block->mbarriers->width * sizeof *mbarrier->completed);
       memset(mbarrier->arriving, 0, block->mbarriers->width * sizeof *mbarrier->arriving);
@@ -117,6 +124,7 @@ static void note_own_completion(machine_warp_t *warp, uint32_t lane, const machi
    if (!block->operations || copied)
       return;
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   warp->run->work.burden += knowledge->threads / THREADS_OF_WORK;
    for (uint32_t t = 0; t < knowledge->threads; t++)
       if (!machine_knows(knowledge, warp->first_thread + lane, t, mbarrier->completed[t]))
          return;

@@ -70,6 +70,14 @@ uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
    return knowledge->actors++;
 }
 
+/* Counting ------------------------------------------------------------------------------------------------------------ */
+
+/* Rows of many threads and actors lie outside of the nearest caches, so that each join of two takes about as long as a hundred additions. */
+#define WORDS_OF_WORK 8u
+static void count_words(const machine_warp_t *warp, uint32_t words) {
+   warp->run->work.burden += 1 + words / WORDS_OF_WORK;
+}
+
 /* Joining -------------------------------------------------------------------------------------------------------------- */
 
 static void join_from(uint32_t n, uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
@@ -135,6 +143,7 @@ static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) 
    const uint32_t made = free_row(knowledge);
    memcpy(row_at(knowledge, made), row_at(knowledge, number),
           machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   count_words(warp, machine_knowledge_used(knowledge));
    give_row(warp, lanes, made);
    return row_at(knowledge, made);
 }
@@ -160,6 +169,7 @@ static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
       join(to, row_at(knowledge, number), machine_knowledge_used(knowledge));
+      count_words(warp, machine_knowledge_used(knowledge));
    }
    note_own(warp, lanes, time, to);
 }
@@ -224,9 +234,13 @@ void machine_knowledge_barrier(machine_block_t *block) {
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
    if (knowledge->most_actors)
       join(joined + threads, knowledge->own_fenced, threads);
+   uint32_t rows = 1;
    for (uint32_t number = 0; knowledge->most_actors && number <= threads; number++)
-      if (knowledge->sharers[number])
+      if (knowledge->sharers[number]) {
          join(joined + threads, row_at(knowledge, number) + threads, used - threads);
+         rows++;
+      }
+   count_words(block->warps, rows * used);
    for (uint32_t t = 0; t < threads; t++) {
       joined[t] = now - 1;
       knowledge->of[t] = made;
@@ -268,6 +282,7 @@ void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint3
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
+      count_words(warp, used);
       if (!has_all(row_at(knowledge, number), row, used))
          join(own_row(warp, same, number), row, used);
    }
@@ -280,6 +295,7 @@ void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
    for (uint32_t left = knowledge->most_actors ? lanes : 0; left;) {
       left = take_sharers(warp, left, &number, &same);
       uint32_t *row = row_at(knowledge, number);
+      count_words(warp, threads);
       if (!has_all(row + threads, row, threads)) {
          row = own_row(warp, same, number);
          join(row + threads, row, threads);

@@ -33,6 +33,13 @@ static const struct {
    {"atom", 12},
    {"wmma.load", 6},
    {"wmma.store", 6},
+   {"wgmma.mma_async", 10},
+   {"mbarrier.", 12},
+   {"cp.async.bulk.load", 64},
+   {"cp.async.bulk.store", 64},
+   {"cp.async.bulk.shared", 64},
+   {"cp.async.bulk.tensor.", 96},
+   {"cp.reduce.async.bulk", 96},
 };
 
 /* Conversions of any two types, and arithmetic of halves. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #define MOST_SOURCES 4096u
+/* To ask so many what they know of one copy is as much work as one thread-instruction. */
+#define THREADS_OF_WORK 8u
 
 typedef struct copy_source {
    uint32_t operation;
@@ -55,6 +57,7 @@ static bool known_to_all(const machine_block_t *block, const machine_operation_t
 static void forget_ended(machine_block_t *block) {
    machine_copy_sources_t *sources = block->copy_sources;
    uint32_t kept = 0;
+   block->run->work.burden += (uint64_t)sources->count * block->threads / THREADS_OF_WORK;
    for (uint32_t n = 0; n < sources->count; n++)
       if (!known_to_all(block, machine_operation_at(block, sources->list[n].operation)))
          sources->list[kept++] = sources->list[n];
@@ -64,7 +67,7 @@ static void forget_ended(machine_block_t *block) {
 /* Makes room for one more source; NULL after a finding, or when memory ran out. */
 static copy_source_t *add(machine_warp_t *warp) {
    machine_copy_sources_t *sources = warp->block->copy_sources;
-   if (sources->count == sources->room)
+   if (2 * sources->count >= sources->room)
       forget_ended(warp->block);
    if (sources->count == MOST_SOURCES) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
@@ -137,6 +140,7 @@ static bool overlaps(const copy_source_t *source, const machine_region_t *region
 bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
                                      uint64_t offset, uint32_t bytes) {
    const machine_copy_sources_t *sources = warp->block->copy_sources;
+   warp->run->work.burden += sources ? sources->count : 0; /* each costs about as much as an instruction */
    for (uint32_t n = 0; sources && n < sources->count; n++) {
       const machine_operation_t *operation = machine_operation_at(warp->block, sources->list[n].operation);
       if (!overlaps(&sources->list[n], region, offset, bytes) ||

@@ -72,6 +72,7 @@ machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset
       mbarriers->room = room;
    }
    uint32_t *rows = machine_alloc(block->run, rows_bytes(mbarriers));
+   machine_count_bytes(block->run, rows_bytes(mbarriers));
    if (!rows)
       return NULL;
    machine_mbarrier_t *made = &mbarriers->all[mbarriers->count++];
@@ -184,6 +185,7 @@ bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t off
 
 void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes) {
    machine_mbarriers_t *mbarriers = warp->block->mbarriers;
+   warp->run->work.burden += mbarriers ? mbarriers->count : 0;
    for (uint32_t n = 0; mbarriers && n < mbarriers->count; n++) {
       const uint32_t thread = mbarriers->all[n].init_thread;
       if (thread / LANES != warp->number || !(lanes >> thread % LANES & 1) || mbarriers->all[n].fenced)
@@ -221,8 +223,10 @@ bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarr
    mbarrier->done[mbarrier->phase & 1].pc = warp->pc;
    mbarrier->completed = mbarrier->arriving;
    mbarrier->arriving = row;
-   if (block->clocks)
+   if (block->clocks) {
       memset(row, 0, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
+      machine_count_bytes(block->run, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
+   }
    mbarrier->arrived_before = mbarrier->arrived;
    mbarrier->arrived = arrived;
    memset(arrived, 0, mbarriers->threads);

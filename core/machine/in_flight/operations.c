@@ -48,6 +48,7 @@ void machine_operations_begin(machine_block_t *block) {
       return;
    operations->count = 0;
    memset(operations->units, 0, operations->unit_count * sizeof *operations->units);
+   machine_count_bytes(block->run, operations->unit_count * sizeof *operations->units);
    if (operations->written_end > operations->written_first)
       memset(operations->written + operations->written_first, 0,
              (operations->written_end - operations->written_first) * sizeof *operations->written);
@@ -71,6 +72,7 @@ uint32_t machine_actor_new(machine_block_t *block) {
    if (!block->operations)
       return PTX_NONE;
    const uint32_t actor = machine_knowledge_actor(block->clocks->knowledge);
+   block->run->work.burden += block->clocks->knowledge->threads / 16; /* each thread's row gets a column */
    if (actor == PTX_NONE && !block->run->stop) {
       machine_find_launch(block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
                           "a block has more than %u mbarriers and threads with groups of copies",
@@ -300,11 +302,17 @@ bool machine_operation_add_reader(machine_warp_t *warp, uint32_t lane, async_uni
    return false;
 }
 
+/* The work of looking at each unit of so many bytes. */
+static void count_units(const machine_warp_t *warp, uint32_t bytes) {
+   warp->run->work.burden += 1 + (2 * (uint64_t)bytes >> warp->block->operations->unit_shift);
+}
+
 bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t offset,
                              uint32_t bytes) {
    machine_operations_t *operations = warp->block->operations;
    if (!number || !operations)
       return true;
+   count_units(warp, bytes);
    for (uint32_t n = offset >> operations->unit_shift; n <= (offset + bytes - 1) >> operations->unit_shift;
         n++)
       if (!machine_operation_check(warp, lane, number, n, false) ||
@@ -319,6 +327,7 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
    if (!number || !operations)
       return true;
    const uint32_t shift = operations->unit_shift, unit = 1u << shift;
+   count_units(warp, bytes);
    stamp_pages(operations, offset, bytes);
    for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
       if (!machine_operation_check(warp, lane, number, n, true))
@@ -378,6 +387,8 @@ static void check_units(machine_block_t *block, uint32_t rank) {
                   units = (block->cluster.shared_span + unit - 1) >> operations->unit_shift,
                   first = rank * units;
    uint32_t last = 0, most[MOST_ACTORS]; /* most units are of one operation */
+   block->run->work.burden +=
+      (uint64_t)block->cluster.threads * block->clocks->knowledge->actors / 4 + units / 4;
    observed_by_anyone(block, rank, most);
    for (uint32_t n = first; n < first + units && n < operations->unit_count && !block->run->stop; n++)
       for (uint32_t k = 0; k <= MOST_READERS && !block->run->stop; k++) {

@@ -4,6 +4,8 @@
 #include "machine/clocks/knowledge.h"
 #include "machine/clocks/clocks.h"
 
+#define UNITS_BURDEN 4u /* the cost of a unit that is looked at by itself, in thread-instructions */
+
 /* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
 typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
@@ -84,6 +86,7 @@ static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, cons
    const machine_operation_t *all = operations->all;
    const uint32_t actor = all[number].actor, shift = operations->unit_shift;
    uint32_t writer = 0, reader = UINT32_MAX, slot = 0;
+   warp->run->work.burden += (UNITS_BURDEN * 16 * (uint64_t)count) >> shift;
    for (uint32_t n = 0; n < count; n++)
       for (uint32_t u = offsets[n] >> shift; u <= (offsets[n] + 15) >> shift; u++) {
          async_unit_t *unit = &operations->units[u];
@@ -129,6 +132,7 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
    read_tile_t *tile = tile_at(operations, name, operation->actor, operation->pc),
                met = {
                   .name = name, .actor = operation->actor, .group = operation->count, .pc = operation->pc};
+   warp->run->work.burden += warp->block->clocks->knowledge->threads / 16;
    const generic_knowledge_t generic = {.all = fenced_by_all(warp, lane)};
    if (name && read_before(warp, lane, number, tile, name, &generic))
       return true;

@@ -11,6 +11,9 @@
 #define TILE_CHUNK                                                                                           \
    16u /* bytes of a row that one step moves; measured on an H200: tests/conformance/tile_forms.txt */
 
+#define ROW_BURDEN 6u         /* of each dimension, to find where a row lies, in thread-instructions */
+#define TILE_BYTES_OF_WORK 8u /* of rows that are copied whole */
+
 typedef struct moving {
    machine_warp_t *warp;
    const machine_instruction_t *instruction;
@@ -46,6 +49,7 @@ static void note_read(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
    if (row->region->met)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, false);
+   machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && !row->region->read_only)
       machine_global_access(m->warp, m->lane, row->region, row->offset, row->bytes, NULL, false, false);
    machine_bulk_count(m->warp, row, false);
@@ -56,6 +60,7 @@ static void note_written(void *argument, const machine_row_t *row) {
    row->region->written = true;
    if (row->region->met)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, true);
+   machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && m->instruction->operation != BULK_REDUCE)
       machine_global_access(m->warp, m->lane, row->region, row->offset, row->bytes, NULL, true, false);
    machine_bulk_count(m->warp, row, true);
@@ -93,6 +98,7 @@ static void take_all(moving_t *moving) {
       machine_tile_pieces(tile, take, moving);
       return;
    }
+   warp->run->work.burden += tile->bytes / tile->row + tile->bytes / TILE_BYTES_OF_WORK;
    if (!warp->run->options.no_values || !tile->region->taint)
       machine_tile_read(tile, block->shared);
    memset(block->shared_defined + tile->shared, 1, tile->span);
@@ -262,6 +268,7 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    if (!begins_in_box(warp, &moving, &tile))
       return;
    machine_tile_measure(warp->run, &tile);
+   warp->run->work.burden += tile.row ? ROW_BURDEN * (uint64_t)tile.map->rank * (tile.bytes / tile.row) : 0;
    if (!tile.slice && (((int64_t)tile.at[0] * tile.element) & (TILE_CHUNK - 1))) {
       machine_find(
          warp, RKB_MACHINE_REJECT, "memory.misaligned", lane,

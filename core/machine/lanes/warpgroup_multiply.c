@@ -292,6 +292,16 @@ static void sum_halves(const product_t *p, const machine_group_rule_t *rule, con
       }
 }
 
+/* Results that are summed one by one take far longer than their multiply-adds say: halves, and those of factors that float32 cannot hold. */
+#define ONE_BY_ONE 24u
+static void count_apart(const product_t *p, const machine_row_factors_t *a,
+                        const machine_column_factors_t *b) {
+   uint32_t rows = p->form->type_d == TENSOR_F16 || b->far ? WARP_ROWS : 0;
+   for (uint32_t n = 0; rows < WARP_ROWS && n < WARP_ROWS; n++)
+      rows += a->far[n];
+   p->warp->run->work.burden += ONE_BY_ONE * rows * GROUP_COLUMNS;
+}
+
 static void multiply_floats(const product_t *p) {
    const machine_warpgroup_form_t *form = p->form;
    machine_warp_t *warp = p->warp;
@@ -315,6 +325,7 @@ static void multiply_floats(const product_t *p) {
       widen_rows(p, &a);
    for (uint32_t first = 0; first < form->n; first += GROUP_COLUMNS) {
       take_columns(p, first, &b);
+      count_apart(p, &a, &b);
       if (doubles)
          widen_columns(p, first, &b);
       if (halves) {
