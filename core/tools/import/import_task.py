@@ -30,6 +30,7 @@ from module_walk import tensors_of
 from probing import Probe, Subject
 from refusal import Refused
 from stand_in import no_dynamo
+from tracing import ModuleHooks
 from user_file import UserFile
 
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
@@ -208,10 +209,12 @@ def build_apart(path, name, dims, directions, examples, entry):
     gc.freeze()  # what PyTorch brought along is never looked through
     gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
     try:
-        return build_from(file, path, name, dims, directions)
+        with ModuleHooks() as file.hooks:
+            return build_from(file, path, name, dims, directions)
     except Refused as refusal:
         raise Refused(*[file.explained(sentence) for sentence in refusal.sentences])
     finally:
+        file.hooks = None
         gc.set_threshold(*thresholds)
         gc.unfreeze()
 

@@ -5,17 +5,27 @@ by get_inputs alone.  A model that a trace has changed is not used again."""
 
 import ast
 import collections
+import dis
+import types
 
 from module_walk import modules_of, tensors_of
 
 MAIN = {"__name__"}
 EVERYTHING = {"globals", "locals", "vars", "eval", "exec", "sys", "importlib"}  # whoever uses these may read any name
+READS = frozenset(name for name in dis.opname if name.startswith("LOAD_") and ("GLOBAL" in name or "NAME" in name or name == "LOAD_CLASSDEREF"))
 HOLDERS = frozenset((dict, collections.OrderedDict, list, set, tuple))
 MOST_MODELS = 4
 
 
 def names_read(tree):
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    """The names of the file that a statement or expression reads: the names of a function's own arguments and variables are others."""
+    whole = ast.Expression(tree) if isinstance(tree, ast.expr) else ast.Module([tree], [])
+    found, left = set(), [compile(whole, "part of a file", "eval" if isinstance(tree, ast.expr) else "exec", dont_inherit=True)]
+    while left:
+        code = left.pop()
+        found.update(step.argval for step in dis.get_instructions(code) if step.opname in READS)
+        left += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return found
 
 
 def targets_of(statement):
@@ -32,7 +42,10 @@ def targets_of(statement):
 def of_inputs_alone(tree):
     """ids of all expressions of a file that no model can depend on: those in get_inputs, and in assignments of names that only
     get_inputs and other such assignments read."""
-    statements = [(statement, names_read(statement)) for statement in tree.body]
+    try:
+        statements = [(statement, names_read(statement)) for statement in tree.body]
+    except SyntaxError:  # such as a return outside a function, which the parser lets through; the file does not load
+        return set()
     statements = [pair for pair in statements if not (isinstance(pair[0], ast.If) and names_read(pair[0].test) == MAIN)]
     if any(read & EVERYTHING for _, read in statements) or any("get_inputs" in read for _, read in statements):
         return set()

@@ -13,6 +13,8 @@ def modules_of(model):
             continue
         seen.add(id(module))
         found.append((name, module))
+        if not module._modules:
+            continue
         before = name + "." if name else ""
         left += [(before + key, child) for key, child in reversed(module._modules.items()) if child is not None]
     return found

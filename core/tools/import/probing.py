@@ -161,7 +161,7 @@ class Subject:
                     table[name] = nn.Parameter(other) if key in parameters else other
             if changed:
                 parameters, buffers = tensors_of(model)
-            traced = trace(model, self.path, inputs, self.file.path, (parameters, buffers), expected, spend, self.answers)
+            traced = trace(model, self.path, inputs, self.file.path, (parameters, buffers), expected, spend, self.answers, self.file.hooks)
             lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
             lowering.run(traced.graph)
         finally:

@@ -226,27 +226,44 @@ def masks_as_given(tracer):
             setattr(nn.functional, name, function)
 
 
-@contextlib.contextmanager
-def patched(tracer):
-    """While it is entered, modules give proxies in place of their parameters and buffers, and the tracer decides how they are called."""
-    own_getattr, own_call = nn.Module.__getattr__, nn.Module.__call__
-    proxies, known = {}, tracer.known
+class ModuleHooks:
+    """While it is entered, modules ask the tracer of the current trace, if there is one, how they are called, and give proxies in place
+    of their parameters and buffers.
 
-    def module_getattr(module, name):
-        value = own_getattr(module, name)
-        return tracer.getattr(name, value, proxies) if id(value) in known else value
+    A change of nn.Module makes Python forget what it knows of its hundreds of subclasses, some milliseconds each time, so an import
+    enters it once for all of its traces."""
 
-    def module_call(module, *arguments, **named):
-        if tracer.is_leaf_module(module, ""):
-            return tracer.call_leaf(module, arguments, named)
-        return own_call(module, *arguments, **named)
+    def __init__(self):
+        self.tracer = None
+        self.known = {}  # of the tracer
+        self.proxies = {}  # name -> proxy, of the trace
 
-    nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
-    try:
-        with masks_as_given(tracer):
-            yield
-    finally:
-        nn.Module.__getattr__, nn.Module.__call__ = own_getattr, own_call
+    def __enter__(self):
+        own_getattr, own_call = self.own = nn.Module.__getattr__, nn.Module.__call__
+
+        def module_getattr(module, name):
+            value = own_getattr(module, name)
+            return self.tracer.getattr(name, value, self.proxies) if id(value) in self.known else value
+
+        def module_call(module, *arguments, **named):
+            if self.tracer is not None and self.tracer.is_leaf_module(module, ""):
+                return self.tracer.call_leaf(module, arguments, named)
+            return own_call(module, *arguments, **named)
+
+        nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
+        return self
+
+    def __exit__(self, *ignored):
+        nn.Module.__getattr__, nn.Module.__call__ = self.own
+
+    @contextlib.contextmanager
+    def asking(self, tracer):
+        self.tracer, self.known, self.proxies = tracer, tracer.known, {}
+        try:
+            with masks_as_given(tracer):
+                yield
+        finally:
+            self.tracer, self.known, self.proxies = None, {}, {}
 
 
 class ShapedTracer(torch.fx.Tracer):
@@ -313,12 +330,12 @@ class ShapedTracer(torch.fx.Tracer):
             return self.create_proxy("call_method", name, arguments, named)
         return self.create_proxy("call_function", function, arguments, named, name=self.graph._target_to_str(name))
 
-    def trace(self, root):
-        """The Recording of root.forward(self, ...), whose arguments are the inputs."""
+    def trace(self, root, hooks):
+        """The Recording of root.forward(self, ...), whose arguments are the inputs.  hooks: entered ModuleHooks."""
         self.root, self.graph = root, Recording()
         forward = type(root).forward
         proxies = [self.create_proxy("placeholder", name, (), {}) for name in forward.__code__.co_varnames[1 : forward.__code__.co_argcount]]
-        with patched(self):
+        with hooks.asking(self):
             result = forward(root, *proxies)
             self.taken = []
             self.graph.keep(self.create_node("output", "output", (self.create_arg(result),), {}), self.taken)
@@ -536,13 +553,17 @@ def know_einops():
 Traced = collections.namedtuple("Traced", "graph root calls")
 
 
-def trace(model, shown, inputs, path, given=None, expected=None, spend=None, answers=None):
+def trace(model, shown, inputs, path, given=None, expected=None, spend=None, answers=None, hooks=None):
     """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
     Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
     constants.  Refused when the model writes to its own state or asks for data, and as soon as it calls something else than
     `expected`, the calls of an earlier trace.  given: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
+    hooks: ModuleHooks that are entered already; without them the trace enters its own.
     """
+    if hooks is None:
+        with ModuleHooks() as hooks:
+            return trace(model, shown, inputs, path, given, expected, spend, answers, hooks)
     tensors = {name: value.to("meta") for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     root = wrap(model, inputs)
     parameters, buffers = given or tensors_of(model)
@@ -554,7 +575,7 @@ def trace(model, shown, inputs, path, given=None, expected=None, spend=None, ans
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Constructors(tracer):
-                graph = tracer.trace(root)
+                graph = tracer.trace(root, hooks)
     except Refused:
         raise
     except Exception as error:

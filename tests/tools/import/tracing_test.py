@@ -215,6 +215,10 @@ FILES = {  # text of a file -> numbers in it on which no model depends
     "n = 3\ndef get_inputs():\n    return n\ndef get_init_inputs():\n    return get_inputs()\n": set(),
     "n = 3\ndef get_inputs():\n    return n\nclass Model:\n    size = globals()['n']\n": set(),
     "n, m = 3, 4\ndef get_inputs():\n    return n\nclass Model:\n    size = m\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\nclass Model:\n    def size(self, m):\n        n = 4\n        return [n for n in (n, m)]\n": {3},
+    "n = 3\ndef get_inputs():\n    return n\nclass Model:\n    def size(self):\n        return [n for m in self.all]\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\nclass Model:\n    n = n\n": set(),
+    "n = 3\ndef get_inputs():\n    return n\nreturn n\n": set(),
     "n = 3\ndef get_inputs():\n    return n\nif __name__ == '__main__':\n    print(n, get_inputs())\n": {3},
 }  # fmt: skip
 
