@@ -1,4 +1,5 @@
-/* Kernels of scattered sums.  The indices alone say which elements go to a place.  So a first kernel links
+/* Kernels of scattered sums, and of scatters that overwrite, which keep the last element instead of a sum.
+ * The indices alone say which elements go to a place.  So a first kernel links
  * the elements of each place in their order, and a second kernel adds them along the links.  Each sum has one
  * owner and one order, so its bits repeat, and no place looks at elements of other places.  One thread writes
  * them.
@@ -113,7 +114,10 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    const rkb_node_t *node = links.node;
    const rkb_index_t *vector = rkb_index_constant(indices, width), *elements = rkb_index_elements(indices, node->rank, node->shape);
    const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, vector), *at[RKB_MAX_RANK], *inner[RKB_MAX_RANK];
-   const char *sums = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_sums", node->name)), *lane = width > 1 ? "lane" : "0";
+   const bool overwrites = rkb_node_overwrites(node);
+   const char *sums = rkb_writer_name(
+                 writer, rkb_arena_format(writer->arena, overwrites ? "%s_last" : "%s_sums", node->name)),
+              *lane = width > 1 ? "lane" : "0";
    rkb_writer_know(writer, links.number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, sums); /* the name is taken */
    rkb_write(writer, "const index pack = (index)blockIdx.x * %lld + threadIdx.x;", (long long)threads);
    rkb_write(writer, "if (pack >= %s)", rkb_writer_uniform(writer, packs));
@@ -126,7 +130,7 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
                                   : at[node->rank - 1];
    const rkb_index_t *base = at[node->rank - 1];
    rkb_write(writer, "float %s[%lld] = {};", sums, (long long)width);
-   if (node->input_count > 2) { /* what the sums are added to */
+   if (node->input_count > 2) { /* what lies below */
       const rkb_index_t *first = rkb_open_lanes(writer, (uint32_t)width);
       at[node->rank - 1] = rkb_index_make(indices, RKB_INDEX_SUM, base, first);
       rkb_write(writer, "%s[%s] = %s;", sums, lane, rkb_write_float(writer, node->inputs[2], at).text);
@@ -145,7 +149,8 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    memcpy(inner, at, sizeof inner);
    inner[node->rank - 1] = rkb_index_make(indices, RKB_INDEX_SUM, base, first);
    inner[links.dim] = from;
-   rkb_write(writer, "%s[%s] += %s;", sums, lane, rkb_write_float(writer, node->inputs[0], inner).text);
+   rkb_write(writer, "%s[%s] %s %s;", sums, lane,
+             overwrites ? "=" : "+=", rkb_write_float(writer, node->inputs[0], inner).text);
    rkb_close_lanes(writer);
    rkb_write_close(writer);
    first = rkb_open_lanes(writer, (uint32_t)width);
@@ -153,8 +158,10 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
    rkb_writer_know(writer, links.number, at, rkb_arena_format(writer->arena, "%s[%s]", sums, lane));
    rkb_write_roots(writer, launch, links.number, at);
    rkb_close_lanes(writer);
-   *shape = (rkb_kernel_shape_t){.grid = rkb_ceildiv(writer, packs, threads),
-                                 .threads = threads,
-                                 .owns = rkb_arena_format(writer->arena, "A thread adds what goes to %lld neighbouring element%s of %s, in order.",
-                                                          (long long)width, width > 1 ? "s" : "", node->name)};
+   *shape = (rkb_kernel_shape_t){
+      .grid = rkb_ceildiv(writer, packs, threads),
+      .threads = threads,
+      .owns = rkb_arena_format(
+         writer->arena, "A thread %s what goes to %lld neighbouring element%s of %s, in order.",
+         overwrites ? "puts" : "adds", (long long)width, width > 1 ? "s" : "", node->name)};
 }

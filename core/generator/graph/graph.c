@@ -36,8 +36,14 @@ static const struct {
              {"ranked_places", RKB_NODE_RANK},
              {"search_sorted", RKB_NODE_SEARCH},
              {"scatter", RKB_NODE_SCATTER},
+             {"overwrite", RKB_NODE_SCATTER},
              {"resample", RKB_NODE_RESAMPLE},
              {"resample_gradient", RKB_NODE_RESAMPLE}};
+
+bool rkb_node_overwrites(const rkb_node_t *node) {
+   return (node->kind == RKB_NODE_SCATTER || node->kind == RKB_NODE_PUT) &&
+          strcmp(node->operation, "overwrite") == 0;
+}
 
 /* Whether an operation's number decides what is computed (which dim, which order), so that the text of a
  * kernel is right for one value only. */
@@ -89,6 +95,10 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
          reader,
          "the graph stages cannot write the operation %s yet; a kernel of yours or of a language model is judged all the same",
          operation);
+   if (rkb_node_overwrites(&node) &&
+       !rkb_dtype_is_float(node.dtype)) /* texts of scatters compute in float, which rounds integers */
+      return rkb_graph_fail(reader, "there is no text that puts elements of %s at places",
+                            rkb_dtype_name(node.dtype));
    for (uint32_t d = 0; d < node.rank; d++)
       node.shape[d] = rkb_graph_size(reader, from->output, d);
    for (uint32_t i = 0; i < from->input_count; i++)

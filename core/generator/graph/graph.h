@@ -33,9 +33,9 @@ enum rkb_node_kind {
    RKB_NODE_CONVOLUTION_WEIGHT, /* x, grad */
    RKB_NODE_POOL, /* operation: max_pool, average_pool, and ..._gradient; integers as core/reference/operations/pool.c */
    RKB_NODE_SCAN, /* operation: cumulative_sum, cumulative_product, cumulative_product_gradient, recurrence; integers: dim */
-   RKB_NODE_RANK,     /* operation: ranked, ranked_places; integers: dim, whether the largest come first */
-   RKB_NODE_SEARCH,   /* sorted rows, wanted; integers: whether equal elements count as less */
-   RKB_NODE_SCATTER,  /* grad, index; integers: dim */
+   RKB_NODE_RANK,   /* operation: ranked, ranked_places; integers: dim, whether the largest come first */
+   RKB_NODE_SEARCH, /* sorted rows, wanted; integers: whether equal elements count as less */
+   RKB_NODE_SCATTER, /* operation: scatter, overwrite; source, index and, where there is one, what lies below; integers: dim */
    RKB_NODE_RESAMPLE, /* operation: resample, resample_gradient; integers: dim, resampling */
 };
 
@@ -86,6 +86,9 @@ static inline bool rkb_node_is_view(const rkb_node_t *node) {
 static inline bool rkb_node_is_light(const rkb_node_t *node) {
    return node->kind < RKB_NODE_REDUCE;
 }
+/* Whether a scatter puts elements at places instead of adding them there.  Of several elements of one place the last one stays: the
+ * reference lets any of them be the last, and a kernel in this order repeats its bits. */
+bool rkb_node_overwrites(const rkb_node_t *node);
 static inline bool rkb_node_is_output(const rkb_graph_t *graph, uint32_t node) {
    for (uint32_t o = 0; o < graph->output_count; o++)
       if (graph->outputs[o].node == node)

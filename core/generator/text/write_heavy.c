@@ -306,7 +306,8 @@ static rkb_term_t write_scatter(rkb_writer_t *writer, const rkb_node_t *node, co
    inner[dim] = loop(writer, "k", size_of(writer, picks, dim));
    const rkb_term_t pick = rkb_write_value(writer, node->inputs[1], inner);
    rkb_write_open(writer, true, "if (%s == %s)", pick.text, here);
-   rkb_write(writer, "%s += %s;", name, rkb_write_float(writer, node->inputs[0], inner).text);
+   rkb_write(writer, "%s %s %s;", name,
+             rkb_node_overwrites(node) ? "=" : "+=", rkb_write_float(writer, node->inputs[0], inner).text);
    close_to(writer, depth);
    return (rkb_term_t){name, depth, 0};
 }

@@ -485,7 +485,9 @@ static rkb_term_t write_put(rkb_writer_t *writer, uint32_t number, const rkb_ind
    if (writer->lane && pick.depth < writer->lane_depth)
       picked = rkb_writer_index(writer, rkb_writer_picked(writer, pick, rkb_index_size(&writer->indices, node->shape[dim]), "picked"));
    const char *place = rkb_writer_index(writer, at[dim]), *name = rkb_writer_name(writer, node->name);
-   if (node->input_count > 2)
+   if (rkb_node_overwrites(node))
+      rkb_write(writer, "const float %s = %s == %s ? %s : %s;", name, picked, place, put.text, below.text);
+   else if (node->input_count > 2)
       rkb_write(writer, "const float %s = %s == %s ? %s + %s : %s;", name, picked, place, below.text, put.text, below.text);
    else
       rkb_write(writer, "const float %s = %s == %s ? %s : 0.0f;", name, picked, place, put.text);
