@@ -461,7 +461,9 @@ class ShapedTracer(torch.fx.Tracer):
             return self.evaluate(kind, target, args, kwargs)
         if found is None:
             name = target if isinstance(target, str) else getattr(target, "__name__", "")
-            problem = early_checks.problem(name, args, kwargs) if self.expected is not None else None
+            problem = early_checks.types_differ(name, args)
+            if self.expected is not None:
+                problem = problem or early_checks.problem(name, args, kwargs)
             if problem:
                 raise RuntimeError(problem)
             found = meta_shapes.told(name, args, kwargs)
@@ -494,9 +496,11 @@ class ShapedTracer(torch.fx.Tracer):
                 kwargs.pop("generator", None)
                 kwargs["device"] = "meta"
             return target(*args, **kwargs)
-        except NotImplementedError as error:
+        except RuntimeError as error:  # of meta tensors 1.13 raises NotImplementedError, which is one, and 2.11 others
             if target in ("item", "tolist", "numpy"):
                 raise Refused(self.place() + "%s takes numbers out of a tensor, and they depend on data; go on with the tensor" % target)
+            if not isinstance(error, NotImplementedError):
+                raise
             name = target if isinstance(target, str) else target.__name__
             raise Refused(self.place() + "%s depends on data, or PyTorch cannot tell its shape (%s)" % (name, first_line(error)))
 
@@ -585,6 +589,9 @@ def trace(model, shown, inputs, path, given=None, expected=None, spend=None, ans
         text = in_our_words(text) + advice(text, tensors.values(), parameters.values())
         raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
     for name, buffer in held_by(modules_of(model), "_buffers").items():
+        if type(buffer) is ShapedProxy:  # PyTorch 2 lets a proxy be a buffer
+            raise Refused("%s:%d: the model does not trace: forward writes to the model's own state, such as running statistics (the buffer '%s')"
+                          % (shown, buffer.node.meta["line"], name))
         if before.get(name) != (id(buffer), buffer._version):
             raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (shown, name))
     return Traced(graph, root, tracer.calls)

@@ -14,4 +14,4 @@ class Model(torch.nn.Module):
 def get_inputs():
     q = torch.randn(2, 8, 64, 32, dtype=torch.bfloat16)
     k = torch.randn(2, 8, 64, 32, dtype=torch.bfloat16)
-    return [q, k, torch.randn_like(k) if False else torch.randn(2, 8, 64, 32)]
+    return [q, k, torch.randn(2, 8, 64, 32, dtype=torch.bfloat16)]
