@@ -187,8 +187,8 @@ def stand_in_of_none_or_dtype(given):
 
 
 def stand_in_of_canonical_mask(mask, mask_name, target_type, **others):
-    assert isinstance(mask, torch.Tensor), type(mask)
-    return torch.zeros(mask.shape, dtype=target_type, device=mask.device)
+    assert mask is None or isinstance(mask, torch.Tensor), type(mask)
+    return None if mask is None else torch.zeros(mask.shape, dtype=target_type, device=mask.device)
 
 
 def masks_reach_attention_as_they_are():
