@@ -120,10 +120,11 @@ void rkb_rank_kept_helpers(const char *code, rkb_text_t *out) {
       return;
    rkb_text_add(
       out,
-      "/* An unsigned number with a float's place in the order of floats; both zeros are one, and 0 comes before all. */\n"
+      "/* An unsigned number with a float's place in the order of floats; both zeros are one, NaN is above\n"
+      " * all, and 0, or all bits where the order is turned, is no element's. */\n"
       "__device__ __forceinline__ unsigned rank_key(float element) {\n"
       "   const unsigned bits = __float_as_uint(element + 0.0f);\n"
-      "   return bits ^ ((unsigned)((int)bits >> 31) | 0x80000000u);\n"
+      "   return element != element ? 0xfffffffeu : bits ^ ((unsigned)((int)bits >> 31) | 0x80000000u);\n"
       "}\n\n"
       "__device__ __forceinline__ float rank_element(unsigned key) {\n"
       "   return __uint_as_float(key >> 31 ? key & 0x7fffffffu : ~key);\n"
