@@ -169,24 +169,21 @@ static uint64_t address_of(const fragment_walk_t *walk, uint64_t first, uint32_t
    return walk->address + element * walk->bits / 8;
 }
 
-/* Reaches one piece of a register in all lanes.  value: of a store, the piece in lane 0, and step bytes on that in
- * the next lane. */
+/* Reaches one piece of a register in all lanes, checked for bounds.  *left: each lane's access is still to be recorded, just before it is
+ * made, because a store of the value that another lane has just stored is told by the bytes that are there. */
 static bool reach_lanes(machine_warp_t *warp, const machine_instruction_t *i, const fragment_walk_t *walk,
-                        uint64_t first, uint32_t piece, const uint8_t *value, uint32_t step,
-                        machine_place_t place[LANES]) {
+                        uint64_t first, uint32_t piece, bool store, machine_place_t place[LANES],
+                        bool *left) {
    uint32_t offset[LANES];
    bool rows = records(warp) && machine_shared_rows(warp->block);
    for (uint32_t l = 0; l < LANES; l++) {
-      if (!place_of(warp, l, address_of(walk, first, l, piece), i->space, walk->bytes, value != NULL,
-                    &place[l]))
+      if (!place_of(warp, l, address_of(walk, first, l, piece), i->space, walk->bytes, store, &place[l]))
          return false;
       rows &= place[l].window == WINDOW_SHARED;
       offset[l] = (uint32_t)place[l].offset;
    }
-   if (rows && machine_shared_record_row(warp, offset, FULL_MASK, walk->bytes, false, value != NULL))
-      return true;
-   for (uint32_t l = 0; records(warp) && l < LANES; l++)
-      record(warp, l, &place[l], walk->bytes, value ? value + (size_t)step * l : NULL);
+   *left = records(warp) &&
+           !(rows && machine_shared_record_row(warp, offset, FULL_MASK, walk->bytes, false, store));
    return true;
 }
 
@@ -201,9 +198,12 @@ OP(fragment_load) {
       uint32_t defined = FULL_MASK, valid = 0;
       for (uint32_t piece = 0; piece < walk.pieces; piece++) {
          machine_place_t place[LANES];
-         if (!reach_lanes(warp, i, &walk, first, piece, NULL, 0, place))
+         bool left;
+         if (!reach_lanes(warp, i, &walk, first, piece, false, place, &left))
             return;
          for (uint32_t l = 0; l < LANES; l++) {
+            if (left)
+               record(warp, l, &place[l], walk.bytes, NULL);
             memcpy(warp->registers + part->offset + part->bytes * l + walk.bytes * piece, place[l].data,
                    walk.bytes);
             if (!repeats(warp) && !all_defined(place[l].defined, walk.bytes))
@@ -246,10 +246,14 @@ OP(fragment_store) {
       for (uint32_t piece = 0; piece < walk.pieces; piece++) {
          const uint8_t *values = warp->registers + part->offset + walk.bytes * piece;
          machine_place_t place[LANES];
-         if (!reach_lanes(warp, i, &walk, first, piece, values, part->bytes, place))
+         bool left;
+         if (!reach_lanes(warp, i, &walk, first, piece, true, place, &left))
             return;
          for (uint32_t l = 0; l < LANES; l++) {
-            memcpy(place[l].data, values + (size_t)part->bytes * l, walk.bytes);
+            const uint8_t *value = values + (size_t)part->bytes * l;
+            if (left)
+               record(warp, l, &place[l], walk.bytes, value);
+            memcpy(place[l].data, value, walk.bytes);
             if (!repeats(warp))
                leave(warp, l, &place[l], walk.bytes, warp->defined[part->number] >> l & 1);
             for (uint32_t n = 0; place[l].shadow && n < (walk.bytes + 3) / 4; n++)
