@@ -5,7 +5,8 @@
 
 CUresult rkb_observed_run(const rkb_observing_t *o) {
    const rkb_driver_t *d = o->driver;
-   CUresult status = rkb_instance_enqueue(d, o->instance);
+   rkb_asked_t asked;
+   CUresult status = rkb_instance_enqueue(d, o->instance, &asked);
    return status == CUDA_SUCCESS ? rkb_wait(d, o->request->deadline_ms) : status;
 }
 

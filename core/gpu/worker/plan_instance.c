@@ -76,6 +76,14 @@ static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
+/* What the driver was asked for last: what a refusal is about. */
+static void ask(rkb_asked_t *asked, const char *fmt, ...) {
+   va_list ap;
+   va_start(ap, fmt);
+   vsnprintf(asked->text, sizeof asked->text, fmt, ap);
+   va_end(ap);
+}
+
 /* Encodes a tensor map.  The plan's reader has checked that the map stays inside its buffer. */
 static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t number,
                            CUtensorMap *out) {
@@ -101,45 +109,60 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
                                     (CUtensorMapFloatOOBfill)m->fill);
 }
 
-/* Makes an array of pointers to the parameters, which lie in one buffer in the kernel's layout.  A
- * cooperative launch needs the array: an H200's driver refuses a buffer there (CUDA_ERROR_INVALID_VALUE), and
- * cuLaunchCooperativeKernel has no argument for one. */
-static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, char *parameters, size_t bytes, void **list, size_t most) {
-   for (size_t i = 0; i < most; i++) {
-      size_t offset, size;
-      const CUresult status = d->cuFuncGetParamInfo(function, i, &offset, &size);
+/* Makes an array of pointers to the parameters, which lie in one buffer as PTX lays them out.  The driver's own layout is another one: a parameter
+ * of a greater alignment, such as a tensor map, is aligned in the constant bank, where the first parameter of sm_90 lies at byte 528, so that after
+ * three pointers a map follows at 48 and not at 64.  A buffer (CU_LAUNCH_PARAM_BUFFER_POINTER) would have to be in that layout, and a cooperative
+ * launch may not have one.  The arguments of a struct lie within its parameter. */
+static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, const rkb_plan_launch_t *l,
+                                 char *parameters, void **list) {
+   uint32_t next = 0;
+   for (size_t i = 0;; i++) {
+      size_t own_offset, size;
+      const CUresult status = d->cuFuncGetParamInfo(function, i, &own_offset, &size);
       /* The kernel has no parameter of this number, so all were found. */
       if (status == CUDA_ERROR_INVALID_VALUE)
-         return CUDA_SUCCESS;
-      if (status != CUDA_SUCCESS || offset > bytes || size > bytes - offset)
+         return next == l->argument_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      const uint32_t first = next < l->argument_count ? l->arguments[next].offset : l->parameter_bytes;
+      if (status != CUDA_SUCCESS || next == l->argument_count || size == 0 ||
+          size > l->parameter_bytes - first)
          return status != CUDA_SUCCESS ? status : CUDA_ERROR_INVALID_VALUE;
-      list[i] = parameters + offset;
+      list[i] = parameters + first;
+      while (next < l->argument_count && l->arguments[next].offset - first < size)
+         next++;
    }
-   return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_launch_t *l,
-                              CUmodule module) {
+                              CUmodule module, rkb_asked_t *asked) {
    CUfunction function;
    CUlaunchAttribute attribute[3];
    unsigned attributes = 0;
-   size_t bytes = l->parameter_bytes;
-   char *parameters = rkb_allocate(bytes, 1);
+   char *parameters = rkb_allocate(l->parameter_bytes + 1, 1);
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < l->argument_count; i++) {
       const rkb_plan_argument_t *a = &l->arguments[i];
       if (a->map) {
          CUtensorMap map;
-         const CUresult encoded = encode_map(d, in, a->map - 1, &map);
-         status = status == CUDA_SUCCESS ? encoded : status;
+         if (status == CUDA_SUCCESS) {
+            ask(asked, "tensor map %u, of %s, for %s", a->map - 1,
+                in->plan->buffers[in->plan->maps[a->map - 1].buffer].name, l->entry);
+            status = encode_map(d, in, a->map - 1, &map);
+         }
          memcpy(parameters + a->offset, &map, sizeof map);
          continue;
       }
       uint64_t value = a->buffer == UINT32_MAX ? a->value : in->memory[a->buffer].start + a->value;
       memcpy(parameters + a->offset, &value, a->bytes);
    }
-   if (status == CUDA_SUCCESS)
+   if (status == CUDA_SUCCESS) {
+      ask(asked, "kernel %s", l->entry);
       status = d->cuModuleGetFunction(&function, module, l->entry);
+   }
+   if (status == CUDA_SUCCESS)
+      ask(asked,
+          "a launch of %s with %u x %u x %u blocks of %u x %u x %u threads and %u bytes of shared memory",
+          l->entry, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+          l->dynamic_shared);
    if (status == CUDA_SUCCESS && l->dynamic_shared > 0)
       status = d->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                      (int)l->dynamic_shared);
@@ -167,22 +190,21 @@ static CUresult record_launch(const rkb_driver_t *d, const rkb_instance_t *in, c
                             .hStream = d->stream,
                             .attrs = attribute,
                             .numAttrs = attributes};
-   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                    CU_LAUNCH_PARAM_END};
-   void **list = l->cooperative ? rkb_allocate(l->argument_count + 2, sizeof *list) : NULL;
-   if (status == CUDA_SUCCESS && l->cooperative)
-      status = split_parameters(d, function, parameters, bytes, list, l->argument_count + 1);
+   void **list = rkb_allocate(l->argument_count + 1, sizeof *list);
    if (status == CUDA_SUCCESS)
-      status = d->cuLaunchKernelEx(&config, function, list, l->cooperative ? NULL : extra);
+      status = split_parameters(d, function, l, parameters, list);
+   if (status == CUDA_SUCCESS)
+      status = d->cuLaunchKernelEx(&config, function, list, NULL);
    free(list);
    free(parameters);
    return status;
 }
 
 static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in, const rkb_plan_constant_t *c,
-                                CUmodule module) {
+                                CUmodule module, rkb_asked_t *asked) {
    CUdeviceptr symbol;
    size_t bytes;
+   ask(asked, "the copy to %s", c->symbol);
    CUresult status = d->cuModuleGetGlobal(&symbol, &bytes, module, c->symbol);
    if (status == CUDA_SUCCESS && bytes < c->bytes)
       return CUDA_ERROR_INVALID_VALUE;
@@ -191,29 +213,33 @@ static CUresult record_constant(const rkb_driver_t *d, const rkb_instance_t *in,
              : status;
 }
 
-CUresult rkb_instance_enqueue(const rkb_driver_t *d, const rkb_instance_t *in) {
+CUresult rkb_instance_enqueue(const rkb_driver_t *d, const rkb_instance_t *in, rkb_asked_t *asked) {
    const rkb_plan_t *plan = in->plan;
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < plan->constant_count && status == CUDA_SUCCESS; i++)
-      status = record_constant(d, in, &plan->constants[i], in->module);
+      status = record_constant(d, in, &plan->constants[i], in->module, asked);
    for (uint32_t i = 0; i < plan->buffer_count && status == CUDA_SUCCESS; i++)
-      if (plan->buffers[i].fill == RKB_FILL_VALUE)
+      if (plan->buffers[i].fill == RKB_FILL_VALUE) {
+         ask(asked, "the fill of %s", plan->buffers[i].name);
          status = record_fill(d, &plan->buffers[i], in->memory[i].start);
+      }
    for (uint32_t i = 0; i < plan->launch_count && status == CUDA_SUCCESS; i++)
-      status = record_launch(d, in, &plan->launches[i], in->module);
+      status = record_launch(d, in, &plan->launches[i], in->module, asked);
    return status;
 }
 
 /* Records everything that a timed run contains: constants, fills, and launches in order. */
-static CUresult record(const rkb_driver_t *d, rkb_instance_t *in) {
+static CUresult record(const rkb_driver_t *d, rkb_instance_t *in, rkb_asked_t *asked) {
    CUgraph graph = NULL;
    CUresult ended, status = d->cuStreamBeginCapture(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
    if (status != CUDA_SUCCESS)
       return status;
-   status = rkb_instance_enqueue(d, in);
+   status = rkb_instance_enqueue(d, in, asked);
    ended = d->cuStreamEndCapture(d->stream, &graph);
-   if (status == CUDA_SUCCESS)
+   if (status == CUDA_SUCCESS) {
+      ask(asked, "the graph of all launches");
       status = ended;
+   }
    if (status == CUDA_SUCCESS)
       status = d->cuGraphInstantiateWithFlags(&in->graph, graph, 0);
    if (graph)
@@ -246,9 +272,10 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
       if (buffer->role == 0 && buffer->bytes && !in->untouched)
          d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
    }
-   CUresult status = record(d, in);
+   rkb_asked_t asked = {"the plan"};
+   CUresult status = record(d, in, &asked);
    if (status != CUDA_SUCCESS) {
-      result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses the plan: %s",
+      result = fail(message, size, RKB_WORKER_BAD_MODULE, "the driver refuses %s: %s", asked.text,
                     rkb_driver_error(d, status));
       goto fail;
    }

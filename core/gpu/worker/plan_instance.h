@@ -26,8 +26,12 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
+/* What the driver was asked for last, for the message where it refuses. */
+typedef struct rkb_asked {
+   char text[320];
+} rkb_asked_t;
 /* Enqueues the contents of the graph without the graph, so that a profiler sees each launch. */
-CUresult rkb_instance_enqueue(const rkb_driver_t *driver, const rkb_instance_t *instance);
+CUresult rkb_instance_enqueue(const rkb_driver_t *driver, const rkb_instance_t *instance, rkb_asked_t *asked);
 /* Launches the graph, waits at most deadline_ms, and inspects the canaries. */
 rkb_worker_ran_t rkb_instance_run(const rkb_driver_t *driver, const rkb_worker_kernels_t *own,
                                   const rkb_instance_t *instance, uint32_t deadline_ms);
