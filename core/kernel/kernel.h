@@ -109,6 +109,14 @@ int rkb_plan_make_decided(const rkb_manifest_t *manifest, const char *tune_json,
                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
                           void *argument, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,
                           rkb_finding_t *finding, rkb_error_t *err);
+/* What a manifest's expressions decide, shape by shape, without plans.  lookup has the names of the shape at that time.  *survey NULL: the tune values do not
+ * fit the manifest, which outlives the survey.  A fault ends an expression, and is no finding. */
+typedef struct rkb_manifest_survey rkb_manifest_survey_t;
+int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
+                            rkb_lookup_t lookup, void *argument, rkb_manifest_survey_t **survey,
+                            rkb_error_t *err);
+void rkb_manifest_survey_free(rkb_manifest_survey_t *survey);
+void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided, void *decided_argument);
 /* Adds a reference; each holder calls the free function. */
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);
@@ -116,6 +124,10 @@ void rkb_plan_free(rkb_plan_t *plan);
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);
 int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err);
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]);
+/* manifest_identity.c: adds what decides the plans of all other shapes.  tune: as rkb_tune_resolve gives it. */
+void rkb_manifest_hash(const rkb_manifest_t *manifest, const int64_t *tune, rkb_hasher_t *hasher);
+/* As many as tune values at most. */
+#define RKB_MOST_TUNE 64u
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */
 rkb_occupancy_t rkb_occupancy(const rkb_device_t *device, const rkb_built_kernel_t *kernel, uint32_t threads,

@@ -88,7 +88,12 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
 
 static int make_plans(step_t *step, const rkb_manifest_t *manifest) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   int status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
+   int64_t tune[RKB_MOST_TUNE];
+   int status = rkb_tune_resolve(manifest, step->candidate->tune, tune, &step->finding, &step->error);
+   if (status == RKB_OK && !step->finding.reason[0]) {
+      rkb_manifest_hash(manifest, tune, hasher);
+      status = plan_cases(step, manifest, RKB_CASE_CHECK, hasher);
+   }
    if (status == RKB_OK && !step->finding.reason[0])
       status = plan_cases(step, manifest, RKB_CASE_BENCH, hasher);
    rkb_hasher_finish(hasher, step->plan_hash);
