@@ -72,13 +72,16 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
                                              void *argument, const rkb_choices_t *from, rkb_choices_t *to,
                                              int64_t *value, char *message, size_t message_size);
 
-/* What one evaluation decided: two integers were compared, or one was divided by the other. */
+/* What one evaluation decided: two numbers were compared, an integer was divided by another, or a value is 0 or is not. */
 typedef struct rkb_expression_decision {
-   uint32_t at; /* the operator, by its operands' place in the text and its kind */
-   bool divides;
+   uint32_t at; /* the operator, by its second operand's place in the text and its kind */
    bool
-      outcome; /* the comparison holds, min or max took its second operand, or the division leaves a remainder */
-   int64_t left, right;
+      outcome; /* the comparison holds, min or max took its second operand, the division leaves a remainder, or the value is not 0 */
+   bool
+      is_value; /* whether the value of a product, a quotient, min or max is 0: all but a few are never anything else */
+   bool divides;
+   int64_t left, right; /* 0 where a real number is among them */
+   double distance;     /* from the other outcome: 0 is the border, or next to it */
 } rkb_expression_decision_t;
 
 typedef void (*rkb_decided_t)(void *argument, const rkb_expression_t *expression,

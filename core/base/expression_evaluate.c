@@ -204,28 +204,55 @@ static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_
    return fault;
 }
 
-#define OPERATIONS 32u /* more than there are */
+#define OPERATIONS 64u /* more than twice as many as there are: each may tell two decisions */
+#define OF_VALUE 32u   /* the second of them */
+
+static void tell(const evaluation_t *evaluation, const node_t *node, rkb_expression_decision_t decision) {
+   decision.at +=
+      node->operands[1]->start * OPERATIONS; /* second operands of two operators never begin at one place */
+   evaluation->decided(evaluation->decided_argument, evaluation->expression, &decision);
+}
+
+static bool divides(operation_t operation) {
+   return operation == OPERATION_DIVIDE || operation == OPERATION_REMAINDER || operation == OPERATION_CEILDIV;
+}
 
 static void tell_decision(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
                           const rkb_value_t *b) {
    const operation_t operation = node->operation;
-   const bool divides =
-      operation == OPERATION_DIVIDE || operation == OPERATION_REMAINDER || operation == OPERATION_CEILDIV;
    const bool compares = operation >= OPERATION_LESS && operation <= OPERATION_NOT_EQUAL;
    const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
-   if (!evaluation->decided || a->is_real || b->is_real || !(divides || compares || chooses))
-      return;
-   const bool fails = divides && (b->integer == 0 || b->integer == -1); /* by -1 nothing is left */
-   const rkb_expression_decision_t decision = {
-      .at = node->start * OPERATIONS + operation,
-      .divides = divides,
-      .outcome = divides    ? !fails && a->integer % b->integer != 0
-                 : compares ? holds(operation, compare(a, b))
-                            : compare(a, b) == (operation == OPERATION_MIN ? 1 : -1),
-      .left = a->integer,
-      .right = b->integer};
-   if (!fails)
-      evaluation->decided(evaluation->decided_argument, evaluation->expression, &decision);
+   const int order = compare(a, b);
+   const bool whole = !a->is_real && !b->is_real;
+   rkb_expression_decision_t decision = {
+      .at = operation, .left = whole ? a->integer : 0, .right = whole ? b->integer : 0};
+   if (compares || chooses) {
+      decision.outcome = compares ? holds(operation, order) : order == (operation == OPERATION_MIN ? 1 : -1);
+      decision.distance = as_real(a) - as_real(b);
+      tell(evaluation, node, decision);
+   } else if (divides(operation) && whole && b->integer != 0 &&
+              b->integer != -1) { /* by -1 nothing is left */
+      const int64_t rest = a->integer % b->integer;
+      decision.divides = true;
+      decision.outcome = rest != 0;
+      decision.distance = (double)rest;
+      tell(evaluation, node, decision);
+   }
+}
+
+/* `if(a, 1, 0) * if(b, 1, 0)` and `(D / 300) * (T / 20)` decide without a comparison of their own. */
+static void tell_value(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
+                       const rkb_value_t *b, const rkb_value_t *value) {
+   const operation_t operation = node->operation;
+   const bool is_zero = as_real(value) == 0;
+   double distance = is_zero ? 1 : 0;
+   if (operation == OPERATION_DIVIDE && is_zero)
+      distance = fabs(as_real(b)) - fabs(as_real(a));
+   if (operation == OPERATION_DIVIDE || operation == OPERATION_MULTIPLY || operation == OPERATION_MIN ||
+       operation == OPERATION_MAX)
+      tell(evaluation, node,
+           (rkb_expression_decision_t){
+              .at = OF_VALUE + operation, .outcome = !is_zero, .is_value = true, .distance = distance});
 }
 
 static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node,
@@ -237,14 +264,17 @@ static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node
    if (fault != RKB_FAULT_NONE)
       return fault;
    *value = (rkb_value_t){0};
-   tell_decision(evaluation, node, &a, &b);
+   if (evaluation->decided)
+      tell_decision(evaluation, node, &a, &b);
    if (node->operation >= OPERATION_LESS && node->operation <= OPERATION_NOT_EQUAL) {
       value->integer = holds(node->operation, compare(&a, &b));
       return RKB_FAULT_NONE;
    }
-   if (node->operation == OPERATION_MIN || node->operation == OPERATION_MAX)
-      return choose_extreme(evaluation, node, &a, &b, value);
-   return calculate(evaluation, node, &a, &b, value);
+   const bool chooses = node->operation == OPERATION_MIN || node->operation == OPERATION_MAX;
+   fault = (chooses ? choose_extreme : calculate)(evaluation, node, &a, &b, value);
+   if (fault == RKB_FAULT_NONE && evaluation->decided)
+      tell_value(evaluation, node, &a, &b, value);
+   return fault;
 }
 
 static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const node_t *node,

@@ -170,12 +170,14 @@ static void tell(void *argument, const rkb_expression_t *expression,
                  const rkb_expression_decision_t *decision) {
    const told_t *told = argument;
    const rkb_place_t at = rkb_expression_place(expression);
-   const rkb_plan_decision_t own = {.place = (uint64_t)at.line << 40 |
-                                             ((uint64_t)at.column & 0xffffff) << 16 | (decision->at & 0xffff),
+   const rkb_plan_decision_t own = {.place = (uint64_t)(at.line & 0xffffff) << 40 |
+                                             (uint64_t)(at.column & 0xfffff) << 20 | (decision->at & 0xfffff),
                                     .divides = decision->divides,
                                     .outcome = decision->outcome,
                                     .left = decision->left,
-                                    .right = decision->right};
+                                    .right = decision->right,
+                                    .is_value = decision->is_value,
+                                    .distance = decision->distance};
    told->take(told->argument, &own);
 }
 
@@ -200,6 +202,56 @@ static int plan_decisions(const rkb_host_t *host, rkb_job_t job, const rkb_item_
    rkb_plan_free(made);
    rkb_manifest_free(parsed);
    return status;
+}
+
+struct rkb_plan_survey {
+   rkb_manifest_t *manifest;
+   rkb_manifest_survey_t *expressions;
+   rkb_shape_names_t *names;
+};
+
+static void survey_free(rkb_plan_survey_t *survey) {
+   if (!survey)
+      return;
+   rkb_manifest_survey_free(survey->expressions);
+   rkb_shape_names_free(survey->names);
+   rkb_manifest_free(survey->manifest);
+   free(survey);
+}
+
+static bool survey_name(void *argument, const char *name, rkb_value_t *value) {
+   return rkb_shape_names_lookup(argument, name, &value->is_real, &value->integer, &value->real);
+}
+
+static int survey_open(const rkb_host_t *host, const rkb_item_t *candidate, const rkb_case_t *like,
+                       rkb_plan_survey_t **out, rkb_error_t *err) {
+   const rkb_runtime_t *runtime = core_of(host);
+   const char *source = rkb_item_text(candidate, "source");
+   rkb_finding_t finding = {0};
+   *out = NULL;
+   if (!source)
+      return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
+   rkb_plan_survey_t *survey = rkb_allocate(1, sizeof *survey);
+   survey->names = rkb_shape_names_new(runtime->pipeline->task, like);
+   int status = manifest(host, source, &survey->manifest, &finding, err);
+   if (status == RKB_OK && survey->manifest)
+      status = rkb_manifest_survey_new(survey->manifest, tune_of(candidate), runtime->pipeline->device,
+                                       survey_name, survey->names, &survey->expressions, err);
+   if (status != RKB_OK || !survey->expressions) {
+      survey_free(survey);
+      return status;
+   }
+   *out = survey;
+   return RKB_OK;
+}
+
+static bool survey_at(rkb_plan_survey_t *survey, const int64_t *dims,
+                      void (*take)(void *argument, const rkb_plan_decision_t *decision), void *argument) {
+   told_t told = {take, argument};
+   if (!rkb_shape_names_set(survey->names, dims))
+      return false;
+   rkb_manifest_survey_decide(survey->expressions, tell, &told);
+   return true;
 }
 
 static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
@@ -263,4 +315,7 @@ const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
                                          .note_set = note_set,
                                          .note_get = note_get,
                                          .plan_borrowed = plan_borrowed,
-                                         .plan_decisions = plan_decisions};
+                                         .plan_decisions = plan_decisions,
+                                         .survey_open = survey_open,
+                                         .survey_at = survey_at,
+                                         .survey_free = survey_free};

@@ -43,6 +43,15 @@ static int case_with_dim(const rkb_host_t *host, const rkb_case_t *like, rkb_ran
    return rkb_task_case_with_dim(task_of(host), like, stream, dim, value, work, made, err);
 }
 
+static int case_with_dims(const rkb_host_t *host, const rkb_case_t *like, rkb_random_t *stream,
+                          const int64_t *dims, double work, rkb_case_t **made, rkb_error_t *err) {
+   return rkb_task_case_with_dims(task_of(host), like, stream, dims, work, made, err);
+}
+
+static void dim_range(const rkb_host_t *host, uint32_t dim, int64_t *low, int64_t *high) {
+   rkb_task_dim_range(task_of(host), dim, low, high);
+}
+
 static int case_corner(const rkb_host_t *host, uint32_t index, rkb_case_t **corner, rkb_error_t *err) {
    return rkb_task_case_corner(task_of(host), index, corner, err);
 }
@@ -145,4 +154,6 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .case_draw_equal = case_draw_equal,
                                      .case_reduced = case_reduced,
                                      .case_with_dim = case_with_dim,
+                                     .case_with_dims = case_with_dims,
+                                     .dim_range = dim_range,
                                      .inputs_plant = rkb_task_inputs_plant};

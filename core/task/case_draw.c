@@ -2,6 +2,7 @@
  * random stream; any thread. */
 #include "task/task_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
@@ -90,8 +91,10 @@ static rkb_case_t *complete(const rkb_task_t *task, rkb_random_t *stream, const 
    rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, name, RKB_CASE_DRAWN, dims,
                                         attributes, NULL, task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems);
-   if (bound && (rkb_program_operations(bound->program) > work ||
-                 rkb_evaluate_peak(bound->program) > task->budget || !rkb_bound_complete(bound))) {
+   const bool whole = work < INFINITY; /* it is to be evaluated whole */
+   if (bound && ((whole && (rkb_program_operations(bound->program) > work ||
+                            rkb_evaluate_peak(bound->program) > task->budget)) ||
+                 !rkb_bound_complete(bound))) {
       rkb_bound_free(bound);
       bound = NULL;
    }
@@ -151,6 +154,21 @@ int rkb_task_case_with_dim(const rkb_task_t *task, const rkb_case_t *like, rkb_r
    free(attributes);
    return *made ? RKB_OK
                 : rkb_fail(err, RKB_ERR_LIMIT, "no shape of at most %.3g operations has this dim", work);
+}
+
+int rkb_task_case_with_dims(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream,
+                            const int64_t *dims, double work, rkb_case_t **made, rkb_error_t *err) {
+   const rkb_definition_t *definition = task->definition;
+   double *attributes = rkb_allocate(like->attribute_count + 1, sizeof *attributes);
+   bool inside = true;
+   for (uint32_t d = 0; d < definition->dim_count; d++)
+      inside &= nearest(&definition->dims[d], dims[d]) == dims[d];
+   for (uint32_t n = 0; n < like->attribute_count; n++)
+      attributes[n] = like->attributes[n].value;
+   *made = inside ? complete(task, stream, dims, attributes, work) : NULL;
+   free(attributes);
+   return *made ? RKB_OK
+                : rkb_fail(err, RKB_ERR_LIMIT, "no shape of at most %.3g operations has these dims", work);
 }
 
 /* Equal dims -------------------------------------------------------------------------------------------------------- */

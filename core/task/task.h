@@ -66,6 +66,20 @@ int rkb_task_case_reduced(const rkb_task_t *task, const rkb_case_t *listed, rkb_
  * RKB_ERR_LIMIT when no such shape is in the domain.  The caller frees it with rkb_task_case_free. */
 int rkb_task_case_with_dim(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
                            int64_t value, double work, rkb_case_t **made, rkb_error_t *err);
+/* The same with all dims given; RKB_ERR_LIMIT also where one of them is not in its domain.  With work INFINITY the case may need more memory than any
+ * machine has. */
+int rkb_task_case_with_dims(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream,
+                            const int64_t *dims, double work, rkb_case_t **made, rkb_error_t *err);
+/* The least and the largest value of a dim. */
+void rkb_task_dim_range(const rkb_task_t *task, uint32_t dim, int64_t *low, int64_t *high);
+/* The names of many shapes with a case's attributes, far faster than a case is made.  The case outlives them.  set: false where the shape is not in the
+ * domain; lookup: as rkb_case_lookup, of the shape that was set last. */
+typedef struct rkb_shape_names rkb_shape_names_t;
+rkb_shape_names_t *rkb_shape_names_new(const rkb_task_t *task, const rkb_case_t *like);
+void rkb_shape_names_free(rkb_shape_names_t *names);
+bool rkb_shape_names_set(rkb_shape_names_t *names, const int64_t *dims);
+bool rkb_shape_names_lookup(const rkb_shape_names_t *names, const char *name, bool *is_real, int64_t *integer,
+                            double *real);
 /* Makes corner number `index` of the domain: up to three dims at their maximum, the others at their minimum.  *corner is NULL where
  * these sizes do not fit together.  RKB_ERR_LIMIT past the last corner.  The case may need more memory than any machine has.
  * The caller frees it with rkb_task_case_free. */

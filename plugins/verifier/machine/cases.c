@@ -14,7 +14,8 @@
 #define DRAWN_BUDGET 30000000u
 /* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
-/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape. */
+/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape.  Shapes
+ * that were looked for because the manifest decides something there alone have it too. */
 #define DEAR_BUDGET 150000000u
 #define MOST_DEAR 3u
 #define DEARER 2
@@ -157,7 +158,7 @@ static void add_part(struct work *work, const rkb_case_t *the_case, const struct
 }
 
 /* Adds shapes at which the manifest decides what it decides at no shape so far. */
-static int list_decided(struct work *work, rkb_error_t *err) {
+static int list_decided(struct work *work, struct candidate *candidate, rkb_error_t *err) {
    const rkb_case_t *known[MOST_CASES];
    uint32_t count = 0, decided = 0;
    for (uint32_t n = 0; n < work->count; n++)
@@ -165,13 +166,13 @@ static int list_decided(struct work *work, rkb_error_t *err) {
    for (uint32_t n = 0; n < work->drawn_count; n++)
       known[count++] = work->drawn[n];
    const int status =
-      manifest_decisions_draw(work->verifier, work->candidate, known, count, work->drawn + work->drawn_count,
+      manifest_decisions_draw(work->verifier, candidate, known, count, work->drawn + work->drawn_count,
                               MOST_CASES - count, &decided, err);
    work->drawn_count += decided;
    return status;
 }
 
-static int list_cases(struct work *work, rkb_error_t *err) {
+static int list_cases(struct work *work, struct candidate *candidate, rkb_error_t *err) {
    const struct verifier *me = work->verifier;
    for (uint32_t n = 0; work->count < MOST_CASES; n++) {
       const rkb_case_t *the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n);
@@ -194,11 +195,15 @@ static int list_cases(struct work *work, rkb_error_t *err) {
       status = equal_dims_draw(me, work->candidate, work->drawn + others, MOST_CASES - work->count - others,
                                &equal, err);
    work->drawn_count += equal;
+   const uint32_t decided = work->drawn_count;
    if (status == RKB_OK)
-      status = list_decided(work, err);
+      status = list_decided(work, candidate, err);
    for (uint32_t n = 0; n < work->drawn_count; n++) {
       const bool small = n < drawn || n >= others;
-      add_part(work, work->drawn[n], NULL, small ? DRAWN_BUDGET : MANY_BLOCKS_BUDGET);
+      add_part(work, work->drawn[n], NULL,
+               n >= decided ? DEAR_BUDGET
+               : small      ? DRAWN_BUDGET
+                            : MANY_BLOCKS_BUDGET);
       work->parts[work->count - 1].drawn = small;
    }
    return status;
@@ -388,7 +393,7 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
    work->verifier = verifier;
    work->candidate = candidate;
    schedule_open(&work->schedule);
-   int status = list_cases(work, err);
+   int status = list_cases(work, candidate, err);
    if (status == RKB_OK)
       status = run_round(work, candidate, outcome, err);
    const bool more = status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN;

@@ -1,7 +1,8 @@
 /* Tensors beyond 2^31: offsets of 32 bits overflow only in the last blocks of the largest shapes of a domain, which no case executes whole.  A corner
  * of the domain with a tensor of at least 2^31 elements, or where there is none of at least 2^31 bytes, is drawn among those that the device holds;
  * blocks of it are sampled as at a bench shape (bench_values.c), with inputs made where they are read, and elements of what they wrote are judged.
- * What they cost is bounded: blocks that loop over such a tensor are left out.  docs/verdicts.md.  One worker thread a candidate. */
+ * What they cost is bounded: blocks that loop over such a tensor are left out.  docs/verdicts.md.  The same is done at shapes that are too much work to be
+ * executed whole, and at which the manifest decides something that it decides nowhere else (manifest_decisions.c).  One worker thread a candidate. */
 #include "bench_values.h"
 
 #include <stdio.h>
@@ -69,47 +70,64 @@ static int sample_corner(struct sample *s, rkb_error_t *err) {
 
 /* Only what is wrong decides, or far rows that nobody writes: what the sample leaves out there says nothing of the shapes that the task is used
  * with. */
-static void take_outcome(struct outcome *to, struct outcome *own, const rkb_case_t *corner, uint64_t judged) {
-   if (judged)
-      snprintf(to->far, sizeof to->far, "%s", corner->name);
+static void take_outcome(struct outcome *to, struct outcome *own) {
    json_array_extend(to->sampled, own->sampled);
    if (own->rank == RKB_MACHINE_REJECT || own->rank == RKB_MACHINE_SUSPECT)
       outcome_note(to, own->rank, own->reason, json_incref(own->evidence), "%s", own->message);
 }
 
-int far_ends_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err) {
+/* *judged: elements; index: a number for random streams. */
+static int judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
+                       uint32_t index, struct outcome *outcome, uint64_t *judged, rkb_error_t *err) {
    struct candidate own = *candidate;
    struct outcome found;
-   rkb_case_t *corner = NULL;
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
+   *judged = 0;
+   if (!candidate->budget)
+      return RKB_OK;
+   int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, shape, &plan,
+                                 &finding, err);
+   if (status != RKB_OK || !plan)
+      return status;
+   outcome_init(&found, outcome->debug);
+   for (uint32_t n = 0; n < outcome->stored_count; n++)
+      outcome_stored(&found, outcome->stored[n].launch, outcome->stored[n].buffers);
+   own.budget = own.budget < FAR_BUDGET ? own.budget : FAR_BUDGET;
+   struct sample s = {.verifier = me,
+                      .candidate = &own,
+                      .the_case = shape,
+                      .case_index = index,
+                      .plan = plan,
+                      .outcome = &found,
+                      .lone = true,
+                      .most_judged = FAR_JUDGED,
+                      .family = me->task->family_at(me->host, shape, 0),
+                      .seed = verifier_seed(me, candidate, 0)};
+   const uint64_t before = own.budget;
+   status = s.family ? sample_corner(&s, err) : RKB_OK;
+   candidate->budget -= before - own.budget;
+   take_outcome(outcome, &found);
+   *judged = s.judged;
+   outcome_free(&found);
+   me->kernel->plan_free(plan);
+   return status;
+}
+
+int far_ends_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                   rkb_error_t *err) {
+   const rkb_device_t *device = me->kernel->device(me->host);
+   rkb_case_t *corner = NULL;
+   uint64_t judged = 0;
    int status = draw_corner(me, candidate, &corner, err);
-   if (status == RKB_OK && corner && candidate->budget)
-      status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, corner, &plan, &finding, err);
-   if (status == RKB_OK && plan) {
-      outcome_init(&found, outcome->debug);
-      for (uint32_t n = 0; n < outcome->stored_count; n++)
-         outcome_stored(&found, outcome->stored[n].launch, outcome->stored[n].buffers);
-      own.budget = own.budget < FAR_BUDGET ? own.budget : FAR_BUDGET;
-      struct sample s = {.verifier = me,
-                         .candidate = &own,
-                         .the_case = corner,
-                         .case_index = FAR_INDEX,
-                         .plan = plan,
-                         .outcome = &found,
-                         .lone = true,
-                         .most_judged = FAR_JUDGED,
-                         .family = me->task->family_at(me->host, corner, 0),
-                         .seed = verifier_seed(me, candidate, 0)};
-      const uint64_t before = own.budget;
-      status = s.family ? sample_corner(&s, err) : RKB_OK;
-      candidate->budget -= before - own.budget;
-      take_outcome(outcome, &found, corner, s.judged);
-      outcome_free(&found);
-   }
-   if (plan)
-      me->kernel->plan_free(plan);
+   if (status == RKB_OK && corner)
+      status = judge_shape(me, candidate, corner, FAR_INDEX, outcome, &judged, err);
+   if (judged)
+      snprintf(outcome->far, sizeof outcome->far, "%s", corner->name);
    if (corner)
       me->task->case_free(corner);
+   for (uint32_t n = 0; n < candidate->large_count && status == RKB_OK && outcome->rank == 0; n++)
+      if (device && candidate->large[n]->bytes <= device->memory_bytes)
+         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, outcome, &judged, err);
    return status;
 }

@@ -115,6 +115,8 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                    me->config->budget ? "this stage's option budget" : "limits.execute");
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
+   for (uint32_t n = 0; n < candidate.large_count; n++)
+      me->task->case_free(candidate.large[n]);
    rkb_machine_module_free(candidate.module);
    if (manifest)
       me->kernel->manifest_free(manifest);

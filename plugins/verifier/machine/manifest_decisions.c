@@ -1,136 +1,178 @@
 /* Shapes at which the manifest's expressions decide otherwise than at all others.
  *
  * A manifest can decide in place of the kernel: `D + 65536 * if(D % 64 == 45, 1, 0)` as an argument needs no comparison in the PTX, and varies with D anyway.
- * So each comparison, min, max and division of an expression is wanted on both of its sides: true and false, with a remainder and without.  What is
- * decided in one way alone at all shapes so far is solved for: the operands' distance is taken at a shape and at one beside it along a dim,
- * and the dim is moved to where the distance would be 0, or next to it.  Where that is no solution, because the distance is not linear there, the
- * dim is moved step by step.  A shape that is found may come to decisions that no other one came to; these follow in turn.  One thread. */
-#include "verifier.h"
+ * So each comparison, min, max and division of an expression is wanted on both of its sides: true and false, with a remainder and without.  So is
+ * each product, quotient, min and max that is 0 at all shapes: `(D / 300) * (T / 20)`.  What is decided in one way alone at all shapes so far is
+ * looked for (decision_search.c).  A shape that is found may come to decisions that no other one came to; these follow in turn.  One thread. */
+#include "decision_search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DECISIONS 512u
-#define MOST_SOLVED 8u  /* shapes */
-#define MOST_TRIED 512u /* shapes, of which only the manifest is evaluated */
-#define MOST_STEPS 96   /* along one dim, from one shape */
-#define MOST_BASES 4u   /* shapes from which one decision is solved */
+#define MOST_SOLVED 12u        /* shapes */
+#define MOST_EVALUATED 100000u /* shapes, of which only the manifest's expressions are evaluated */
+#define LARGER 10              /* the work of other drawn shapes */
+#define MOST_BASES 3u          /* shapes from which others are looked for, beside those that were found */
+#define MOST_NEAREST                                                                                         \
+   8u /* shapes next to a border, from which others are looked for; each time one is found */
 
-enum { MET_FALSE = 1, MET_TRUE = 2, MET_BOTH = 3 };
-
-struct decision {
-   uint64_t place;
-   uint32_t met;
-};
-
-struct decisions {
+struct drawing {
    const struct verifier *verifier;
-   const struct candidate *candidate;
+   struct candidate *candidate;
    rkb_random_t stream;
-   struct decision list[MOST_DECISIONS];
-   uint32_t count, tried;
-   /* What a shape decides of one decision, when it is asked for. */
-   uint64_t wanted;
-   uint32_t outcomes; /* MET_... */
-   rkb_plan_decision_t last;
+   struct decision_search search;
+   const rkb_case_t **shapes; /* known ones, and then those that are drawn */
+   uint32_t shape_count;
+   rkb_case_t **drawn;
+   uint32_t *count, room;
 };
 
-static void note(void *argument, const rkb_plan_decision_t *told) {
-   struct decisions *d = argument;
-   uint32_t n = 0;
-   while (n < d->count && d->list[n].place != told->place)
-      n++;
-   if (n == MOST_DECISIONS)
-      return;
-   if (n == d->count)
-      d->list[d->count++] = (struct decision){told->place, 0};
-   d->list[n].met |= told->outcome ? MET_TRUE : MET_FALSE;
+static void dims_of(const rkb_case_t *shape, int64_t *dims) {
+   for (uint32_t d = 0; d < shape->dim_count; d++)
+      dims[d] = shape->dims[d].value;
 }
 
-static void look(void *argument, const rkb_plan_decision_t *told) {
-   struct decisions *d = argument;
-   if (told->place != d->wanted)
-      return;
-   d->outcomes |= told->outcome ? MET_TRUE : MET_FALSE;
-   d->last = *told;
+/* Opens a survey of shapes with the attributes of this one.  *open: false where the manifest cannot be read. */
+static int look_from(struct drawing *g, const rkb_case_t *like, bool *open, rkb_error_t *err) {
+   const struct verifier *me = g->verifier;
+   me->kernel->survey_free(g->search.survey);
+   g->search.survey = NULL;
+   const int status = me->kernel->survey_open(me->host, g->candidate->item, like, &g->search.survey, err);
+   *open = status == RKB_OK && g->search.survey;
+   return status;
 }
 
-static int evaluate(struct decisions *d, const rkb_case_t *shape,
-                    void (*take)(void *argument, const rkb_plan_decision_t *told), rkb_error_t *err) {
-   return d->verifier->kernel->plan_decisions(d->verifier->host, d->candidate->job, d->candidate->item,
-                                              d->candidate->build, shape, take, d, err);
+/* Takes what an executed shape decides. */
+static int note(struct drawing *g, const rkb_case_t *shape, rkb_error_t *err) {
+   int64_t dims[MOST_SHAPE_DIMS];
+   bool open;
+   const int status = look_from(g, shape, &open, err);
+   dims_of(shape, dims);
+   g->search.notes = true;
+   g->search.left++;
+   if (open)
+      (void)decision_search_at(&g->search, dims);
+   g->search.notes = false;
+   return status;
 }
 
-/* How far a decision is from its other side: 0 is the border. */
-static bool distance_of(const rkb_plan_decision_t *decision, int64_t *distance) {
-   if (!decision->divides)
-      return !__builtin_sub_overflow(decision->left, decision->right, distance);
-   *distance = decision->left % decision->right;
-   return true;
+static bool any_wanted(const struct decision_search *search) {
+   for (uint32_t n = 0; n < search->count; n++)
+      if (decision_is_wanted(&search->list[n]))
+         return true;
+   return false;
 }
 
-/* Makes the shape with the dim at a value and evaluates it.  *made is NULL where it is not in the domain or is too much work. */
-static int try_value(struct decisions *d, const rkb_case_t *base, uint32_t dim, int64_t value,
-                     rkb_case_t **made, rkb_error_t *err) {
-   *made = NULL;
-   if (value < 1 || value == base->dims[dim].value || d->tried++ >= MOST_TRIED)
+/* The threads of all launches; UINT64_MAX where there is no plan. */
+static int threads_at(const struct drawing *g, const rkb_case_t *shape, uint64_t *threads, rkb_error_t *err) {
+   const struct verifier *me = g->verifier;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   const int status = me->kernel->plan(me->host, g->candidate->job, g->candidate->item, g->candidate->build,
+                                       shape, &plan, &finding, err);
+   *threads = plan ? shapes_plan_threads(plan) : UINT64_MAX;
+   if (plan)
+      me->kernel->plan_free(plan);
+   return status;
+}
+
+/* Makes the case with the fewest threads of the shapes found for a decision; NULL where all of them are too much work. */
+static int make_cheapest(struct drawing *g, const struct decision *d, const rkb_case_t *like,
+                         rkb_case_t **best, rkb_error_t *err) {
+   const struct verifier *me = g->verifier;
+   uint64_t least = 0;
+   int status = RKB_OK;
+   *best = NULL;
+   for (uint32_t n = 0; n < d->found_count && status == RKB_OK; n++) {
+      rkb_case_t *made = NULL;
+      uint64_t threads = 0;
+      status = me->task->case_with_dims(me->host, like, &g->stream, d->found[n],
+                                        LARGER * shapes_most_work(me), &made, err);
+      if (made)
+         status = threads_at(g, made, &threads, err);
+      else if (status == RKB_ERR_LIMIT)
+         status = RKB_OK;
+      if (made && (!*best || threads < least)) {
+         rkb_case_t *worse = *best;
+         *best = made;
+         made = worse;
+         least = threads;
+      }
+      if (made)
+         me->task->case_free(made);
+   }
+   return status;
+}
+
+/* Keeps a shape that is too much work: blocks of it are sampled (far_ends.c). */
+static int keep_large(struct drawing *g, struct decision *d, const rkb_case_t *like, rkb_error_t *err) {
+   const struct verifier *me = g->verifier;
+   struct candidate *candidate = g->candidate;
+   if (candidate->large_count == MOST_LARGE || d->is_large)
       return RKB_OK;
-   int status = d->verifier->task->case_with_dim(d->verifier->host, base, &d->stream, dim, value,
-                                                 shapes_most_work(d->verifier), made, err);
-   d->outcomes = 0;
-   if (status == RKB_OK)
-      status = evaluate(d, *made, look, err);
+   d->is_large = true;
+   const int status = me->task->case_with_dims(me->host, like, &g->stream, d->found[0], INFINITY,
+                                               &candidate->large[candidate->large_count], err);
+   candidate->large_count += status == RKB_OK;
    return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
-/* Moves one dim to where the decision goes the other way.  *found: that shape, or NULL. */
-static int solve_along(struct decisions *d, const rkb_case_t *base, uint32_t dim, uint32_t met,
-                       rkb_case_t **found, rkb_error_t *err) {
-   const int64_t at = base->dims[dim].value;
-   int64_t here, there, goals[8];
-   uint32_t goal_count = 0;
-   rkb_case_t *made = NULL;
-   *found = NULL;
-   d->outcomes = 0;
-   int status = evaluate(d, base, look, err);
-   if (status != RKB_OK || !d->outcomes || !distance_of(&d->last, &here))
-      return status;
-   for (int64_t step = 1; status == RKB_OK && !made && step <= 64; step *= 2)
-      status = try_value(d, base, dim, at + step, &made, err);
-   if (!made)
-      return status;
-   const int64_t moved = made->dims[dim].value - at;
-   const bool known = d->outcomes && moved && distance_of(&d->last, &there),
-              crossed = known && d->outcomes & ~met;
-   if (crossed) {
-      *found = made;
-      return status;
-   }
-   d->verifier->task->case_free(made);
-   if (!known || there == here)
-      return status;
-   for (int64_t aim = -1; aim <= 1; aim++) {
-      const double away = (double)(aim - here) * (double)moved / (double)(there - here);
-      if (away > -1e9 && away < 1e9) {
-         goals[goal_count++] = at + (int64_t)away;
-         goals[goal_count++] = at + (int64_t)away + (away < 0 ? -1 : 1);
+/* Makes cases of what was found, from a drawn decision on, so that an author cannot know which of many are left out. */
+static int keep_found(struct drawing *g, const rkb_case_t *like, rkb_error_t *err) {
+   struct decision_search *s = &g->search;
+   const uint32_t count = s->count,
+                  first = count ? (uint32_t)g->verifier->random->below(&g->stream, count) : 0;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < count && status == RKB_OK && *g->count < g->room; n++) {
+      struct decision *d = &s->list[(first + n) % count];
+      rkb_case_t *made = NULL;
+      if (decision_is_wanted(d) && d->found_count) {
+         status = make_cheapest(g, d, like, &made, err);
+         if (!made && status == RKB_OK)
+            status = keep_large(g, d, like, err);
       }
-   }
-   bool reached = false; /* some goal is a shape: step by step there may be others */
-   for (uint32_t n = 0; status == RKB_OK && n < goal_count + (reached ? MOST_STEPS : 0); n++) {
-      const int64_t step = (int64_t)n - goal_count;
-      const int64_t value =
-         n < goal_count ? goals[n] : at + (step % 2 ? -(step / 2 + 1) : step / 2 + 2) * moved;
-      status = try_value(d, base, dim, value, &made, err);
-      reached |= made != NULL;
-      if (made && (d->outcomes & ~met)) {
-         *found = made;
-         return status;
-      }
-      if (made)
-         d->verifier->task->case_free(made);
+      d->found_count = 0;
+      if (!made)
+         continue;
+      g->shapes[g->shape_count++] = made;
+      g->drawn[(*g->count)++] = made;
+      status = status == RKB_OK ? note(g, made, err) : status;
    }
    return status;
+}
+
+/* Along the other dims of the shapes that are nearest to what is wanted. */
+static void scan_nearest(struct decision_search *s) {
+   uint32_t scanned = 0;
+   for (uint32_t n = 0; n < s->count && scanned < MOST_NEAREST; n++) {
+      struct decision *d = &s->list[n];
+      int64_t dims[MOST_SHAPE_DIMS];
+      if (!d->is_nearer || d->divides || d->found_count || !decision_is_wanted(d))
+         continue;
+      d->is_nearer = false;
+      scanned++;
+      memcpy(dims, d->nearest_dims, sizeof dims);
+      decision_search_scan(s, dims);
+   }
+}
+
+static int search_from(struct drawing *g, const rkb_case_t *base, bool nearest, rkb_error_t *err) {
+   struct decision_search *s = &g->search;
+   int64_t dims[MOST_SHAPE_DIMS];
+   bool open = false;
+   int status = look_from(g, base, &open, err);
+   dims_of(base, dims);
+   if (!open)
+      return status;
+   if (nearest) {
+      scan_nearest(s);
+   } else {
+      decision_search_curves(s, dims);
+      decision_search_scan(s, dims);
+      decision_search_cross(s);
+   }
+   return keep_found(g, base, err);
 }
 
 static int by_work(const void *a, const void *b) {
@@ -138,56 +180,61 @@ static int by_work(const void *a, const void *b) {
    return (left->operations > right->operations) - (left->operations < right->operations);
 }
 
-static int solve(struct decisions *d, const struct decision *decision, const rkb_case_t *const *known,
-                 uint32_t known_count, rkb_case_t **found, rkb_error_t *err) {
-   uint32_t bases = 0;
+/* From the shapes beginning with first: those that are found are looked from in turn. */
+static int search_on(struct drawing *g, uint32_t first, bool nearest, rkb_error_t *err) {
    int status = RKB_OK;
-   *found = NULL;
-   d->wanted = decision->place;
-   for (uint32_t n = 0; n < known_count && bases < MOST_BASES && !*found && status == RKB_OK; n++) {
-      d->outcomes = 0;
-      status = evaluate(d, known[n], look, err);
-      if (status != RKB_OK || !d->outcomes)
-         continue;
-      bases++;
-      for (uint32_t dim = 0; dim < known[n]->dim_count && !*found && status == RKB_OK; dim++)
-         status = solve_along(d, known[n], dim, decision->met, found, err);
-   }
+   for (uint32_t n = first; n < g->shape_count && status == RKB_OK && g->search.left; n++)
+      if (any_wanted(&g->search))
+         status = search_from(g, g->shapes[n], nearest, err);
    return status;
 }
 
-int manifest_decisions_draw(const struct verifier *me, const struct candidate *candidate,
+static int draw(struct drawing *g, const rkb_case_t *const *known, uint32_t known_count, rkb_error_t *err) {
+   int status = RKB_OK;
+   memcpy(g->shapes, known, known_count * sizeof *known);
+   qsort(g->shapes, known_count, sizeof *g->shapes, by_work);
+   g->shape_count = known_count;
+   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
+      status = note(g, known[n], err);
+   g->search.left = MOST_EVALUATED;
+   for (uint32_t n = 0; n < known_count && n < MOST_BASES && status == RKB_OK; n++)
+      if (any_wanted(&g->search))
+         status = search_from(g, g->shapes[n * known_count / MOST_BASES], false, err);
+   if (status == RKB_OK)
+      status = search_on(g, known_count, false, err);
+   const uint32_t before = g->shape_count;
+   if (status == RKB_OK && known_count && any_wanted(&g->search))
+      status = search_from(g, g->shapes[0], true, err);
+   return status == RKB_OK ? search_on(g, before, false, err) : status;
+}
+
+int manifest_decisions_draw(const struct verifier *me, struct candidate *candidate,
                             const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
                             uint32_t room, uint32_t *count, rkb_error_t *err) {
    *count = 0;
-   if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dim) || !RKB_HAS(me->kernel, plan_decisions))
+   if (me->config->shapes == 0 || known_count == 0 || known[0]->dim_count > MOST_SHAPE_DIMS ||
+       !RKB_HAS(me->task, dim_range) || !RKB_HAS(me->kernel, survey_free))
       return RKB_OK;
-   struct decisions *d = calloc(1, sizeof *d);
+   struct drawing *g = calloc(1, sizeof *g);
    const rkb_case_t **shapes = calloc(known_count + MOST_SOLVED, sizeof *shapes);
-   int status = d && shapes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for what a manifest decides");
-   if (status != RKB_OK)
-      goto out;
-   *d = (struct decisions){.verifier = me, .candidate = candidate};
-   d->stream = me->random->for_job(me->host, candidate->job, STREAM_DECISIONS);
-   memcpy(shapes, known, known_count * sizeof *shapes);
-   qsort(shapes, known_count, sizeof *shapes, by_work);
-   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
-      status = evaluate(d, known[n], note, err);
-   /* From a drawn decision on, so that an author cannot know which of many are left out. */
-   const uint32_t old = d->count, first = old ? (uint32_t)me->random->below(&d->stream, old) : 0;
-   for (uint32_t n = 0; n < d->count && *count < room && *count < MOST_SOLVED && status == RKB_OK; n++) {
-      const struct decision *decision = &d->list[n < old ? (first + n) % old : n];
-      rkb_case_t *found = NULL;
-      if (decision->met != MET_BOTH)
-         status = solve(d, decision, shapes, known_count + *count, &found, err);
-      if (!found)
-         continue;
-      shapes[known_count + *count] = found;
-      drawn[(*count)++] = found;
-      status = status == RKB_OK ? evaluate(d, found, note, err) : status;
+   int status = g && shapes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for what a manifest decides");
+   if (status == RKB_OK) {
+      *g = (struct drawing){.verifier = me,
+                            .candidate = candidate,
+                            .shapes = shapes,
+                            .drawn = drawn,
+                            .count = count,
+                            .room = room < MOST_SOLVED ? room : MOST_SOLVED};
+      g->stream = me->random->for_job(me->host, candidate->job, STREAM_DECISIONS);
+      g->search.kernel = me->kernel;
+      g->search.dim_count = known[0]->dim_count;
+      g->search.way = MOST_SHAPE_DIMS;
+      for (uint32_t d = 0; d < g->search.dim_count; d++)
+         me->task->dim_range(me->host, d, &g->search.low[d], &g->search.high[d]);
+      status = draw(g, known, known_count, err);
+      me->kernel->survey_free(g->search.survey);
    }
-out:
-   free(d);
+   free(g);
    free(shapes);
    return status;
 }

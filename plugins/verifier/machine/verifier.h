@@ -139,6 +139,8 @@ struct noted_decisions; /* noted_decisions.h */
 
 #define MOST_WORDS 1024u
 
+#define MOST_LARGE 2u
+
 struct candidate {
    rkb_job_t job;
    uint32_t words[MOST_WORDS]; /* of its text, for the inputs of the family "planted" */
@@ -155,6 +157,9 @@ struct candidate {
    uint64_t budget; /* work left */
    bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
    uint64_t environment; /* of its machines: the first of some numbers */
+   rkb_case_t *large
+      [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
+   uint32_t large_count;
    struct links *links;  /* of a bench case: made when they are first needed (bench_links.c), freed by bench_cases.c */
 };
 
@@ -257,7 +262,7 @@ int corners_draw(const struct verifier *verifier, const struct candidate *candid
                  uint32_t *count, rkb_error_t *err);
 
 /* manifest_decisions.c: shapes at which the manifest's expressions decide what they decide at none of `known`. */
-int manifest_decisions_draw(const struct verifier *verifier, const struct candidate *candidate,
+int manifest_decisions_draw(const struct verifier *verifier, struct candidate *candidate,
                             const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
                             uint32_t room, uint32_t *count, rkb_error_t *err);
 /* equal_dims.c: draws at most two shapes with equal dims; none where no dims can be equal.  The caller frees them, also after a

@@ -239,14 +239,20 @@ typedef struct rkb_occupancy {
    const char *limited_by; /* "registers", "shared memory", "threads", "blocks"; static text */
 } rkb_occupancy_t;
 
-/* What an expression of the manifest decides: two integers are compared, or one is divided by the other. */
+/* What an expression of the manifest decides: two numbers are compared, an integer is divided by another, or a value is 0 or is not. */
 typedef struct rkb_plan_decision {
    uint64_t place;   /* of the operator in the manifest: no other one has it */
    uint32_t divides; /* 1: left is divided by right */
    uint32_t
-      outcome; /* 1: the comparison holds, min or max takes its second operand, or the division leaves a remainder */
-   int64_t left, right;
+      outcome; /* 1: the comparison holds, min or max takes its second operand, the division leaves a remainder, or the value is not 0 */
+   int64_t left, right; /* 0 where a real number is among them */
+   /* 1: whether the value of a product, a quotient, min or max is 0.  Most such values are never 0. */
+   uint32_t is_value, reserved;
+   double distance; /* from the other outcome: 0 is the border, or next to it */
 } rkb_plan_decision_t;
+
+/* What a manifest decides at many shapes. */
+typedef struct rkb_plan_survey rkb_plan_survey_t;
 
 /* Interface ---------------------------------------------------------------------------------------- */
 
@@ -298,6 +304,15 @@ typedef struct rkb_kernel_api {
                          const rkb_build_t *build, const rkb_case_t *the_case,
                          void (*take)(void *argument, const rkb_plan_decision_t *decision), void *argument,
                          rkb_error_t *err);
+
+   /* The same for many shapes with the attributes of one, some thousand times as fast: no plan is made, so all expressions of the launches that
+    * run are evaluated, those of tensor maps too.  *survey NULL: the manifest cannot be read.  The case outlives the survey.  survey_at is false where the
+    * shape is not in the domain.  [worker] */
+   int (*survey_open)(const rkb_host_t *host, const rkb_item_t *candidate, const rkb_case_t *like,
+                      rkb_plan_survey_t **survey, rkb_error_t *err);
+   bool (*survey_at)(rkb_plan_survey_t *survey, const int64_t *dims,
+                     void (*take)(void *argument, const rkb_plan_decision_t *decision), void *argument);
+   void (*survey_free)(rkb_plan_survey_t *survey);
 } rkb_kernel_api_t;
 
 #ifdef __cplusplus

@@ -252,6 +252,14 @@ typedef struct rkb_task_api {
     * Owned, case_free.  RKB_ERR_LIMIT where no such shape is in the domain.  [worker] */
    int (*case_with_dim)(const rkb_host_t *host, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
                         int64_t value, double work, rkb_case_t **made, rkb_error_t *err);
+
+   /* The same with all dims given, none of them moved.  RKB_ERR_LIMIT where the shape is not in the domain.  With work INFINITY it may need more memory than
+    * any machine has.  [worker] */
+   int (*case_with_dims)(const rkb_host_t *host, const rkb_case_t *like, rkb_random_t *stream,
+                         const int64_t *dims, double work, rkb_case_t **made, rkb_error_t *err);
+
+   /* The least and the largest value that a dim has in the domain.  [any] */
+   void (*dim_range)(const rkb_host_t *host, uint32_t dim, int64_t *low, int64_t *high);
 } rkb_task_api_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,110 @@
+/* What a manifest's expressions decide at many shapes (kernel.h).  One thread a survey. */
+#include "kernel/plan.h"
+
+#include <stdlib.h>
+#include "base/memory.h"
+
+struct rkb_manifest_survey {
+   planner_t planner;
+   int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
+   rkb_finding_t finding; /* nobody reads it */
+};
+
+int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
+                            rkb_lookup_t lookup, void *argument, rkb_manifest_survey_t **out,
+                            rkb_error_t *err) {
+   rkb_manifest_survey_t *survey = rkb_allocate(1, sizeof *survey);
+   planner_t *planner = &survey->planner;
+   *out = NULL;
+   *planner = (planner_t){.manifest = (const manifest_t *)manifest,
+                          .device = device,
+                          .named = device,
+                          .lookup = lookup,
+                          .argument = argument,
+                          .tune = survey->tune,
+                          .finding = &survey->finding};
+   planner->lets = rkb_allocate(planner->manifest->let_count + 1, sizeof *planner->lets);
+   const int status = rkb_tune_resolve(manifest, tune_json, survey->tune, &survey->finding, err);
+   if (status != RKB_OK || survey->finding.reason[0]) {
+      rkb_manifest_survey_free(survey);
+      return status;
+   }
+   *out = survey;
+   return RKB_OK;
+}
+
+void rkb_manifest_survey_free(rkb_manifest_survey_t *survey) {
+   if (survey)
+      free(survey->planner.lets);
+   free(survey);
+}
+
+static bool decide(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
+   char message[256];
+   return expression &&
+          rkb_expression_decide(expression, planner_name, planner, planner->decided,
+                                planner->decided_argument, value, message, sizeof message) == RKB_FAULT_NONE;
+}
+
+static void decide_all(planner_t *planner, rkb_expression_t *const *list, uint32_t count) {
+   rkb_value_t value;
+   for (uint32_t i = 0; list && i < count; i++)
+      (void)decide(planner, list[i], &value);
+}
+
+/* A head that is no number is a buffer or a tensor map. */
+static void decide_argument(planner_t *planner, const manifest_argument_t *argument) {
+   rkb_value_t value;
+   for (uint32_t i = 0; i < argument->member_count; i++)
+      decide_argument(planner, &argument->members[i]);
+   if (argument->members || argument->null)
+      return;
+   const bool points = argument->head && argument->simple && !planner_name(planner, argument->head, &value);
+   (void)decide(planner, points ? argument->tail : argument->whole, &value);
+}
+
+static void decide_map(planner_t *planner, const manifest_map_t *map) {
+   const uint32_t rank = map->rank, pixel_rank = rank > 2 ? rank - 2 : 0;
+   decide_all(planner, map->dims, rank);
+   decide_all(planner, map->strides, rank ? rank - 1 : 0);
+   decide_all(planner, map->box, rank);
+   decide_all(planner, map->steps, rank);
+   decide_all(planner, map->lower, pixel_rank);
+   decide_all(planner, map->upper, pixel_rank);
+   rkb_expression_t *const others[] = {map->offset, map->channels, map->pixels};
+   decide_all(planner, others, 3);
+}
+
+/* As make_launches in plan.c. */
+static void decide_launches(planner_t *planner) {
+   const manifest_t *manifest = planner->manifest;
+   bool taken = false;
+   for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
+      const manifest_launch_t *launch = &manifest->launches[i];
+      rkb_value_t holds = {.integer = 1};
+      taken = taken && launch->is_else;
+      if (taken || (launch->when && (!decide(planner, launch->when, &holds) || !holds.integer)))
+         continue;
+      taken = true;
+      decide_all(planner, launch->grid, launch->grid_count);
+      decide_all(planner, launch->block, launch->block_count);
+      decide_all(planner, &launch->shared, 1);
+      decide_all(planner, launch->cluster, launch->cluster_count);
+      for (uint32_t n = 0; n < launch->argument_count; n++)
+         decide_argument(planner, &launch->arguments[n]);
+   }
+}
+
+void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided,
+                                void *decided_argument) {
+   planner_t *planner = &survey->planner;
+   planner->decided = decided;
+   planner->decided_argument = decided_argument;
+   for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++)
+      if (!decide(planner, planner->manifest->lets[planner->lets_known].value,
+                  &planner->lets[planner->lets_known]))
+         return;
+   decide_launches(planner);
+   for (uint32_t i = 0; i < planner->manifest->map_count; i++)
+      decide_map(planner, &planner->manifest->maps[i]);
+}

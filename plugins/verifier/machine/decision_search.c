@@ -1,0 +1,220 @@
+/* Looks for shapes at which a manifest decides something else (decision_search.h).
+ *
+ * Only expressions are evaluated, so that some ten thousand shapes take as long as one check case.  Conditions on one dim are met by going along it.
+ * Two dims at once are met in three ways: shapes are mixed of those that satisfy a part each; the shape nearest to a decision's border is gone on from along the
+ * other dims; and where the sides of a comparison are of second degree in two dims, as products, sums and squares are, the curve on which
+ * they are equal is followed. */
+#include "decision_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_ALONG 8192     /* values of a dim, one after the other; beyond these few */
+#define MOST_CROSSED 24u    /* decisions whose shapes are mixed, each with each other */
+#define MOST_CURVE 4096     /* values of the first dim of a curve */
+#define MOST_ON_CURVE 1024u /* shapes on one curve */
+#define MOST_CURVES 24u     /* decisions whose curves are followed */
+
+bool decision_is_wanted(const struct decision *decision) {
+   return decision->met != MET_BOTH && !(decision->is_value && decision->met == MET_TRUE);
+}
+
+static struct decision *decision_of(struct decision_search *s, const rkb_plan_decision_t *told) {
+   uint32_t n = s->next < s->count && s->list[s->next].place == told->place ? s->next : 0;
+   while (n < s->count && s->list[n].place != told->place)
+      n++;
+   if (n == MOST_DECISIONS)
+      return NULL;
+   if (n == s->count)
+      s->list[s->count++] = (struct decision){
+         .place = told->place, .is_value = told->is_value, .divides = told->divides, .nearest = INFINITY};
+   s->next = n + 1;
+   return &s->list[n];
+}
+
+static void keep(struct decision_search *s, struct decision *d) {
+   for (uint32_t n = 0; n < d->found_count; n++)
+      if (d->found_way[n] == s->way)
+         return;
+   if (d->found_count == MOST_FOUND)
+      return;
+   memcpy(d->found[d->found_count], s->dims, s->dim_count * sizeof *s->dims);
+   d->found_way[d->found_count++] = s->way;
+}
+
+static void take(void *argument, const rkb_plan_decision_t *told) {
+   struct decision_search *s = argument;
+   struct decision *d = decision_of(s, told);
+   const size_t bytes = s->dim_count * sizeof *s->dims;
+   const uint32_t outcome = told->outcome ? 1 : 0, met = outcome ? MET_TRUE : MET_FALSE;
+   const double distance = fabs(told->distance);
+   if (!d)
+      return;
+   if (!d->seen[outcome]++)
+      memcpy(d->first[outcome], s->dims, bytes);
+   if (s->distances)
+      s->distances[d - s->list] = told->distance;
+   if (s->notes)
+      d->met |= met;
+   else if (decision_is_wanted(d) && d->met && !(d->met & met))
+      keep(s, d);
+   if (d->nearest > distance) {
+      d->nearest = distance;
+      d->is_nearer = true;
+      memcpy(d->nearest_dims, s->dims, bytes);
+   }
+}
+
+bool decision_search_at(struct decision_search *s, const int64_t *dims) {
+   if (!s->left)
+      return false;
+   s->left--;
+   s->next = 0;
+   s->dims = dims;
+   return s->kernel->survey_at(s->survey, dims, take, s);
+}
+
+static void scan_dim(struct decision_search *s, const int64_t *from, uint32_t dim) {
+   int64_t dims[MOST_SHAPE_DIMS];
+   memcpy(dims, from, s->dim_count * sizeof *dims);
+   const int64_t low = s->low[dim], high = s->high[dim];
+   s->way = dim;
+   for (int64_t value = low; value <= high && value - low < MOST_ALONG && s->left; value++) {
+      dims[dim] = value;
+      (void)decision_search_at(s, dims);
+   }
+   for (int64_t power = MOST_ALONG; power <= high; power += power / 8)
+      for (int64_t value = power - 1; value <= power + 1 && value > low; value++) {
+         dims[dim] = value < high ? value : high;
+         (void)decision_search_at(s, dims);
+      }
+   s->way = MOST_SHAPE_DIMS;
+}
+
+void decision_search_scan(struct decision_search *s, const int64_t *from) {
+   for (uint32_t dim = 0; dim < s->dim_count; dim++)
+      scan_dim(s, from, dim);
+}
+
+static void mix(struct decision_search *s, const int64_t *a, const int64_t *b) {
+   int64_t dims[MOST_SHAPE_DIMS];
+   for (uint32_t chosen = 1; chosen + 1 < 1u << s->dim_count && chosen < 64; chosen++) {
+      for (uint32_t d = 0; d < s->dim_count; d++)
+         dims[d] = chosen >> d & 1 ? a[d] : b[d];
+      (void)decision_search_at(s, dims);
+   }
+}
+
+void decision_search_cross(struct decision_search *s) {
+   int64_t rare[MOST_CROSSED][MOST_SHAPE_DIMS];
+   uint32_t count = 0;
+   for (uint32_t n = 0; n < s->count && count < MOST_CROSSED; n++) {
+      const struct decision *d = &s->list[n];
+      if (d->seen[0] && d->seen[1])
+         memcpy(rare[count++], d->first[d->seen[1] < d->seen[0]], sizeof rare[0]);
+   }
+   for (uint32_t a = 0; a < count; a++)
+      for (uint32_t b = a + 1; b < count && s->left; b++)
+         mix(s, rare[a], rare[b]);
+}
+
+/* A distance as a polynomial in two dims, counted in steps from a shape: one[0] + one[1] u + one[2] v + one[3] u v + one[4] u² + one[5] v². */
+struct curve {
+   double one[6];
+};
+
+static double at(const struct curve *c, double u, double v) {
+   return c->one[0] + c->one[1] * u + c->one[2] * v + c->one[3] * u * v + c->one[4] * u * u +
+          c->one[5] * v * v;
+}
+
+/* From the distances at (0,0), (1,0), (2,0), (0,1), (0,2), (1,1); whether those at (3,2) and (5,7) are as it says. */
+static bool fit(const double *f, uint32_t apart, struct curve *c) {
+   const double zero = f[0], a1 = f[apart] - zero, a2 = f[2 * apart] - zero, b1 = f[3 * apart] - zero,
+                b2 = f[4 * apart] - zero;
+   c->one[0] = zero;
+   c->one[4] = (a2 - 2 * a1) / 2;
+   c->one[1] = a1 - c->one[4];
+   c->one[5] = (b2 - 2 * b1) / 2;
+   c->one[2] = b1 - c->one[5];
+   c->one[3] = f[5 * apart] - zero - a1 - b1;
+   return fabs(at(c, 3, 2) - f[6 * apart]) < 0.25 && fabs(at(c, 5, 7) - f[7 * apart]) < 0.25 &&
+          (c->one[1] != 0 || c->one[3] != 0 || c->one[4] != 0) &&
+          (c->one[2] != 0 || c->one[3] != 0 || c->one[5] != 0);
+}
+
+/* The two dims, the shape from which they are counted, and a step of each that stays in the domain. */
+struct plane {
+   const int64_t *from;
+   uint32_t dims[2];
+   int64_t steps[2];
+};
+
+static bool at_plane(struct decision_search *s, const struct plane *plane, int64_t u, int64_t v) {
+   int64_t dims[MOST_SHAPE_DIMS];
+   memcpy(dims, plane->from, s->dim_count * sizeof *dims);
+   dims[plane->dims[0]] += u * plane->steps[0];
+   dims[plane->dims[1]] += v * plane->steps[1];
+   return decision_search_at(s, dims);
+}
+
+static void follow(struct decision_search *s, const struct plane *plane, const struct curve *c) {
+   const uint32_t i = plane->dims[0], j = plane->dims[1];
+   const int64_t first = -((plane->from[i] - s->low[i]) / plane->steps[0]),
+                 last = (s->high[i] - plane->from[i]) / plane->steps[0],
+                 least = -((plane->from[j] - s->low[j]) / plane->steps[1]),
+                 most = (s->high[j] - plane->from[j]) / plane->steps[1];
+   uint32_t tried = 0;
+   for (int64_t u = first; u <= last && u - first < MOST_CURVE && tried < MOST_ON_CURVE; u++) {
+      const double x = (double)u, a = c->one[5], b = c->one[2] + c->one[3] * x,
+                   rest = c->one[0] + c->one[1] * x + c->one[4] * x * x, under = b * b - 4 * a * rest;
+      for (int sign = -1; sign <= (a != 0 ? 1 : -1); sign += 2) {
+         const double root = a != 0 ? (-b + sign * sqrt(under)) / (2 * a) : -rest / b, v = round(root);
+         if (!(v >= (double)least && v <= (double)most) || at(c, x, v) != 0)
+            continue;
+         tried++;
+         (void)at_plane(s, plane, u, (int64_t)v);
+      }
+   }
+}
+
+static bool has_step(struct decision_search *s, struct plane *plane, uint32_t axis) {
+   for (int64_t step = 1; step <= 128; step *= 2) {
+      plane->steps[axis] = step;
+      if (at_plane(s, plane, axis == 0 ? 1 : 0, axis == 1 ? 1 : 0))
+         return true;
+   }
+   return false;
+}
+
+static void curves_of(struct decision_search *s, struct plane *plane) {
+   static const int64_t points[8][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {3, 2}, {5, 7}};
+   double distances[8][MOST_DECISIONS];
+   uint32_t followed = 0;
+   bool inside = true;
+   plane->steps[0] = plane->steps[1] = 1;
+   if (!has_step(s, plane, 0) || !has_step(s, plane, 1))
+      return;
+   for (uint32_t n = 0; n < 8 && inside; n++) {
+      for (uint32_t d = 0; d < MOST_DECISIONS; d++)
+         distances[n][d] = NAN;
+      s->distances = distances[n];
+      inside = at_plane(s, plane, points[n][0], points[n][1]);
+      s->distances = NULL;
+   }
+   for (uint32_t d = 0; inside && d < s->count && followed < MOST_CURVES && s->left; d++) {
+      struct curve curve;
+      if (s->list[d].divides || s->list[d].is_value || !fit(&distances[0][d], MOST_DECISIONS, &curve))
+         continue;
+      followed++;
+      follow(s, plane, &curve);
+   }
+}
+
+void decision_search_curves(struct decision_search *s, const int64_t *from) {
+   for (uint32_t i = 0; i < s->dim_count; i++)
+      for (uint32_t j = i + 1; j < s->dim_count && s->left; j++) {
+         struct plane plane = {from, {i, j}, {1, 1}};
+         curves_of(s, &plane);
+      }
+}
