@@ -3,7 +3,7 @@
  * takes only the N faults whose ids hash lowest, and exits with 1 when a fault is accepted that the list of
  * known misses does not name, or when a listed one is rejected now.  With --kernels it takes the correct
  * kernels in place of the faults: any verdict but accept is a failure; --every-tune takes every setting of
- * their grids.  --except FILE leaves out what the file names.
+ * their grids.  --except FILE leaves out what the file names, --only FILE all else.
  *
  * Works in --jobs child processes, because a check turns its thread into the engine's loop.  Each takes the
  * next subject and appends whole lines to the results, so an interrupted run can go on from them.  When a
@@ -32,7 +32,7 @@ static bool read_settings(settings_t *s, int count_of, char **arguments) {
          const char **to;
       } texts[] = {{"--tasks", &s->tasks},     {"--bases", &s->bases},       {"--labels", &s->labels},
                    {"--results", &s->results}, {"--pipeline", &s->pipeline}, {"--misses", &s->misses},
-                   {"--except", &s->except}};
+                   {"--except", &s->except},   {"--only", &s->only}};
       bool known = false;
       for (size_t k = 0; value && k < sizeof texts / sizeof texts[0]; k++)
          if (strcmp(name, texts[k].name) == 0) {
@@ -47,7 +47,8 @@ static bool read_settings(settings_t *s, int count_of, char **arguments) {
          return false;
       i++;
    }
-   return s->tasks && s->results && s->pipeline && s->jobs <= VERIFY_MOST_JOBS && (s->kernels || s->labels);
+   return s->tasks && s->results && s->pipeline && s->jobs <= VERIFY_MOST_JOBS && (s->kernels || s->labels) &&
+          !(s->except && s->only);
 }
 
 int main(int count_of, char **arguments) {
@@ -58,8 +59,8 @@ int main(int count_of, char **arguments) {
          count_of, arguments, -1,
          "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --labels FILE [--misses FILE]\n"
          "                        [--sample N] [--jobs N]\n"
-         "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune] [--except FILE]\n"
-         "                        [--jobs N]\n"
+         "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune]\n"
+         "                        [--except FILE | --only FILE] [--jobs N]\n"
          "What the checking machine makes of the fault corpus, by operator; or of every correct kernel.  Goes on where FILE ends.\n");
    int status = corpus_open(b.settings.tasks, b.settings.bases, &b.corpus, &err);
    if (status == RKB_OK && !b.settings.kernels)

@@ -102,23 +102,32 @@ static subject_t *find(bench_t *b, const char *id) {
    return NULL;
 }
 
-/* Takes out of b->list what the file of exceptions names, an id a line. */
+/* Takes out of b->list what the file of --except names, an id a line, or all but what the file of --only names. */
 static int leave_out(bench_t *b, rkb_error_t *err) {
+   const char *const path = b->settings.only ? b->settings.only : b->settings.except;
    char *text = NULL, *rest, *line;
    size_t length;
-   if (!b->settings.except)
+   uint32_t kept = 0;
+   if (!path)
       return RKB_OK;
-   int status = rkb_file_read(b->settings.except, VERIFY_RESULTS_BYTES, &text, &length, err);
+   int status = rkb_file_read(path, VERIFY_RESULTS_BYTES, &text, &length, err);
    rest = text;
    while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL) {
       if (!line[0] || line[0] == '#')
          continue;
       subject_t *subject = find(b, line);
-      if (subject)
+      if (!subject)
+         status = rkb_fail(err, RKB_ERR_INVALID, "%s: there is no '%s'", path, line);
+      else if (!b->settings.only)
          *subject = b->list[--b->count];
-      else
-         status = rkb_fail(err, RKB_ERR_INVALID, "%s: there is no '%s'", b->settings.except, line);
+      else if (subject >= b->list + kept) { /* not named twice */
+         const subject_t named = *subject;
+         *subject = b->list[kept];
+         b->list[kept++] = named;
+      }
    }
+   if (b->settings.only)
+      b->count = kept;
    free(text);
    return status;
 }

@@ -9,7 +9,7 @@ enum { VERIFY_MOST_JOBS = 64 };
 #define VERIFY_RESULTS_BYTES ((size_t)8 << 20)
 
 typedef struct settings {
-   const char *tasks, *bases, *labels, *results, *pipeline, *misses, *except;
+   const char *tasks, *bases, *labels, *results, *pipeline, *misses, *except, *only;
    uint32_t jobs, sample;
    bool kernels, every_tune;
 } settings_t;
@@ -36,7 +36,7 @@ typedef struct bench {
 } bench_t;
 
 /* Chooses the labelled faults of the corpus, or its correct kernels with one setting or all.  Takes a sample
- * alone where one is asked for, and nothing that the list settings.except names.  RKB_ERR_INVALID: there are
+ * alone where one is asked for, and nothing that the list settings.except names or settings.only does not.  RKB_ERR_INVALID: there are
  * none, or the list names something else. */
 int subjects_choose(bench_t *b, rkb_error_t *err);
 /* Marks what the results' file holds of these texts as done.  Without a file nothing is done. */
