@@ -203,27 +203,34 @@ def tensors_in(model):
 
 @contextlib.contextmanager
 def masks_as_given(tracer):
-    """While it is entered, nn.MultiheadAttention of PyTorch 2 hands its masks on as they are.
+    """While it is entered, attention of PyTorch 2 hands its masks on as they are.
 
-    It asks for a mask's type, which a proxy is refused, and makes a mask of numbers out of one of truth values.  The call that is
-    recorded, multi_head_attention_forward, makes the same mask again, so nothing is lost.  PyTorch's own calls on meta tensors
-    keep its functions, and PyTorch 1.13 has none of them."""
-    own = {name: getattr(nn.functional, name) for name in ("_none_or_dtype", "_canonical_mask") if hasattr(nn.functional, name)}
+    nn.MultiheadAttention asks for a mask's type, which a proxy is refused, and makes a mask of numbers out of one of truth values.  The
+    call that is recorded, multi_head_attention_forward, makes the same mask again, so nothing is lost.  nn.TransformerEncoder and
+    TransformerDecoder compare their mask with a causal one, to say later that it is one; a mask that is not said to be causal is
+    applied, and gives the same.  PyTorch's own calls on meta tensors keep its functions, and PyTorch 1.13 has none of them."""
+    functional, layers = nn.functional, nn.modules.transformer
+    own = {(owner, name): getattr(owner, name)
+           for owner, name in ((functional, "_none_or_dtype"), (functional, "_canonical_mask"), (layers, "_detect_is_causal_mask"))
+           if hasattr(owner, name)}  # fmt: skip
 
     def none_or_dtype(given):
-        return given.dtype if isinstance(given, ShapedProxy) else own["_none_or_dtype"](given)
+        return given.dtype if isinstance(given, ShapedProxy) else own[functional, "_none_or_dtype"](given)
 
     def canonical_mask(mask, *others, **named):
-        return own["_canonical_mask"](mask, *others, **named) if tracer.busy else mask
+        return own[functional, "_canonical_mask"](mask, *others, **named) if tracer.busy else mask
 
-    for name, function in (("_none_or_dtype", none_or_dtype), ("_canonical_mask", canonical_mask)):
-        if name in own:
-            setattr(nn.functional, name, function)
+    def detect_is_causal_mask(mask, is_causal=None, size=None):
+        return own[layers, "_detect_is_causal_mask"](mask, is_causal, size) if tracer.busy else is_causal is True
+
+    given = {"_none_or_dtype": none_or_dtype, "_canonical_mask": canonical_mask, "_detect_is_causal_mask": detect_is_causal_mask}
+    for owner, name in own:
+        setattr(owner, name, given[name])
     try:
         yield
     finally:
-        for name, function in own.items():
-            setattr(nn.functional, name, function)
+        for (owner, name), function in own.items():
+            setattr(owner, name, function)
 
 
 class ModuleHooks:

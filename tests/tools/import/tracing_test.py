@@ -10,6 +10,7 @@ import sys
 
 import torch
 import torch.nn.functional as F
+from torch.nn.modules import transformer as layers
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "core", "tools", "import"))
@@ -169,7 +170,7 @@ def one_answer_may_stand_for_several_values():
 
 
 class Masked(torch.nn.Module):
-    """Looks at its mask as nn.MultiheadAttention of PyTorch 2 does."""
+    """Looks at its mask as nn.TransformerEncoder and its nn.MultiheadAttention of PyTorch 2 do."""
 
     def __init__(self):
         super().__init__()
@@ -178,6 +179,8 @@ class Masked(torch.nn.Module):
     def forward(self, x, mask):
         F._none_or_dtype(mask)
         mask = F._canonical_mask(mask=mask, mask_name="mask", target_type=x.dtype)
+        found = [layers._detect_is_causal_mask(mask, given, x.shape[0]) for given in (None, False, True)]
+        assert found == [False, False, True] and not layers._detect_is_causal_mask(None)
         return self.inner(x, x, x, attn_mask=mask, need_weights=False)[0]
 
 
@@ -191,24 +194,31 @@ def stand_in_of_canonical_mask(mask, mask_name, target_type, **others):
     return None if mask is None else torch.zeros(mask.shape, dtype=target_type, device=mask.device)
 
 
+def stand_in_of_detect_is_causal_mask(mask, is_causal=None, size=None):
+    if is_causal is None and mask is not None:
+        return bool((mask == torch.ones(size, size, dtype=torch.bool).triu(1)).all())
+    return is_causal is True
+
+
 def masks_reach_attention_as_they_are():
-    stands = {"_none_or_dtype": stand_in_of_none_or_dtype, "_canonical_mask": stand_in_of_canonical_mask}
-    own = {name: getattr(F, name, None) for name in stands}
+    stands = {(F, "_none_or_dtype"): stand_in_of_none_or_dtype, (F, "_canonical_mask"): stand_in_of_canonical_mask,
+              (layers, "_detect_is_causal_mask"): stand_in_of_detect_is_causal_mask}  # fmt: skip
+    own = {(owner, name): getattr(owner, name, None) for owner, name in stands}
     inputs = {"x": torch.empty(5, 2, 6), "mask": torch.empty(5, 5, dtype=torch.bool)}
     try:
-        for name, function in stands.items():
-            setattr(F, name, function)
+        for (owner, name), function in stands.items():
+            setattr(owner, name, function)
         graph = trace(Masked(), "test", inputs, __file__).graph
-        assert all(getattr(F, name) is function for name, function in stands.items())
+        assert all(getattr(owner, name) is function for (owner, name), function in stands.items())
     finally:
-        for name, function in own.items():
-            setattr(F, name, function) if function else delattr(F, name)
+        for (owner, name), function in own.items():
+            setattr(owner, name, function) if function else delattr(owner, name)
     call = next(node for node in graph.nodes if node.target is F.multi_head_attention_forward)
     mask = call.kwargs["attn_mask"]
     assert mask.op == "placeholder" and mask.meta["value"].dtype == torch.bool, mask.op
-    before = set(vars(F))
+    before = set(vars(F)), set(vars(layers))
     trace(torch.nn.ReLU(), "test", {"input": torch.empty(2)}, __file__)
-    assert set(vars(F)) == before
+    assert (set(vars(F)), set(vars(layers))) == before
 
 
 FILES = {  # text of a file -> numbers in it on which no model depends
