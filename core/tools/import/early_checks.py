@@ -1,9 +1,7 @@
-"""Calls that PyTorch would refuse, seen from their shapes or from their types alone.
+"""Calls that PyTorch would refuse, seen from their shapes alone.
 
 PyTorch notes the C++ stack of each error, which takes it some milliseconds.  Most sizes that an import tries are refused by one
-call of a few kinds, so these are looked at first.  What is let through here PyTorch still looks at.
-
-On the meta device PyTorch lets products of two types pass that it refuses on any other, so types are looked at in every trace."""
+call of a few kinds, so these are looked at first.  What is let through here PyTorch still looks at."""
 
 import math
 
@@ -57,22 +55,6 @@ def view(x, *shape):
 
 CHECKS = {"linear": linear, "view": view, "reshape": view, "conv1d": convolution(1), "conv2d": convolution(2), "conv3d": convolution(3),
           "max_pool1d": pool(1), "max_pool2d": pool(2), "max_pool3d": pool(3)}  # fmt: skip
-
-
-PRODUCTS = ("linear", "matmul", "mm", "bmm")
-CONVOLUTIONS = tuple("conv%s%dd" % (kind, spatial) for kind in ("", "_transpose") for spatial in (1, 2, 3))
-
-
-def types_differ(name, args):
-    """Why PyTorch would refuse the types of the call's first two tensors, or None where it may not."""
-    if (name not in PRODUCTS and name not in CONVOLUTIONS) or len(args) < 2:
-        return None
-    one, other = (getattr(tensor, "dtype", None) for tensor in args[:2])
-    if one == other or one is None or other is None:
-        return None
-    if name in PRODUCTS:
-        return "mat1 and mat2 must have the same dtype"
-    return "Input type (%s) and weight type (%s) should be the same" % tuple(str(kind).replace("torch.", "") for kind in (one, other))
 
 
 def problem(name, args, kwargs):

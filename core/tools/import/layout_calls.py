@@ -21,7 +21,7 @@ class LayoutCalls:
     """Uses operand() and step() of Lowering."""
 
     def convert(self, node, value):
-        """A conversion.  Whole numbers and truth are exact in every type that holds them."""
+        """A conversion.  Truth is exact in every type, whole numbers are in wider ones.  Those that become floats may be factors, which have one type."""
         before, after = value.meta["value"].dtype, node.meta["value"].dtype
         name = self.operand(value)
         if before == after or before == torch.bool:
@@ -29,7 +29,7 @@ class LayoutCalls:
         if after == torch.bool:
             zero = self.step(node, "eq", [name], {"other": 0.0}, node.meta["value"], "_zero")
             return self.step(node, "rsub", [zero], {"other": 1.0})
-        if not before.is_floating_point and before in EXACT and after in (torch.float32, torch.float64, torch.int64, torch.int32):
+        if not before.is_floating_point and before in EXACT and after in (torch.float64, torch.int64, torch.int32):
             return name
         if after in CONVERTED and (before in CONVERTED or not before.is_floating_point):  # rounds where PyTorch does
             return self.step(node, "to", [name], {"dtype": str(after).replace("torch.", "")})

@@ -48,6 +48,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         self.constants = {}  # Node -> tensor made inside forward
         self.names = {}  # Node -> value name, or a tuple of them
         self.nodes = []
+        self.logical = set()  # names of values that are true or false
         self.notes = []
         self.tracked = []  # batch norms that would update running statistics
         self.refusals = []
@@ -63,7 +64,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
             name = "%s_%d" % (hint, count)
             count += 1
         self.taken.add(name)
-        dtype = torch.float32 if value.dtype == torch.bool else value.dtype  # truth is 0 or 1
+        dtype = value.dtype
+        if dtype == torch.bool:  # truth is 0 or 1
+            dtype = torch.float32
+            self.logical.add(name)
         if dtype not in DTYPES:
             raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
         attributes = {key: tuple(part) if isinstance(part, list) else part for key, part in attributes.items()}

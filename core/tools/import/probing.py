@@ -9,9 +9,10 @@ import torch.nn as nn
 import structure
 import sizes
 from check_cases import LEAST_PUBLISHED
-from lowering import Lowering
+from lowering import DTYPES, Lowering
 from module_walk import modules_of, tensors_of
 from refusal import Refused
+from refusal_advice import conversion
 from shape_rules import check_shapes
 from tracing import trace
 from user_file import shaped_inputs
@@ -171,6 +172,8 @@ class Subject:
         tensors = dict(inputs, **parameters)
         tensors.update(buffers)
         lowering.shapes = {key: self.resized(key, tensors[key], assignment).shape for key in self.tensor_names}
+        lowering.types = {key: DTYPES.get(tensors[key].dtype) for key in self.tensor_names}
+        lowering.conversion = conversion(inputs.values(), parameters.values())
         lowering.inputs = inputs
         lowering.calls = traced.calls
         check_shapes(self.path, lowering, self.tensor_names)

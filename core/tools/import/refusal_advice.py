@@ -42,11 +42,17 @@ def advice(text, inputs, parameters):
     """Words to put behind the text of an error of a trace, or nothing.  inputs, parameters: tensors of the model."""
     if re.search(r"module 'torch[\w.]*' has no attribute", text):
         return "; this is PyTorch %s: give --python PATH of one that has it" % torch.__version__.split("+")[0]
-    given, held = kinds_of(inputs), kinds_of(parameters)
-    if TYPES_DIFFER.search(text) and given and held and given != held:
-        return "; the inputs are %s and the parameters %s: convert one of them in the file, such as self.to(torch.%s) at the end of __init__" % (
-            " and ".join(given), " and ".join(held), given[0])
-    return ""
+    return conversion(inputs, parameters) if TYPES_DIFFER.search(text) else ""
+
+
+def conversion(inputs, parameters):
+    """The same where types differ; nothing where inputs and parameters have one."""
+    given = kinds_of(value for value in inputs if isinstance(value, torch.Tensor))
+    held = kinds_of(parameters)
+    if not given or not held or given == held:
+        return ""
+    return "; the inputs are %s and the parameters %s: convert one of them in the file, such as self.to(torch.%s) at the end of __init__" % (
+        " and ".join(given), " and ".join(held), given[0])
 
 
 def of_construction(error, text):

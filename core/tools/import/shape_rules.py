@@ -1,28 +1,47 @@
-"""The shapes that each operation of the graph wants, for torch's own checks on the meta device let some mistakes through: a
-transposed convolution with the wrong channels, a bias or a statistic of the wrong length."""
+"""The shapes and types that each operation of the graph wants, for torch's own checks on the meta device let some mistakes through: a
+transposed convolution with the wrong channels, a bias or a statistic of the wrong length, a product of two types."""
 
 import math
 
 from refusal import Refused
 
 NORMS = {"batch_norm": 1, "instance_norm": 1, "group_norm": 1}
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+OF_ONE_TYPE = frozenset("linear matmul bmm scaled_dot_product_attention lstm gru rnn_tanh".split())  # and all convolutions
 
 
 def check_shapes(path, lowering, tensor_names):
     """Refuses a graph in which an operation's operands do not fit, or a value has no elements."""
     shapes = {tensor_names[key]: tuple(shape) for key, shape in lowering.shapes.items()}
     shapes.update({name: tensor["shape"] for name, tensor in lowering.extra.items()})
+    types = {name: tensor["dtype"] for name, tensor in lowering.extra.items()}
+    types.update({tensor_names[key]: dtype for key, dtype in lowering.types.items()})
+    types.update(dict.fromkeys(lowering.logical))
     for key in lowering.used:
         if math.prod(lowering.shapes[key]) == 0:
             raise Refused("%s: %s has no elements" % (path, key))
     for node in lowering.nodes:
         shapes[node["out"]] = tuple(node["shape"])
-        for extra, _, shape in node.get("more", ()):
+        types.setdefault(node["out"], node["dtype"])
+        for extra, dtype, shape in node.get("more", ()):
             shapes[extra] = tuple(shape)
+            types[extra] = dtype
         operands = [shapes[name] for name in node["in"]]
+        problem = mixture(node, types)
+        if problem:
+            raise Refused("%s:%d: %s: %s%s" % (path, node["line"], node["op"], problem, lowering.conversion or "; convert one with .to()"))
         problem = "the result has no elements" if math.prod(node["shape"]) == 0 else misfit(node, operands)
         if problem:
             raise Refused("%s:%d: %s: %s" % (path, node["line"], node["op"], problem))
+
+
+def mixture(node, types):
+    """What is wrong with the types of a product: PyTorch wants one of all factors, and of the bias.  types: of tensors.  Truth
+    values and whole numbers are left out, for many of their conversions are no nodes of the graph."""
+    if node["op"] not in OF_ONE_TYPE and not node["op"].startswith("conv"):
+        return None
+    found = list(dict.fromkeys(types[name] for name in node["in"] if types[name] in FLOATS))
+    return "its operands have the types %s, and PyTorch multiplies numbers of one type alone" % " and ".join(found) if len(found) > 1 else None
 
 
 def misfit(node, operands):

@@ -468,9 +468,7 @@ class ShapedTracer(torch.fx.Tracer):
             return self.evaluate(kind, target, args, kwargs)
         if found is None:
             name = target if isinstance(target, str) else getattr(target, "__name__", "")
-            problem = early_checks.types_differ(name, args)
-            if self.expected is not None:
-                problem = problem or early_checks.problem(name, args, kwargs)
+            problem = early_checks.problem(name, args, kwargs) if self.expected is not None else None
             if problem:
                 raise RuntimeError(problem)
             found = meta_shapes.told(name, args, kwargs)

@@ -1,4 +1,4 @@
-# refused: 8: the model does not trace: mat1 and mat2 must have the same dtype
+# refused: 8: matmul: its operands have the types bfloat16 and float32, and PyTorch multiplies numbers of one type alone; convert one with .to()
 import torch
 import torch.nn as nn
 
