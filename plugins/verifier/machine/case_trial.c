@@ -107,6 +107,8 @@ static int judge_output(struct trial *t, const rkb_machine_buffer_t *buffers, ui
                                          shadow, &points, NULL, t->candidate->transform, &judgement, err);
    if (status == RKB_OK)
       note_judgement(t, buffer, &judgement, shadow != NULL);
+   else if (status == RKB_ERR_LIMIT && t->the_case->kind == RKB_CASE_CHECK) /* too many are ambiguous */
+      snprintf(t->outcome->undecided, sizeof t->outcome->undecided, "%s", err->message);
    free(shadow);
    return status;
 }

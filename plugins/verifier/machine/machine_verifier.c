@@ -34,10 +34,22 @@ static void note_unseen(struct outcome *outcome) {
                       name);
 }
 
+/* A case whose numbers were compared, and proved too little. */
+static void note_undecided(struct outcome *outcome) {
+   if (outcome->rank == 0 && outcome->undecided[0])
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "coverage.unjudged", NULL,
+         "%s; an ambiguous element has several right values, such as any of those that scatter puts at its place: give the task check "
+         "cases or recipes with fewer of them, or add what meets at a place",
+         outcome->undecided);
+}
+
 static int run_cases(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
                      rkb_error_t *err) {
    const unsigned long long budget = candidate->budget;
    int status = cases_run(me, candidate, outcome, err);
+   if (status == RKB_OK)
+      note_undecided(outcome);
    if (status == RKB_OK && outcome->rank == 0 && outcome->cases_run == 0)
       outcome_note(
          outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,

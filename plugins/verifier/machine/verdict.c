@@ -373,6 +373,8 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    if (!outcome->unexecuted)
       memcpy(outcome->unexecuted_case, next->unexecuted_case, sizeof outcome->unexecuted_case);
    outcome->unexecuted += next->unexecuted;
+   if (!outcome->undecided[0])
+      memcpy(outcome->undecided, next->undecided, sizeof outcome->undecided);
    if (next->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, next->float_atomic_symbol, sizeof outcome->float_atomic_symbol);

@@ -98,6 +98,8 @@ struct outcome {
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
    uint32_t unexecuted;      /* check cases that were not executed whole */
    char unexecuted_case[64]; /* the first of them */
+   char undecided
+      [256]; /* of a check case whose numbers may be either of several, too many of them: which; empty: none */
    uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
    struct stored_buffers *stored; /* an entry a launch that was executed whole */
    uint32_t stored_count, stored_room;
