@@ -16,6 +16,7 @@ from refusal_advice import conversion
 from shape_rules import check_shapes
 from tracing import trace
 from user_file import shaped_inputs
+from window_sizes import windows_of
 
 SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
 LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
@@ -404,8 +405,13 @@ class Probe:
             versions = [lowering.nodes[i] for lowering in self.lowerings]
             what = "%s:%d: %s" % (self.subject.path, node["line"], node["op"])
             context = [axis for operand in node["in"] for axis in vectors.get(operand, ())]
-            shape = self.leaf([version["shape"] for version in versions], what + ": its shape", context)
             vectors[node["out"]] = list(zip(*[version["shape"] for version in versions]))
+            windows = windows_of(versions, vectors)
+            told = self.sizes.follow_windows(windows, vectors[node["in"][0]], vectors[node["out"]]) if windows else ()
+            for axis in vectors[node["out"]]:
+                if axis not in told and axis not in context:
+                    self.sizes.not_a_window(axis)
+            shape = self.leaf([version["shape"] for version in versions], what + ": its shape", context)
             context = context + vectors[node["out"]]
             attributes = {
                 key: self.leaf([version["attr"][key] for version in versions], "%s: %s" % (what, key), context) for key in node["attr"]

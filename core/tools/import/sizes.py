@@ -3,6 +3,7 @@
 import math
 from itertools import combinations
 
+import window_sizes
 from refusal import Refused
 
 MOST_STEP = 512  # of a strided window, or of several one after another
@@ -127,9 +128,15 @@ class Curve:
         return self.text if self.plain else "(%s)" % self.text
 
 
-def curve(name, samples, doubts=None, multiple=1):
+def window_curve(name, step, shift, rest, factor=1):
+    text = (name if shift == 0 else "(%s%s)" % (name, signed(shift))) + " / %d" % step + signed(rest)
+    return Curve(factor, text, lambda d: (d + shift) // step + rest, False)
+
+
+def curve(name, samples, doubts=None, multiple=1, window=None):
     """The Curve through samples [(dim, value)], or None: affine ones first, then strided windows.  doubts: takes (name, dim) where a
-    sample there would tell windows apart that these samples do not; multiple: of the dims that count."""
+    sample there would tell windows apart that these samples do not; multiple: of the dims that count; window: what they are a window function
+    of (window_sizes.py), where that is known."""
     samples = sorted(set(samples))
     if len(samples) < 2 or len({d for d, _ in samples}) != len(samples):
         return None
@@ -149,6 +156,9 @@ def curve(name, samples, doubts=None, multiple=1):
         p, c, q = part
         text = "%d * %s" % (p, name)
         return Curve(1, ("(%s%s)" % (text, signed(c)) if c else text) + " / %d" % q, lambda d: (p * d + c) // q, False)
+    if window:
+        _, step, shift, rest = window
+        return window_curve(name, step, shift - shift % math.gcd(multiple, step), rest)
     common = 0
     for _, value in samples:
         common = math.gcd(common, value)
@@ -163,9 +173,7 @@ def curve(name, samples, doubts=None, multiple=1):
             place = telling(small, fits[:MOST_FITS], multiple) if doubts is not None else None
             if place is not None:
                 doubts.add((name, place))
-            step, shift, rest = fits[0]
-            text = (name if shift == 0 else "(%s%s)" % (name, signed(shift))) + " / %d" % step + signed(rest)
-            return Curve(factor, text, lambda d: (d + shift) // step + rest, False)
+            return window_curve(name, *fits[0], factor)
     return None
 
 
@@ -184,8 +192,37 @@ class Sizes:
             for name in self.names
         }
         self.known = {}
+        self.windows = {}  # a number in all traces -> the window function (window_sizes.py) that gives it
         for name in self.names:
-            self.known.setdefault(tuple(a[name] for a in assignments), name)
+            vector = tuple(a[name] for a in assignments)
+            self.known.setdefault(vector, name)
+            self.windows.setdefault(vector, (name, 1, 0, 0))
+
+    def follow_windows(self, windows, source, result):
+        """Notes what functions a node's sizes are whose windows slide over the sizes of its operand.  source, result: shapes, each size a tuple
+        over the traces.  Gives the sizes of the result of which that is known."""
+        told = set()
+        for window, before, after in zip(windows, source[-len(windows) :], result[-len(windows) :]):
+            if before not in self.windows or after.count(after[0]) == len(after):
+                continue
+            function = window_sizes.slid_over(self.windows[before], *window)
+            name, step, _, _ = function
+            if step > MOST_STEP or any(window_sizes.value_at(function, a[name]) != value for a, value in zip(self.assignments, after)):
+                continue
+            told.add(after)
+            other = self.windows.setdefault(after, function)
+            if other != function and other[0] == name:
+                place = telling(sorted({(a[name], value) for a, value in zip(self.assignments, after)}), [other[1:], function[1:]], self.multiples.get(name, 1))
+                if place is not None:
+                    self.doubts.add((name, place))
+        return told
+
+    def not_a_window(self, vector):
+        """A size that looks like that of a window and comes from something else: other traces have to tell what it is."""
+        function = self.windows.get(vector)
+        if function and function[1] > 1:
+            name = function[0]
+            self.curve(name, [(a[name], value) for a, value in zip(self.assignments, vector)])
 
     def moved_by(self, values):
         """The dims that move a number, seen alone; all of them when it moves only where several do."""
@@ -211,14 +248,14 @@ class Sizes:
     def search(self, values, context):
         moved = self.moved_by(values)
         for name in moved if len(moved) == 1 else ():
-            found = self.curve(name, [(a[name], v) for a, v in zip(self.assignments, values)])
+            found = self.curve(name, [(a[name], v) for a, v in zip(self.assignments, values)], self.windows.get(values))
             found = found or self.squared(name, values)
             if found:
                 return found if isinstance(found, str) else found.whole_text()
         return self.separable(moved, values) or self.combined(values, context) or self.added(moved, values)
 
-    def curve(self, name, samples):
-        return curve(name, samples, self.doubts, self.multiples.get(name, 1))
+    def curve(self, name, samples, window=None):
+        return curve(name, samples, self.doubts, self.multiples.get(name, 1), window if window and window[0] == name else None)
 
     def squared(self, name, values):
         """factor * inner(d) * inner(d) + a small number: patches of a square image, and a token."""
