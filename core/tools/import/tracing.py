@@ -23,6 +23,7 @@ import kept_answers
 import meta_shapes
 from refusal_advice import advice, in_our_words
 from kept_answers import NUMBERS
+from layer_calls import PLAIN as PLAIN_LAYERS, LayerCalls
 from module_walk import held_by, modules_of, tensors_of
 from traced_graph import Node, Recording
 from refusal import Refused
@@ -244,6 +245,7 @@ class ModuleHooks:
         self.tracer = None
         self.known = {}  # of the tracer
         self.proxies = {}  # name -> proxy, of the trace
+        self.layers = LayerCalls()
 
     def __enter__(self):
         own_getattr, own_call = self.own = nn.Module.__getattr__, nn.Module.__call__
@@ -253,12 +255,45 @@ class ModuleHooks:
             return self.tracer.getattr(name, value, self.proxies) if id(value) in self.known else value
 
         def module_call(module, *arguments, **named):
-            if self.tracer is not None and self.tracer.is_leaf_module(module, ""):
-                return self.tracer.call_leaf(module, arguments, named)
+            tracer = self.tracer
+            if tracer is None:
+                return own_call(module, *arguments, **named)
+            if tracer.is_leaf_module(module, ""):
+                return tracer.call_leaf(module, arguments, named)
+            if type(module) in PLAIN_LAYERS and len(arguments) == 1 and not named and type(arguments[0]) is ShapedProxy and not tracer.rebound:
+                return self.layer_called(tracer, module, arguments[0], own_call)
             return own_call(module, *arguments, **named)
 
         nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
         return self
+
+    def layer_called(self, tracer, module, x, own_call):
+        """What one of PyTorch's plain layers gives for x, by the way of layer_calls.py where another like it was called before."""
+        key, result = unwatched(self.layer_repeated, tracer, module, x)
+        if key is None:
+            return own_call(module, x) if result is None else result
+        before, count = x.node, len(tracer.graph.nodes)
+        result = own_call(module, x)
+        if type(result) is ShapedProxy:
+            self.layers.learn(key, module, before, result.node, tracer.graph.nodes[count:], tracer)
+        return result
+
+    def layer_repeated(self, tracer, module, x):
+        """(key, None) of a layer that nobody called yet, (None, what the layer gives), or (None, None) where it has to be called itself."""
+        key = self.layers.key(module, x.value.dim()) if isinstance(x.value, torch.Tensor) else None
+        if key is None:
+            return None, None
+        call = self.layers.calls.get(key)
+        if call is None:
+            return (None, None) if key in self.layers.calls else (key, None)
+        held = {}
+        for name in call.reads:
+            tensor = module._parameters.get(name)
+            tensor = module._buffers[name] if tensor is None else tensor
+            if id(tensor) not in self.known:
+                return None, None
+            held[name] = tracer.getattr(name, tensor, self.proxies)
+        return None, tracer.repeat(call, x, held)
 
     def __exit__(self, *ignored):
         nn.Module.__getattr__, nn.Module.__call__ = self.own
@@ -436,6 +471,31 @@ class ShapedTracer(torch.fx.Tracer):
         if not isinstance(value, (torch.Tensor, tuple, list)):
             self.graph.drop_last()
             return value
+        return self.placed(node, taken, value, kind, target, args, kwargs)
+
+    def repeat(self, call, x, held):
+        """add() for what a plain layer calls (layer_calls.py), its arguments known for what they are.  held: name -> proxy."""
+        if x.version != x.storage.version:
+            return self.add(call.kind, call.target, *call.given(x, held), call.name, False)  # which refuses it
+        key = (call, kept_answers.key_of(x), *[kept_answers.key_of(value) for value in held.values()])
+        value = self.answers.get(key)
+        if value is None:
+            args, kwargs = call.given(x, held)
+            busy, self.busy = self.busy, True
+            try:
+                value = self.answer(call.kind, call.target, args, kwargs)
+            finally:
+                self.busy = busy
+            if not isinstance(value, torch.Tensor):
+                return self.add(call.kind, call.target, args, kwargs, call.name, False)
+            kept_answers.keep(self.answers, key, (x.value,), value)
+        args, kwargs = call.given(x.node, {name: proxy.node for name, proxy in held.items()})
+        node = self.create_node(call.kind, call.target, args, kwargs, call.name)
+        node.meta["line"] = user_line(self.path)
+        return self.placed(node, [x.node, *[proxy.node for proxy in held.values()]], value, call.kind, call.target, (x,), kwargs)
+
+    def placed(self, node, taken, value, kind, target, args, kwargs):
+        """The proxy of a node that gave a value."""
         self.graph.keep(node, taken)
         proxy = ShapedProxy(node, self)
         proxy.value = value

@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import early_checks  # noqa: E402
 import meta_shapes  # noqa: E402
+import tracing  # noqa: E402
 from model_store import ModelStore, of_inputs_alone  # noqa: E402
 from module_walk import modules_of, tensors_of  # noqa: E402
 from stand_in import standing_in  # noqa: E402
@@ -268,10 +269,56 @@ def walks_are_those_of_pytorch():
         assert [(name, id(tensor)) for name, tensor in ours.items()] == [(name, id(tensor)) for name, tensor in theirs]
 
 
+class Layers(torch.nn.Module):
+    """Two of each layer, and some that are not as they come."""
+
+    def __init__(self):
+        super().__init__()
+        nn = torch.nn
+        made = []
+        for _ in range(2):
+            made += [nn.Conv2d(3, 3, 3, padding=1), nn.BatchNorm2d(3).eval(), nn.ReLU(inplace=True), nn.Dropout(0.0), nn.Conv2d(3, 3, 1, bias=False), nn.ReLU6(),
+                     nn.AvgPool2d(2, ceil_mode=True), nn.MaxPool2d(1), nn.GroupNorm(3, 3), nn.Dropout(0.5)]  # fmt: skip
+        made += [nn.ReLU6(), nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"), nn.ReLU6()]
+        made[-3].register_forward_pre_hook(lambda _, given: (given[0] * 2,))
+        made[-1].forward = lambda x: x * 3 + 1
+        self.front = nn.Sequential(*made)
+        self.back = nn.Sequential(*[layer for _ in range(2) for layer in (nn.Linear(3, 3), nn.LayerNorm(3), nn.GELU(), nn.Linear(3, 3, bias=False), nn.Sigmoid())])
+        self.tied = nn.Linear(3, 3)
+        self.tied.weight = self.back[0].weight
+
+    def forward(self, x):
+        y = self.front(x)
+        torch.nn.functional.relu_(y[:, :2])
+        return self.tied(self.back(y.permute(0, 2, 3, 1))), self.back[2](y.flatten(1))
+
+
+def described(model, shape):
+    graph = trace(model, "test", {"x": torch.empty(shape)}, __file__, answers={}).graph
+    return [(node.op, node.target, node.name, node.args, node.kwargs, node.meta["line"], [other.name for other in node.users],
+             getattr(node.meta["value"], "shape", None)) for node in graph.nodes if "value" in node.meta]  # fmt: skip
+
+
+def layers_call_what_they_call_on_the_long_way():
+    model, plain, learn = Layers(), tracing.PLAIN_LAYERS, tracing.LayerCalls.learn
+    learnt = []
+    try:
+        tracing.LayerCalls.learn = lambda self, key, *others: (learnt.append(key), learn(self, key, *others))[1]
+        short = described(model, (2, 3, 8, 9))
+        tracing.PLAIN_LAYERS = frozenset()
+        long = described(model, (2, 3, 8, 9))
+    finally:
+        tracing.PLAIN_LAYERS, tracing.LayerCalls.learn = plain, learn
+    assert len(short) == len(long)
+    for ours, theirs in zip(short, long):
+        assert repr(ours) == repr(theirs), (ours, theirs)
+    assert len(learnt) == len(set(learnt)) and 10 < len(learnt) < 22, len(learnt)
+
+
 def main():
     for test in (names_are_those_of_torch_fx, what_is_refused_early_pytorch_refuses, what_is_told_without_pytorch_is_what_it_tells,
                  a_stand_in_gives_way_to_what_it_stands_for, one_answer_may_stand_for_several_values, masks_reach_attention_as_they_are,
-                 numbers_of_inputs_are_found, a_changed_model_is_made_anew, walks_are_those_of_pytorch):  # fmt: skip
+                 numbers_of_inputs_are_found, a_changed_model_is_made_anew, walks_are_those_of_pytorch, layers_call_what_they_call_on_the_long_way):  # fmt: skip
         test()
         print("ok     %s" % test.__name__.replace("_", " "))
     return 0
