@@ -8,6 +8,7 @@ from refusal import Refused
 NORMS = {"batch_norm": 1, "instance_norm": 1, "group_norm": 1}
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 OF_ONE_TYPE = frozenset("linear matmul bmm scaled_dot_product_attention lstm gru rnn_tanh".split())  # and all convolutions
+NORMS_WITH_WEIGHTS = ("layer_norm", "group_norm", "batch_norm", "instance_norm")
 
 
 def check_shapes(path, lowering, tensor_names):
@@ -36,12 +37,17 @@ def check_shapes(path, lowering, tensor_names):
 
 
 def mixture(node, types):
-    """What is wrong with the types of a product: PyTorch wants one of all factors, and of the bias.  types: of tensors.  Truth
-    values and whole numbers are left out, for many of their conversions are no nodes of the graph."""
-    if node["op"] not in OF_ONE_TYPE and not node["op"].startswith("conv"):
+    """What is wrong with the types of a product or a norm: PyTorch wants one of all factors, and of the bias; of a norm it takes float32
+    weights for a narrower input too, layer_norm and group_norm from version 2 on.  types: of tensors.  Truth values and whole numbers are left
+    out, for many of their conversions are no nodes of the graph."""
+    op, found = node["op"], list(dict.fromkeys(types[name] for name in node["in"] if types[name] in FLOATS))
+    if len(found) < 2:
         return None
-    found = list(dict.fromkeys(types[name] for name in node["in"] if types[name] in FLOATS))
-    return "its operands have the types %s, and PyTorch multiplies numbers of one type alone" % " and ".join(found) if len(found) > 1 else None
+    if op in OF_ONE_TYPE or op.startswith("conv"):
+        return "its operands have the types %s, and PyTorch multiplies numbers of one type alone" % " and ".join(found)
+    if op in NORMS_WITH_WEIGHTS and (found[1:] != ["float32"] or node["dtype"] != found[0] or len({types[name] for name in node["in"][1:]}) > 1):
+        return "its operands have the types %s, and PyTorch takes no such weights" % " and ".join(found)
+    return None
 
 
 def misfit(node, operands):

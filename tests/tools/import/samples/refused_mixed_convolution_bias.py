@@ -1,4 +1,4 @@
-# refused: 9: conv1d: its operands have the types bfloat16 and float32,
+# refused: 9: conv1d: its operands have the types bfloat16 and float32, || 9: the model does not trace: Input type (c10::BFloat16) and bias type (float) should be the same
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-# refused: 12: the model does not trace: mat1 and mat2 must have the same dtype; the inputs are bfloat16 and the parameters float32: convert one
+# refused: 12: the model does not trace: mat1 and mat2 must have the same dtype; the inputs are bfloat16 and the parameters float32: convert one || 12: linear: its operands have the types bfloat16 and float32, and PyTorch multiplies numbers of one type alone; the inputs are bfloat16 and the parameters float32: convert one
 import torch
 import torch.nn as nn
 
