@@ -17,7 +17,7 @@ PREFERRED = ("Model", "forward_fn", "forward")
 DTYPES = "float32 float64 float16 bfloat16 int8 int32 int64 uint8 bool".split()
 SHORT = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i32": "int32", "i64": "int64", "float": "float32",
          "int": "int64", "long": "int64", "half": "float16"}  # fmt: skip
-HOW = "write --input %s=4x128, a default such as torch.randn(4, 128), an annotation \"float32[4, 128]\", or get_inputs"
+HOW = "write --input %s=4x128 (with :int64 or :bfloat16 behind it for another type than float32), a default such as torch.randn(4, 128), an annotation \"float32[4, 128]\", or get_inputs"
 HEADER = "\n\n# Added by rkb task import: the form that tasks have.\n"
 
 

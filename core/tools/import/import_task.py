@@ -29,6 +29,7 @@ from lowering import DTYPES
 from module_walk import tensors_of
 from probing import Probe, Subject
 from refusal import Refused
+from refusal_advice import kinds_of
 from stand_in import no_dynamo
 from tracing import ModuleHooks
 from user_file import UserFile
@@ -260,11 +261,22 @@ def build_from(file, path, name, dims, directions):
         "bench": [("as_given", subject.base)],
     }  # fmt: skip
     notes = list(dict.fromkeys(probe.lowerings[0].notes)) + probe.notes
+    notes += of_types(subject, probe.lowerings[0].used)
     unread = [key for key, value in subject.inputs.items() if isinstance(value, torch.Tensor) and key not in probe.lowerings[0].used]
     notes += ["the input %s is not used and was left out" % key for key in unread]
     if not named:
         notes += describe_dims(task)
     return Imported(writing.task_text(task), writing.graph_text(nodes, mapping), notes, subject, list(probe.lowerings[0].extra))
+
+
+def of_types(subject, used):
+    """A note where the model is of a wider type than its inputs, which mostly is a conversion that was forgotten."""
+    given = kinds_of(value for key, value in subject.inputs.items() if isinstance(value, torch.Tensor) and key in used)
+    held = kinds_of(value for key, value in subject.parameters.items() if key in used)
+    if held != ["float32"] or len(given) != 1 or given == held:
+        return []
+    return ["the inputs are {0} and the parameters float32, so results of both are float32; for a model in {0} write self.to(torch.{0}) at the end of "
+            "__init__".format(given[0])]  # fmt: skip
 
 
 def describe_dims(task):
