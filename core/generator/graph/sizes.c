@@ -28,16 +28,58 @@ static bool same_structure(const rkb_program_t *a, const rkb_program_t *b) {
    return true;
 }
 
+/* Values of one dim in the cases that were drawn. */
+typedef struct seen {
+   int64_t values[3]; /* the first that differ */
+   uint32_t count;
+} seen_t;
+
+static void see(seen_t *seen, int64_t value) {
+   for (uint32_t i = 0; i < seen->count; i++)
+      if (seen->values[i] == value)
+         return;
+   if (seen->count < 3)
+      seen->values[seen->count++] = value;
+}
+
+/* Refuses a task whose structure holds for one size of a dim alone: the steps of a short recurrent layer are operations each.  Of two
+ * sizes one may be the 1 of a stretched dim. */
+static int check_structure(const rkb_sizes_t *sizes, const rkb_task_t *task, const seen_t *seen,
+                           rkb_error_t *err) {
+   const rkb_case_t *first = &sizes->probes[0]->view;
+   for (uint32_t d = 0; d < first->dim_count && d < RKB_MAX_DIMS; d++) {
+      bool moves = seen[d].count < 3;
+      for (uint32_t p = 1; p < RKB_PROBES && !moves; p++)
+         moves = sizes->probes[p]->view.dims[d].value != first->dims[d].value;
+      if (!moves)
+         return rkb_fail(
+            err, RKB_ERR_INVALID,
+            "no kernel can be written for task %s: the graph has other operations at other sizes of %s than %lld; "
+            "a kernel of yours or of a language model is judged all the same",
+            rkb_task_info(task)->name, first->dims[d].name, (long long)first->dims[d].value);
+   }
+   return RKB_OK;
+}
+
+static void free_probes(rkb_sizes_t *sizes, uint32_t count) {
+   while (count > 0)
+      rkb_bound_free(sizes->probes[--count]);
+   memset(sizes->probes, 0, sizeof sizes->probes);
+}
+
 /* Draws probes whose programs have one structure.  Where a size is 1 that is more elsewhere (a stretched
  * dim), a program has fewer sums, so the structure with the most nodes is taken. */
 static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *err) {
    rkb_random_t stream = rkb_random_stream(PROBE_SEED, "probes", 0, 0);
    rkb_bound_t *common = NULL;
    uint32_t count = 0;
+   seen_t seen[RKB_MAX_DIMS] = {0};
    for (uint32_t draw = 0; draw < DRAWS && count < RKB_PROBES; draw++) {
       rkb_bound_t *probe = rkb_task_probe(task, &stream, draw);
       if (!probe)
          continue;
+      for (uint32_t d = 0; d < probe->view.dim_count && d < RKB_MAX_DIMS; d++)
+         see(&seen[d], probe->view.dims[d].value);
       if (common && !same_structure(common->program, probe->program)) {
          if (probe->program->node_count <= common->program->node_count) {
             rkb_bound_free(probe);
@@ -50,11 +92,14 @@ static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *
       sizes->probes[count++] = probe;
    }
    if (count < RKB_PROBES) {
-      while (count > 0)
-         rkb_bound_free(sizes->probes[--count]);
-      memset(sizes->probes, 0, sizeof sizes->probes);
+      free_probes(sizes, count);
       return rkb_fail(err, RKB_ERR_LIMIT, "fewer than %u of %d random cases of the task have one structure",
                       RKB_PROBES, DRAWS);
+   }
+   const int status = check_structure(sizes, task, seen, err);
+   if (status != RKB_OK) {
+      free_probes(sizes, count);
+      return status;
    }
    for (uint32_t draw = 0; draw < RKB_LARGEST; draw++) {
       rkb_bound_t *probe = rkb_task_probe_largest(task, &stream, draw);
