@@ -151,8 +151,9 @@ def with_dims_found(file):
     probe.find_dims()
     probe.join_domains()
     while True:
-        check = check_cases.choose(probe)
         try:
+            probe.merged()  # what no expression covers needs no check cases
+            check = check_cases.choose(probe)
             return (probe, check) + without_doubts(probe)
         except sizes.Unexplained as problem:
             last = [name for name in probe.domains if name in problem.names][-1:]
