@@ -49,14 +49,27 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
 /* Cases of so many terms and a few tiles are cheap to execute. */
 #define MOST_REACHED_TERMS 4096
 
-/* So many tiles are few for a weight with several taps: its least, of 64 channels, has three of 192 columns. */
+/* So many tiles are few for a weight with several taps, or as many as its least has: of 64 channels and nine taps. */
 #define FEW_TILES_OF_TAPS 4
+#define LEAST_COLUMNS_OF_TAPS (64 * 9)
+
+/* Terms of a sum in small shapes. */
+#define SMALL_TERMS 64
 
 /* Whether a case takes the second tile that has few tiles, and no more terms than each part needs: then small shapes have it too. */
 static bool suits_few(const rkb_launch_t *launch, const rkb_launch_t *other, int64_t terms) {
    const int64_t first = launch->decisions[RKB_SPLIT], second = other->decisions[RKB_SPLIT];
    return terms <= MOST_REACHED_TERMS && rkb_other_weight(other) * ((terms + second - 1) / second) <
                                             rkb_other_weight(launch) * ((terms + first - 1) / first);
+}
+
+/* How many tiles of a launch, without their parts, are few. */
+static int64_t few_tiles(const rkb_writer_t *writer, const rkb_launch_t *launch) {
+   const int64_t columns = launch->decisions[RKB_TILE_N],
+                 least = (LEAST_COLUMNS_OF_TAPS + columns - 1) / columns;
+   if (writer->graph->nodes[launch->anchors[0]].kind != RKB_NODE_CONVOLUTION_WEIGHT)
+      return 1;
+   return least > FEW_TILES_OF_TAPS ? least : FEW_TILES_OF_TAPS;
 }
 
 /* How many tiles a case has. */
@@ -97,13 +110,17 @@ const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, 
       else
          when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other),
                                  MOST_FIRST_TILES * (split < launch->decisions[RKB_SPLIT] ? 1 : (int)split));
-      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole.
-       * With fewer parts it suits small cases of several tiles. */
-      const bool taps = file->graph->nodes[launch->anchors[0]].kind == RKB_NODE_CONVOLUTION_WEIGHT;
-      if (split >= launch->decisions[RKB_SPLIT] &&
-          !suits_few(launch, other, split > launch->decisions[RKB_SPLIT] ? terms : 1))
-         when = rkb_arena_format(file->arena, "(%s or %s <= %lld)", when, count_text(&writer, other),
-                                 (long long)(split * (taps ? FEW_TILES_OF_TAPS : 1)));
+      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole. */
+      const int64_t parts = launch->decisions[RKB_SPLIT];
+      if (!suits_few(launch, other, split > parts ? terms : split < parts ? SMALL_TERMS : 1)) {
+         const int64_t few = few_tiles(&writer, other);
+         /* A bench case may have as many tiles of taps, but not as few terms. */
+         const char *small = few > FEW_TILES_OF_TAPS
+                                ? rkb_arena_format(file->arena, " and %s <= %d", all, MOST_REACHED_TERMS)
+                                : "";
+         when = rkb_arena_format(file->arena, "(%s or %s <= %lld%s)", when, count_text(&writer, other),
+                                 (long long)(split * few), small);
+      }
    }
    if (writer.failed)
       snprintf(file->why, sizeof file->why, "a second tile: %s", writer.why);
