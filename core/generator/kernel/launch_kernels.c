@@ -213,6 +213,9 @@ static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const
    return stretches || is_split(file, launch);
 }
 
+#define SEVERAL_SMALL 4        /* products of a schedule with a way for few multiply-adds */
+#define LEAST_SMALL (64 << 10) /* multiply-adds: the least value of `small` */
+
 /* Conditions on a case's number of multiply-adds; NULL: no product has a kernel of its own for few of
  * them. */
 typedef struct small {
@@ -221,6 +224,16 @@ typedef struct small {
 
 static bool is_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return rkb_decision_applies(file->graph, launch, RKB_SMALL) && launch->decisions[RKB_SMALL] > 0;
+}
+
+/* Up to how many multiply-adds a launch has a way of its own for few.  Of many products the least bound counts: a shape in which the smallest of them has
+ * more has far more in all, and is too dear to be executed whole. */
+static int64_t most_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
+   uint32_t count = 0;
+   for (uint32_t l = 0; l < file->schedule->count; l++)
+      count += is_small(file, &file->schedule->launches[l]);
+   const int64_t most = launch->decisions[RKB_SMALL] << 10;
+   return count > SEVERAL_SMALL && most > LEAST_SMALL ? LEAST_SMALL : most;
 }
 
 static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count) {
@@ -233,7 +246,8 @@ static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
       least = own_least > least ? own_least : least;
       const char *own = rkb_kernel_work(file, &launches[i]);
       work = work ? rkb_arena_format(file->arena, "%s + %s", work, own) : own;
-      most = launches[i].decisions[RKB_SMALL] << 10 < most ? launches[i].decisions[RKB_SMALL] << 10 : most;
+      const int64_t own_most = most_small(file, &launches[i]);
+      most = own_most < most ? own_most : most;
    }
    if (!work)
       return (small_t){NULL, NULL};
