@@ -351,6 +351,27 @@ static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
       schedule->launches[0].decisions[RKB_DEPENDENT] = 0; /* no launch would begin early */
 }
 
+#define FEW_THREADS 64
+#define MANY_ROWS 4096.0
+#define MANY_IN_LINES 67108864.0 /* elements: those of many lines */
+
+/* Gives blocks that own one of many rows of a product, or a line, few threads.  Rows of small cases have few elements, for which more threads have nothing to
+ * do, and the plainest kernel is for an early verdict. */
+static void spare_threads(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
+   for (uint32_t l = 0; l < schedule->count; l++) {
+      rkb_launch_t *launch = &schedule->launches[l];
+      const rkb_launch_t before = *launch;
+      const double elements = launch->anchor_count ? rkb_bench_elements(graph, launch->anchors[0]) : 0;
+      if (launch->mapping == RKB_MAP_ROW
+             ? !rkb_node_is_product(&graph->nodes[launch->anchors[0]]) || elements < MANY_ROWS
+             : launch->mapping != RKB_MAP_SCAN || elements < MANY_IN_LINES)
+         continue;
+      launch->decisions[RKB_THREADS] = FEW_THREADS;
+      if (rkb_launch_refused(graph, launch, target->shared_bytes))
+         *launch = before;
+   }
+}
+
 /* Makes the schedule that the start's name describes; it may be one that cannot be written. */
 static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start, bool careful,
                        rkb_schedule_t *schedule) {
@@ -395,7 +416,8 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
    if (start != RKB_START_TOGETHER) {
       suit_beside(graph, target, schedule);
       suit_dependent(graph, schedule);
-   }
+   } else
+      spare_threads(graph, target, schedule);
    return own;
 }
 
