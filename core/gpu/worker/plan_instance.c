@@ -119,9 +119,9 @@ static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, con
    for (size_t i = 0;; i++) {
       size_t own_offset, size;
       const CUresult status = d->cuFuncGetParamInfo(function, i, &own_offset, &size);
-      /* The kernel has no parameter of this number, so all were found. */
+      /* The kernel has no parameter of this number, so all were found; the driver reads no more than it has. */
       if (status == CUDA_ERROR_INVALID_VALUE)
-         return next == l->argument_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+         return CUDA_SUCCESS;
       const uint32_t first = next < l->argument_count ? l->arguments[next].offset : l->parameter_bytes;
       if (status != CUDA_SUCCESS || next == l->argument_count || size == 0 ||
           size > l->parameter_bytes - first)

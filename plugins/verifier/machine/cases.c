@@ -172,6 +172,19 @@ static int list_decided(struct work *work, struct candidate *candidate, rkb_erro
    return status;
 }
 
+/* Adds shapes at which the kernels do, by numbers of their text. */
+static int list_told(struct work *work, rkb_error_t *err) {
+   const rkb_case_t *known[MOST_CASES];
+   uint32_t told = 0;
+   for (uint32_t n = 0; n < work->drawn_count; n++)
+      known[n] = work->drawn[n];
+   const int status = told_sizes_draw(work->verifier, work->candidate, known, work->drawn_count,
+                                      work->drawn + work->drawn_count,
+                                      MOST_CASES - work->count - work->drawn_count, &told, err);
+   work->drawn_count += told;
+   return status;
+}
+
 static int list_cases(struct work *work, struct candidate *candidate, rkb_error_t *err) {
    const struct verifier *me = work->verifier;
    for (uint32_t n = 0; work->count < MOST_CASES; n++) {
@@ -196,6 +209,8 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
                                &equal, err);
    work->drawn_count += equal;
    const uint32_t decided = work->drawn_count;
+   if (status == RKB_OK)
+      status = list_told(work, err);
    if (status == RKB_OK)
       status = list_decided(work, candidate, err);
    for (uint32_t n = 0; n < work->drawn_count; n++) {

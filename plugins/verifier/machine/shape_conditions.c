@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_OF_TWO 16u /* decided one after the other */
-
 static uint64_t mixed(uint64_t value) {
    value = (value ^ value >> 31) * 0x7fb5d329728ea185u;
    return value ^ value >> 27;

@@ -8,6 +8,7 @@
 #define MOST_KERNELS 64u
 /* Against shape_features.c's: what the kernel itself tells apart comes before what kernels may tell apart. */
 #define WEIGHT_OF_CONDITION 256u
+#define WEIGHT_OF_TWO 16u /* decided one after the other */
 
 struct shape_conditions {
    const struct verifier *verifier;

@@ -43,13 +43,14 @@ enum {
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
-   STREAM_FAR,      /* far_ends.c */
-   STREAM_WRAPS,    /* far_wraps.c */
-   STREAM_TWINS,    /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
-   STREAM_LINKS,    /* link_cases.c */
-   STREAM_TELLING,  /* telling_blocks.c, as twin_blocks.c */
-   STREAM_CUT,      /* cut_shapes.c */
-   STREAM_DECISIONS /* manifest_decisions.c */
+   STREAM_FAR,       /* far_ends.c */
+   STREAM_WRAPS,     /* far_wraps.c */
+   STREAM_TWINS,     /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
+   STREAM_LINKS,     /* link_cases.c */
+   STREAM_TELLING,   /* telling_blocks.c, as twin_blocks.c */
+   STREAM_CUT,       /* cut_shapes.c */
+   STREAM_DECISIONS, /* manifest_decisions.c */
+   STREAM_TOLD       /* told_sizes.c */
 };
 
 struct verifier {
@@ -270,6 +271,11 @@ int manifest_decisions_draw(const struct verifier *verifier, struct candidate *c
 /* equal_dims.c: draws at most two shapes with equal dims; none where no dims can be equal.  The caller frees them, also after a
  * failure. */
 int equal_dims_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
+                    uint32_t *count, rkb_error_t *err);
+
+/* told_sizes.c: at most four shapes at which numbers of the kernels' text decide what no known shape decides.  The caller frees them, also after a failure. */
+int told_sizes_draw(const struct verifier *verifier, const struct candidate *candidate,
+                    const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn, uint32_t room,
                     uint32_t *count, rkb_error_t *err);
 
 /* fills.c: fills so many elements with a buffer's fill_value. */

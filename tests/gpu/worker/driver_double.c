@@ -298,9 +298,9 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
    *milliseconds = 0.01f;
    return CUDA_SUCCESS;
 }
-/* The kernels of tests/gpu/peer have (from, to, count), and scribble has none.  A driver's layout is its own, and not that of PTX. */
+/* The kernels of tests/gpu/peer that compute something have (from, to, count).  A driver's layout is its own, and not that of PTX. */
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes) {
-   if (strcmp((const char *)function, "scribble") == 0 || index > 2)
+   if (strncmp((const char *)function, "doubled", 7) != 0 || index > 2)
       return CUDA_ERROR_INVALID_VALUE;
    *offset = 16 * index;
    *bytes = index < 2 ? 8 : 4;

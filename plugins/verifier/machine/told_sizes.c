@@ -1,0 +1,173 @@
+/* Shapes with sizes that the kernels' own text names.
+ *
+ * A kernel can be wrong at one size alone (`D == 1237`), which no drawn shape has.  What decides it is a number of its PTX.  So each number that some
+ * instruction has is tried as the value of each dim, and, if no dim can be so large, as a product of two, from the smallest check case on.  No shape is executed for
+ * that: where the kernels decide a condition by their parameters as at no shape before (shape_conditions.h), the shape is kept.  From a shape that was
+ * kept others are looked for in turn: at first such as decide another condition anew, then such as decide two as no shape did both.  The secret says in which order numbers are tried, so that an author who
+ * hides one among many cannot know whether it is left out.  One thread. */
+#include "shape_conditions.h"
+
+#include <stdlib.h>
+
+#define MOST_TOLD 4u    /* shapes that are kept */
+#define MOST_TRIED 160u /* from one shape */
+#define MOST_PAIRS 8u   /* of factors of one number */
+#define LARGER 10       /* the work of other drawn shapes */
+#define MOST_DIMS 16u
+
+struct told {
+   const struct verifier *verifier;
+   const struct candidate *candidate;
+   struct shape_conditions conditions;
+   rkb_random_t stream;
+   const rkb_case_t *bases[1 + MOST_TOLD];
+   uint32_t base_count, tried;
+   bool fits; /* a shape with the number last tried is in the domain and not too much work */
+   uint32_t least; /* news for which a shape is kept */
+   rkb_case_t **drawn;
+   uint32_t *count, room;
+};
+
+static bool has_room(const struct told *t) {
+   return *t->count < t->room && t->base_count < 1 + MOST_TOLD && t->tried < MOST_TRIED;
+}
+
+/* Keeps the shape if the kernels decide something new there. */
+static int try_dims(struct told *t, const rkb_case_t *base, const int64_t *dims, rkb_error_t *err) {
+   const struct verifier *me = t->verifier;
+   rkb_case_t *made = NULL;
+   uint32_t news = 0;
+   t->tried++;
+   int status = me->task->case_with_dims(me->host, base, &t->stream, dims, LARGER * shapes_most_work(me), &made, err);
+   if (status == RKB_ERR_LIMIT || !made)
+      return status == RKB_ERR_LIMIT ? RKB_OK : status; /* not in the domain, or too much work */
+   t->fits = true;
+   status = shape_conditions_new(&t->conditions, made, false, &news, err);
+   if (status != RKB_OK || news < t->least) {
+      me->task->case_free(made);
+      return status;
+   }
+   t->drawn[(*t->count)++] = made;
+   t->bases[t->base_count++] = made;
+   return shape_conditions_new(&t->conditions, made, true, &news, err);
+}
+
+static void dims_of(const rkb_case_t *base, int64_t *dims) {
+   for (uint32_t d = 0; d < base->dim_count; d++)
+      dims[d] = base->dims[d].value;
+}
+
+static int try_each_dim(struct told *t, const rkb_case_t *base, int64_t number, rkb_error_t *err) {
+   int64_t dims[MOST_DIMS];
+   int status = RKB_OK;
+   for (uint32_t d = 0; d < base->dim_count && status == RKB_OK && has_room(t); d++) {
+      dims_of(base, dims);
+      if (dims[d] == number)
+         continue;
+      dims[d] = number;
+      status = try_dims(t, base, dims, err);
+   }
+   return status;
+}
+
+static int try_products(struct told *t, const rkb_case_t *base, int64_t number, rkb_error_t *err) {
+   int64_t dims[MOST_DIMS];
+   uint32_t pairs = 0;
+   int status = RKB_OK;
+   for (int64_t factor = 2; factor * factor <= number && pairs < MOST_PAIRS; factor++) {
+      if (number % factor)
+         continue;
+      pairs++;
+      for (uint32_t a = 0; a < base->dim_count; a++)
+         for (uint32_t b = 0; b < base->dim_count && status == RKB_OK && has_room(t); b++) {
+            if (a == b)
+               continue;
+            dims_of(base, dims);
+            dims[a] = factor;
+            dims[b] = number / factor;
+            status = try_dims(t, base, dims, err);
+         }
+   }
+   return status;
+}
+
+/* The numbers in an order of the secret's. */
+static void shuffle(struct told *t, uint32_t *numbers, uint32_t count) {
+   for (uint32_t n = count; n > 1; n--) {
+      const uint32_t other = (uint32_t)t->verifier->random->below(&t->stream, n), number = numbers[n - 1];
+      numbers[n - 1] = numbers[other];
+      numbers[other] = number;
+   }
+}
+
+/* From the bases from number first on. */
+static int search(struct told *t, uint32_t first, uint32_t least, uint32_t *numbers, uint32_t count, rkb_error_t *err) {
+   int status = RKB_OK;
+   t->least = least;
+   for (uint32_t b = first; b < t->base_count && status == RKB_OK; b++) {
+      uint32_t large = 0; /* numbers that no dim can be; they come first */
+      t->tried = 0;
+      shuffle(t, numbers, count);
+      for (uint32_t n = 0; n < count && status == RKB_OK && has_room(t); n++) {
+         const uint32_t number = numbers[n];
+         t->fits = false;
+         status = try_each_dim(t, t->bases[b], number, err);
+         if (!t->fits) {
+            numbers[n] = numbers[large];
+            numbers[large++] = number;
+         }
+      }
+      t->tried = 0;
+      for (uint32_t n = 0; n < large && status == RKB_OK && has_room(t); n++)
+         status = try_products(t, t->bases[b], numbers[n], err);
+   }
+   return status;
+}
+
+static const rkb_case_t *smallest_check_case(const struct verifier *me) {
+   const rkb_case_t *smallest = NULL, *one;
+   for (uint32_t n = 0; (one = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
+      if (!smallest || one->operations < smallest->operations)
+         smallest = one;
+   return smallest;
+}
+
+/* Words of the text that a dim can be: no sign, and no bits of a float, which are larger than any dim that is executed. */
+static uint32_t take_numbers(const struct candidate *candidate, uint32_t *numbers) {
+   uint32_t count = 0;
+   for (uint32_t n = 0; n < candidate->word_count; n++)
+      if (candidate->words[n] > 0 && candidate->words[n] <= UINT32_C(1) << 24)
+         numbers[count++] = candidate->words[n];
+   return count;
+}
+
+int told_sizes_draw(const struct verifier *me, const struct candidate *candidate, const rkb_case_t *const *known, uint32_t known_count,
+                    rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err) {
+   struct told t = {.verifier = me,
+                    .candidate = candidate,
+                    .stream = me->random->for_job(me->host, candidate->job, STREAM_TOLD),
+                    .drawn = drawn,
+                    .count = count,
+                    .room = room};
+   const rkb_case_t *base = smallest_check_case(me);
+   uint32_t numbers[MOST_WORDS], news;
+   *count = 0;
+   if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dims) || !base || base->dim_count > MOST_DIMS)
+      return RKB_OK;
+   struct shape_features *features = calloc(1, sizeof *features);
+   if (!features)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what shapes decide");
+   t.bases[t.base_count++] = base;
+   int status = shape_conditions_open(&t.conditions, me, candidate, features, err);
+   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
+      if (known[n]->kind == RKB_CASE_DRAWN)
+         status = shape_conditions_new(&t.conditions, known[n], true, &news, err);
+   const uint32_t number_count = take_numbers(candidate, numbers);
+   if (status == RKB_OK)
+      status = search(&t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
+   if (status == RKB_OK)
+      status = search(&t, 1, WEIGHT_OF_TWO, numbers, number_count, err);
+   shape_conditions_close(&t.conditions);
+   free(features);
+   return status;
+}
