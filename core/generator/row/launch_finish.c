@@ -37,9 +37,13 @@ static void write_shared_finish(rkb_writer_t *writer, const rkb_launch_t *launch
              size, size);
    rkb_write(writer, "float %s = 0.0f;", name);
    rkb_write(writer, "#pragma unroll 16"); /* so many parts are in flight at once */
-   rkb_write(writer, "for (int part = 0; part < %lld; part += %d)", (long long)launch->decisions[RKB_SPLIT],
-             FINISHING_WARPS);
-   rkb_write(writer, "   %s += %s[(part + (int)threadIdx.x / 32) * %s + own];", name, buffer, size);
+   const bool even = launch->decisions[RKB_SPLIT] % FINISHING_WARPS == 0; /* each warp has as many parts */
+   rkb_write(writer, "for (int part = %s; part < %lld; part += %d)", even ? "0" : "(int)threadIdx.x / 32",
+             (long long)launch->decisions[RKB_SPLIT], FINISHING_WARPS);
+   rkb_write(writer,
+             even ? "   %s += %s[(part + (int)threadIdx.x / 32) * %s + own];"
+                  : "   %s += %s[part * %s + own];",
+             name, buffer, size);
    rkb_write(writer, "%s = column_sum<%d>(%s);", name, FINISHING_WARPS, name);
    rkb_write(writer, "if (threadIdx.x >= 32 || i >= %s)", size);
    rkb_write(writer, "   return;");
