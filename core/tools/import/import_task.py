@@ -31,7 +31,7 @@ from probing import Probe, Subject
 from refusal import Refused
 from refusal_advice import kinds_of
 from stand_in import no_dynamo
-from tracing import ModuleHooks
+from module_hooks import ModuleHooks
 from user_file import UserFile
 
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}

@@ -50,7 +50,7 @@ class IndexCalls:
     # --- elements put into a tensor
 
     def do_written(self, node, args, kwargs):
-        """below with value put at index (tracing.py)."""
+        """below with value put at index (shaped_proxy.py)."""
         below, index, value = args
         like = below.meta["value"]
         if index is None:

@@ -9,8 +9,6 @@ its own.  PyTorch is asked for a call's shapes once in all traces of an import (
 """
 
 import collections
-import contextlib
-import os
 import sys
 import warnings
 
@@ -23,16 +21,15 @@ import kept_answers
 import meta_shapes
 from refusal_advice import advice, in_our_words
 from kept_answers import NUMBERS
-from layer_calls import PLAIN as PLAIN_LAYERS, LayerCalls
+from module_hooks import ModuleHooks
 from module_walk import held_by, modules_of, tensors_of
 from traced_graph import Node, Recording
 from refusal import Refused
+from shaped_proxy import ShapedProxy, unwatched, written
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
-WATCHERS = getattr(torch._C, "_len_torch_function_stack", int) if hasattr(torch.overrides, "_pop_mode") else int
-PLAIN = (int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size)
 
 
 def user_line(path):
@@ -51,118 +48,6 @@ def failing_line(error, path):
         line = entry.tb_lineno if entry.tb_frame.f_code.co_filename == path else line
         entry = entry.tb_next
     return line
-
-
-def unwatched(function, *arguments):
-    """function(*arguments) without Constructors looking at each of its calls, which takes ten times as long as most of them."""
-    if not WATCHERS():
-        return function(*arguments)
-    watcher = torch.overrides._pop_mode()
-    try:
-        return function(*arguments)
-    finally:
-        torch.overrides._push_mode(watcher)
-
-
-class Storage:
-    """What a tensor and its views share; version counts the changes in place."""
-
-    def __init__(self):
-        self.version = 0
-
-
-def written(below, index, value):
-    """A node of the graph: below with value put at index, which is a tuple of slices and numbers, a mask, or None for all of it."""
-    return below
-
-
-class ShapedProxy(torch.fx.Proxy):
-    """A value of the graph, with the meta tensor (or tuple of them) that stands for it.
-
-    A change in place makes the proxy stand for the new value, and what it is a view of too: parent is (proxy, index), the index
-    None where the view holds all of the parent in another shape."""
-
-    known_by = None  # what kept_answers.py compares of the value
-
-    def __init__(self, node, tracer):
-        super().__init__(node, tracer)
-        self.value = None
-        self.storage = Storage()
-        self.version = 0
-        self.parent = None
-
-    def __getattr__(self, name):
-        attribute = getattr(self.value, name)
-        if isinstance(attribute, PLAIN):
-            return attribute
-        if isinstance(attribute, torch.Tensor):  # x.T
-            return self.tracer.create_proxy("call_function", getattr, (self, name), {})
-        return super().__getattr__(name)
-
-    @property
-    def shape(self):
-        return unwatched(getattr, self.value, "shape")
-
-    def size(self, dim=None):
-        return self.shape if dim is None else self.shape[dim]
-
-    def dim(self):
-        return len(self.shape)
-
-    def numel(self):
-        return unwatched(self.value.numel)
-
-    def __len__(self):
-        return len(self.value)
-
-    def __iter__(self):
-        return iter([self[i] for i in range(len(self.value))])
-
-    @classmethod
-    def __torch_function__(cls, function, types, arguments=(), named=None):
-        return tracer_of(arguments, named or {}).called(function, arguments, named or {})
-
-    def __bool__(self):
-        raise Refused(self.tracer.place() + "control flow depends on data (a tensor is used as a condition); compute both and choose with torch.where")
-
-    def __index__(self):
-        raise Refused(self.tracer.place() + "a size or index depends on data")
-
-    __int__ = __float__ = __index__
-
-    def __setitem__(self, index, value):
-        if isinstance(value, (int, float)):
-            value = self.tracer.create_proxy("call_function", torch.full, ((), float(value)), {"dtype": self.value.dtype})
-        index = index if isinstance(index, (tuple, ShapedProxy)) else (index,)
-        self.tracer.change(self, self.tracer.create_proxy("call_function", written, (self, index, value), {}))
-
-    def changed(self, name, other):
-        self.tracer.change(self, getattr(self, name)(other))
-        return self
-
-    def __iadd__(self, other):
-        return self.changed("__add__", other)
-
-    def __isub__(self, other):
-        return self.changed("__sub__", other)
-
-    def __imul__(self, other):
-        return self.changed("__mul__", other)
-
-    def __itruediv__(self, other):
-        return self.changed("__truediv__", other)
-
-
-def tracer_of(arguments, named):
-    """The tracer of the first proxy among the arguments of a call, or None."""
-    for value in arguments if isinstance(arguments, (tuple, list)) else (arguments,):
-        if isinstance(value, torch.fx.Proxy):
-            return value.tracer
-        if isinstance(value, (tuple, list)):
-            found = tracer_of(value, {})
-            if found is not None:
-                return found
-    return tracer_of(tuple(named.values()), {}) if named else None
 
 
 class Constructors(torch.overrides.TorchFunctionMode):
@@ -200,112 +85,6 @@ def tensors_in(model):
     """Tensor -> its qualified name, of those that are plain attributes of a module."""
     return {value: ".".join(filter(None, (path, key))) for path, module in modules_of(model)
             for key, value in vars(module).items() if isinstance(value, torch.Tensor)}  # fmt: skip
-
-
-@contextlib.contextmanager
-def masks_as_given(tracer):
-    """While it is entered, attention of PyTorch 2 hands its masks on as they are.
-
-    nn.MultiheadAttention asks for a mask's type, which a proxy is refused, and makes a mask of numbers out of one of truth values.  The
-    call that is recorded, multi_head_attention_forward, makes the same mask again, so nothing is lost.  nn.TransformerEncoder and
-    TransformerDecoder compare their mask with a causal one, to say later that it is one; a mask that is not said to be causal is
-    applied, and gives the same.  PyTorch's own calls on meta tensors keep its functions, and PyTorch 1.13 has none of them."""
-    functional, layers = nn.functional, nn.modules.transformer
-    own = {(owner, name): getattr(owner, name)
-           for owner, name in ((functional, "_none_or_dtype"), (functional, "_canonical_mask"), (layers, "_detect_is_causal_mask"))
-           if hasattr(owner, name)}  # fmt: skip
-
-    def none_or_dtype(given):
-        return given.dtype if isinstance(given, ShapedProxy) else own[functional, "_none_or_dtype"](given)
-
-    def canonical_mask(mask, *others, **named):
-        return own[functional, "_canonical_mask"](mask, *others, **named) if tracer.busy else mask
-
-    def detect_is_causal_mask(mask, is_causal=None, size=None):
-        return own[layers, "_detect_is_causal_mask"](mask, is_causal, size) if tracer.busy else is_causal is True
-
-    given = {"_none_or_dtype": none_or_dtype, "_canonical_mask": canonical_mask, "_detect_is_causal_mask": detect_is_causal_mask}
-    for owner, name in own:
-        setattr(owner, name, given[name])
-    try:
-        yield
-    finally:
-        for (owner, name), function in own.items():
-            setattr(owner, name, function)
-
-
-class ModuleHooks:
-    """While it is entered, modules ask the tracer of the current trace, if there is one, how they are called, and give proxies in place
-    of their parameters and buffers.
-
-    A change of nn.Module makes Python forget what it knows of its hundreds of subclasses, some milliseconds each time, so an import
-    enters it once for all of its traces."""
-
-    def __init__(self):
-        self.tracer = None
-        self.known = {}  # of the tracer
-        self.proxies = {}  # name -> proxy, of the trace
-        self.layers = LayerCalls()
-
-    def __enter__(self):
-        own_getattr, own_call = self.own = nn.Module.__getattr__, nn.Module.__call__
-
-        def module_getattr(module, name):
-            value = own_getattr(module, name)
-            return self.tracer.getattr(name, value, self.proxies) if id(value) in self.known else value
-
-        def module_call(module, *arguments, **named):
-            tracer = self.tracer
-            if tracer is None:
-                return own_call(module, *arguments, **named)
-            if tracer.is_leaf_module(module, ""):
-                return tracer.call_leaf(module, arguments, named)
-            if type(module) in PLAIN_LAYERS and len(arguments) == 1 and not named and type(arguments[0]) is ShapedProxy and not tracer.rebound:
-                return self.layer_called(tracer, module, arguments[0], own_call)
-            return own_call(module, *arguments, **named)
-
-        nn.Module.__getattr__, nn.Module.__call__ = module_getattr, module_call
-        return self
-
-    def layer_called(self, tracer, module, x, own_call):
-        """What one of PyTorch's plain layers gives for x, by the way of layer_calls.py where another like it was called before."""
-        key, result = unwatched(self.layer_repeated, tracer, module, x)
-        if key is None:
-            return own_call(module, x) if result is None else result
-        before, count = x.node, len(tracer.graph.nodes)
-        result = own_call(module, x)
-        if type(result) is ShapedProxy:
-            self.layers.learn(key, module, before, result.node, tracer.graph.nodes[count:], tracer)
-        return result
-
-    def layer_repeated(self, tracer, module, x):
-        """(key, None) of a layer that nobody called yet, (None, what the layer gives), or (None, None) where it has to be called itself."""
-        key = self.layers.key(module, x.value.dim()) if isinstance(x.value, torch.Tensor) else None
-        if key is None:
-            return None, None
-        call = self.layers.calls.get(key)
-        if call is None:
-            return (None, None) if key in self.layers.calls else (key, None)
-        held = {}
-        for name in call.reads:
-            tensor = module._parameters.get(name)
-            tensor = module._buffers[name] if tensor is None else tensor
-            if id(tensor) not in self.known:
-                return None, None
-            held[name] = tracer.getattr(name, tensor, self.proxies)
-        return None, tracer.repeat(call, x, held)
-
-    def __exit__(self, *ignored):
-        nn.Module.__getattr__, nn.Module.__call__ = self.own
-
-    @contextlib.contextmanager
-    def asking(self, tracer):
-        self.tracer, self.known, self.proxies = tracer, tracer.known, {}
-        try:
-            with masks_as_given(tracer):
-                yield
-        finally:
-            self.tracer, self.known, self.proxies = None, {}, {}
 
 
 class ShapedTracer(torch.fx.Tracer):

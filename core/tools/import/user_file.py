@@ -202,7 +202,7 @@ class UserFile:
         self.holders = holders_of(self.tree)
         self.of_inputs_alone = of_inputs_alone(self.tree)
         self.store = ModelStore()
-        self.hooks = None  # of tracing.py, while an import has entered them
+        self.hooks = None  # of module_hooks.py, while an import has entered them
 
     def source(self, path):
         if path.endswith(".pt2"):

@@ -1,7 +1,7 @@
 /* Shapes with sizes that the kernels' own text names.
  *
- * A kernel can be wrong at one size alone (`D == 1237`), which no drawn shape has.  What decides it is a number of its PTX.  So each number that some
- * instruction has is tried as the value of each dim, and, if no dim can be so large, as a product of two, from the smallest check case on.  No shape is executed for
+ * A kernel can be wrong at one size alone (`D == 1237`), which no drawn shape has.  What decides it is a number of its PTX, or one that its manifest gives it.  So each such number
+ * is tried as the value of each dim, and, if no dim can be so large, as a product of two, from the smallest check case on.  No shape is executed for
  * that: where the kernels decide a condition by their parameters as at no shape before (shape_conditions.h), the shape is kept.  From a shape that was
  * kept others are looked for in turn: at first such as decide another condition anew, then such as decide two as no shape did both.  The secret says in which order numbers are tried, so that an author who
  * hides one among many cannot know whether it is left out.  One thread. */
@@ -14,6 +14,7 @@
 #define MOST_PAIRS 8u   /* of factors of one number */
 #define LARGER 10       /* the work of other drawn shapes */
 #define MOST_DIMS 16u
+#define MOST_NUMBERS (MOST_WORDS + 256u)
 
 struct told {
    const struct verifier *verifier;
@@ -132,13 +133,33 @@ static const rkb_case_t *smallest_check_case(const struct verifier *me) {
    return smallest;
 }
 
-/* Words of the text that a dim can be: no sign, and no bits of a float, which are larger than any dim that is executed. */
-static uint32_t take_numbers(const struct candidate *candidate, uint32_t *numbers) {
-   uint32_t count = 0;
+/* A number that a dim can be: no sign, and no bits of a float, which are larger than any dim that is executed. */
+static void take_number(uint32_t *numbers, uint32_t *count, uint64_t number) {
+   uint32_t n = 0;
+   while (n < *count && numbers[n] != number)
+      n++;
+   if (n == *count && n < MOST_NUMBERS && number > 0 && number <= UINT32_C(1) << 24)
+      numbers[(*count)++] = (uint32_t)number;
+}
+
+/* Those of the PTX, and those that the manifest gives to kernels. */
+static int take_numbers(const struct told *t, uint32_t *numbers, uint32_t *count, rkb_error_t *err) {
+   const struct verifier *me = t->verifier;
+   const struct candidate *candidate = t->candidate;
+   rkb_plan_t *plan = NULL;
+   rkb_finding_t finding = {0};
+   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build,
+                                       t->bases[0], &plan, &finding, err);
+   *count = 0;
    for (uint32_t n = 0; n < candidate->word_count; n++)
-      if (candidate->words[n] > 0 && candidate->words[n] <= UINT32_C(1) << 24)
-         numbers[count++] = candidate->words[n];
-   return count;
+      take_number(numbers, count, candidate->words[n]);
+   for (uint32_t l = 0; plan && l < plan->launch_count; l++)
+      for (uint32_t a = 0; a < plan->launches[l].argument_count; a++)
+         if (plan->launches[l].arguments[a].buffer == UINT32_MAX && !plan->launches[l].arguments[a].map)
+            take_number(numbers, count, plan->launches[l].arguments[a].value);
+   if (plan)
+      me->kernel->plan_free(plan);
+   return status;
 }
 
 int told_sizes_draw(const struct verifier *me, const struct candidate *candidate, const rkb_case_t *const *known, uint32_t known_count,
@@ -150,7 +171,7 @@ int told_sizes_draw(const struct verifier *me, const struct candidate *candidate
                     .count = count,
                     .room = room};
    const rkb_case_t *base = smallest_check_case(me);
-   uint32_t numbers[MOST_WORDS], news;
+   uint32_t numbers[MOST_NUMBERS], number_count = 0, news;
    *count = 0;
    if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dims) || !base || base->dim_count > MOST_DIMS)
       return RKB_OK;
@@ -162,7 +183,8 @@ int told_sizes_draw(const struct verifier *me, const struct candidate *candidate
    for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
       if (known[n]->kind == RKB_CASE_DRAWN)
          status = shape_conditions_new(&t.conditions, known[n], true, &news, err);
-   const uint32_t number_count = take_numbers(candidate, numbers);
+   if (status == RKB_OK)
+      status = take_numbers(&t, numbers, &number_count, err);
    if (status == RKB_OK)
       status = search(&t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
    if (status == RKB_OK)

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import early_checks  # noqa: E402
 import meta_shapes  # noqa: E402
-import tracing  # noqa: E402
+import module_hooks  # noqa: E402
 from model_store import ModelStore, of_inputs_alone  # noqa: E402
 from module_walk import modules_of, tensors_of  # noqa: E402
 from stand_in import standing_in  # noqa: E402
@@ -300,15 +300,15 @@ def described(model, shape):
 
 
 def layers_call_what_they_call_on_the_long_way():
-    model, plain, learn = Layers(), tracing.PLAIN_LAYERS, tracing.LayerCalls.learn
+    model, plain, learn = Layers(), module_hooks.PLAIN_LAYERS, module_hooks.LayerCalls.learn
     learnt = []
     try:
-        tracing.LayerCalls.learn = lambda self, key, *others: (learnt.append(key), learn(self, key, *others))[1]
+        module_hooks.LayerCalls.learn = lambda self, key, *others: (learnt.append(key), learn(self, key, *others))[1]
         short = described(model, (2, 3, 8, 9))
-        tracing.PLAIN_LAYERS = frozenset()
+        module_hooks.PLAIN_LAYERS = frozenset()
         long = described(model, (2, 3, 8, 9))
     finally:
-        tracing.PLAIN_LAYERS, tracing.LayerCalls.learn = plain, learn
+        module_hooks.PLAIN_LAYERS, module_hooks.LayerCalls.learn = plain, learn
     assert len(short) == len(long)
     for ours, theirs in zip(short, long):
         assert repr(ours) == repr(theirs), (ours, theirs)
