@@ -21,6 +21,8 @@ static const char before[] =
    "mov.u32 %r3, %tid.x;\n"
    "mul.wide.u32 %rd2, %r3, 4;\n"
    "add.s64 %rd1, %rd1, %rd2;\n"
+   "mov.u32 %r0, 1;\n"
+   "shl.b32 %r5, %r0, %r3;\n"
    "mov.u32 %r0, 1065353216;\n"
    "mov.f32 %f0, 0f3F800000;\n"
    "mov.f64 %d0, 0d3FF0000000000000;\n"
@@ -65,14 +67,29 @@ static uint64_t work_of_text(const char *launch, const char *text, const char *n
    return work;
 }
 
-static uint64_t work_of(const char *instruction) {
+static uint64_t work_with(const char *instruction, uint32_t checks) {
    char text[8192];
    size_t at = (size_t)snprintf(text, sizeof text, "%s", before);
    for (uint32_t n = 0; instruction && n < REPEATED; n++)
       at += (size_t)snprintf(text + at, sizeof text - at, "%s;\n", instruction);
    at += (size_t)snprintf(text + at, sizeof text - at, "ret;\n}\n");
    assert_true(at < sizeof text);
-   return work_of_text(directives, text, instruction ? instruction : "nothing", 0);
+   return work_of_text(directives, text, instruction ? instruction : "nothing", checks);
+}
+
+static uint64_t work_of(const char *instruction) {
+   return work_with(instruction, 0);
+}
+
+/* Where lanes wait in groups, what each group knows is joined by itself, in place of once for the warp. */
+static void groups_of_lanes_count(void **state) {
+   (void)state;
+   const uint64_t alone = work_with("bar.warp.sync %r5", RKB_MACHINE_RACES),
+                  together = work_with("bar.warp.sync 0xffffffff", RKB_MACHINE_RACES),
+                  least = (uint64_t)REPEATED * (LANES - 1) * 24;
+   if (alone < together + least)
+      fail_msg("%u barriers of single lanes are %llu work more than those of the warp, not %llu", REPEATED,
+               (unsigned long long)(alone - together), (unsigned long long)least);
 }
 
 /* So many rounds in which 1,024 threads arrive at an mbarrier and wait for it, in a program with copies of the async proxy. */
@@ -144,8 +161,8 @@ static void every_row_has_a_line(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(dear_instructions_count_as_work),
-                                      cmocka_unit_test(every_row_has_a_line),
-                                      cmocka_unit_test(arrivals_count_what_threads_know)};
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(dear_instructions_count_as_work), cmocka_unit_test(every_row_has_a_line),
+      cmocka_unit_test(groups_of_lanes_count), cmocka_unit_test(arrivals_count_what_threads_know)};
    return RUN_TESTS(tests);
 }

@@ -1,6 +1,7 @@
 /* Bulk copies: groups, and rows of bytes that move (bulk_copies.h).  On the machine's thread. */
 #include "machine/async/bulk_copies.h"
 #include "machine/in_flight/cluster_peers.h"
+#include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
 
@@ -153,10 +154,12 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
       block->shared_taint |= region->taint;
 }
 
-void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+void machine_bulk_load(machine_warp_t *warp, uint32_t lane, uint32_t operation, const machine_row_t *row) {
    machine_bulk_count_granules(warp, row);
    if (warp->run->races && !row->region->read_only)
-      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, false, false);
+      machine_global_copied(warp, lane, row->region, row->offset, row->bytes,
+                            machine_copy_source_followed(warp, operation, row->region));
+   machine_copy_source_row(warp, operation, row);
    machine_bulk_take(warp, row);
 }
 

@@ -28,8 +28,9 @@ void machine_bulk_count_granules(const machine_warp_t *warp, const machine_row_t
 /* Moves a row's bytes and makes no checks. */
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row);
 void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
-/* Moves a row to shared memory, or from there; checks its accesses to global memory as accesses of the lane. */
-void machine_bulk_load(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
+/* Moves a row to shared memory, or from there; checks its accesses to global memory as accesses of the lane.
+ * operation: of the load; 0: none is followed. */
+void machine_bulk_load(machine_warp_t *warp, uint32_t lane, uint32_t operation, const machine_row_t *row);
 void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
 /* Fills bytes where nothing is read: with zeros, or with a pattern of two or four bytes. */
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern);

@@ -105,11 +105,13 @@ static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
 /* Rows that threads share ---------------------------------------------------------------------------------------------- */
 
 /* The number of a row that no thread has.  The row may hold words from before, so the caller sets all of
- * them. */
-static uint32_t free_row(const machine_knowledge_t *knowledge) {
+ * them.  Where each thread of a large block has a row of its own, the search looks at all of these. */
+static uint32_t free_row(const machine_warp_t *warp) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    uint32_t number = 0;
    while (knowledge->sharers[number])
       number++;
+   count_words(warp, number);
    return number;
 }
 
@@ -140,7 +142,7 @@ static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) 
    machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    if (knowledge->sharers[number] == (uint32_t)__builtin_popcount(lanes))
       return row_at(knowledge, number);
-   const uint32_t made = free_row(knowledge);
+   const uint32_t made = free_row(warp);
    memcpy(row_at(knowledge, made), row_at(knowledge, number),
           machine_knowledge_used(knowledge) * sizeof(uint32_t));
    count_words(warp, machine_knowledge_used(knowledge));
@@ -189,7 +191,7 @@ void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t 
       note_own(warp, lanes, now - 1, own_row(warp, lanes, number));
       return;
    }
-   const uint32_t made = free_row(knowledge);
+   const uint32_t made = free_row(warp);
    memset(row_at(knowledge, made), 0, machine_knowledge_used(knowledge) * sizeof(uint32_t));
    join_lanes(warp, lanes, now - 1, row_at(knowledge, made));
    give_row(warp, lanes, made);
@@ -211,7 +213,7 @@ void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t ba
 /* The barrier's row has what all who arrived know.  The warps that waited share a copy of it from now on. */
 void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
    const machine_knowledge_t *knowledge = block->clocks->knowledge;
-   const uint32_t made = free_row(knowledge);
+   const uint32_t made = free_row(block->warps);
    memcpy(row_at(knowledge, made), knowledge->named + (size_t)barrier * knowledge->width,
           machine_knowledge_used(knowledge) * sizeof(uint32_t));
    for (uint32_t left = warps; left; left &= left - 1) {
@@ -228,7 +230,7 @@ void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
 void machine_knowledge_barrier(machine_block_t *block) {
    machine_knowledge_t *knowledge = block->clocks->knowledge;
    const uint32_t threads = knowledge->threads, used = machine_knowledge_used(knowledge),
-                  made = free_row(knowledge), now = block->time;
+                  made = free_row(block->warps), now = block->time;
    uint32_t *joined = row_at(knowledge, made);
    /* All threads get the newest clock, so only the words behind the clocks are joined. */
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));

@@ -13,7 +13,7 @@
 
 typedef struct copy_source {
    uint32_t operation;
-   const machine_region_t *region;
+   machine_region_t *region;
    uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
    bool is_tile;
    machine_tile_t tile;
@@ -88,12 +88,14 @@ static copy_source_t *add(machine_warp_t *warp) {
    return &sources->list[sources->count++];
 }
 
-static bool is_followed(const machine_warp_t *warp, uint32_t operation, const machine_region_t *region) {
+bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation,
+                                  const machine_region_t *region) {
    return operation && warp->block->copy_sources && !region->read_only;
 }
 
 void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
-   copy_source_t *source = row->bytes && is_followed(warp, operation, row->region) ? add(warp) : NULL;
+   copy_source_t *source =
+      row->bytes && machine_copy_source_followed(warp, operation, row->region) ? add(warp) : NULL;
    if (source)
       *source = (copy_source_t){.operation = operation,
                                 .region = row->region,
@@ -108,7 +110,7 @@ static void widen(void *argument, const machine_row_t *row) {
 }
 
 void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
-   copy_source_t *source = is_followed(warp, operation, tile->region) ? add(warp) : NULL;
+   copy_source_t *source = machine_copy_source_followed(warp, operation, tile->region) ? add(warp) : NULL;
    if (!source)
       return;
    *source = (copy_source_t){
@@ -164,4 +166,22 @@ bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const 
       return true;
    }
    return false;
+}
+
+void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *visit,
+                                  void *argument) {
+   const machine_copy_sources_t *sources = warp->block->copy_sources;
+   warp->run->work.burden += sources ? sources->count : 0;
+   for (uint32_t n = 0; sources && n < sources->count; n++) {
+      const copy_source_t *source = &sources->list[n];
+      const machine_operation_t *operation = machine_operation_at(warp->block, source->operation);
+      const machine_row_t row = {
+         .region = source->region, .offset = source->first, .bytes = (uint32_t)(source->end - source->first)};
+      if (machine_actor_known(warp, lane, operation->actor, operation->count))
+         continue;
+      if (source->is_tile)
+         machine_tile_rows(&source->tile, visit, argument);
+      else
+         visit(argument, &row);
+   }
 }

@@ -59,8 +59,7 @@ static void load(machine_warp_t *warp, uint32_t lane, const bulk_t *bulk, bool c
       return;
    if (counts)
       machine_bulk_count(warp, &row, false);
-   machine_bulk_load(warp, lane, &row);
-   machine_copy_source_row(warp, operation, &row);
+   machine_bulk_load(warp, lane, operation, &row);
    machine_mbarrier_copied(warp, lane, mbarrier, bulk->bytes);
 }
 

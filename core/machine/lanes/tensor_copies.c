@@ -17,7 +17,7 @@
 typedef struct moving {
    machine_warp_t *warp;
    const machine_instruction_t *instruction;
-   uint32_t lane, fill;
+   uint32_t lane, fill, operation;
    const machine_tile_t *tile;
    machine_instruction_t reduction; /* of the tensor's own type */
 } moving_t;
@@ -51,7 +51,8 @@ static void note_read(void *argument, const machine_row_t *row) {
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, false);
    machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && !row->region->read_only)
-      machine_global_access(m->warp, m->lane, row->region, row->offset, row->bytes, NULL, false, false);
+      machine_global_copied(m->warp, m->lane, row->region, row->offset, row->bytes,
+                            machine_copy_source_followed(m->warp, m->operation, row->region));
    machine_bulk_count(m->warp, row, false);
 }
 
@@ -123,6 +124,7 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
    if (!machine_operation_writes(warp, moving->lane, operation, tile->shared, tile->span))
       return;
    moving->fill = machine_tile_fill(tile);
+   moving->operation = operation;
    if (reads)
       machine_tile_rows(tile, note_read, moving);
    machine_copy_source_tile(warp, operation, tile);

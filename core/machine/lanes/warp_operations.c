@@ -376,6 +376,9 @@ OP(elect) {
       warp->valid[i->di] &= ~mask;
 }
 
+/* Each group of lanes joins what its lanes know, by itself; a row of burdens.c has counted the first (docs/decisions/work.md). */
+#define GROUP_BURDEN 24u
+
 OP(warp_sync) {
    if (!members_agree(warp, i->a, i->ai, mask) || warp->block->races != RACES_CLOCKS)
       return;
@@ -384,5 +387,6 @@ OP(warp_sync) {
       uint32_t group = LANES_OF(uint32_t, i->a)[__builtin_ctz(left)] & left;
       machine_clocks_warp_sync(warp, group);
       left &= ~group;
+      warp->run->work.burden += left ? GROUP_BURDEN : 0;
    }
 }

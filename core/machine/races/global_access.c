@@ -6,18 +6,34 @@
 #include "machine/in_flight/grid_dependency.h"
 #include "machine/races/races.h"
 
+/* Against all but other threads of the launch; false after a finding. */
+static bool may_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                       uint32_t bytes, bool store) {
+   return machine_global_records(warp->run, region) &&
+          !(store && machine_copies_have_sources(warp->block) &&
+            machine_copies_overwritten(warp, lane, region, offset, bytes)) &&
+          !(store && machine_copy_sources_kept(warp->block) &&
+            machine_copy_source_overwritten(warp, lane, region, offset, bytes)) &&
+          machine_launches_ordered(warp, lane, region, offset, bytes, store);
+}
+
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
-   if (!machine_global_records(warp->run, region) ||
-       (store && machine_copies_have_sources(warp->block) &&
-        machine_copies_overwritten(warp, lane, region, offset, bytes)) ||
-       (store && machine_copy_sources_kept(warp->block) &&
-        machine_copy_source_overwritten(warp, lane, region, offset, bytes)) ||
-       !machine_launches_ordered(warp, lane, region, offset, bytes, store))
-      return;
    const uint32_t shift = warp->block->launch->global_shift;
+   if (!may_access(warp, lane, region, offset, bytes, store))
+      return;
    for (uint64_t granule = offset >> shift;
         store && machine_was_read_only(warp, region) && granule <= (offset + bytes - 1) >> shift; granule++)
       machine_read_only_written(warp, lane, region, granule, offset, bytes);
    machine_global_record(warp, lane, region, offset, bytes, value, store, atomic);
+}
+
+void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, bool followed) {
+   if (!may_access(warp, lane, region, offset, bytes, false))
+      return;
+   if (followed)
+      machine_global_record_copied(warp, lane, region, offset, bytes);
+   else
+      machine_global_record(warp, lane, region, offset, bytes, NULL, false, false);
 }

@@ -5,6 +5,7 @@
  * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/in_flight/copies.h"
+#include "machine/in_flight/copy_sources.h"
 
 #include <stdio.h>
 
@@ -44,6 +45,9 @@ static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes)
    return value && memcmp(memory, value, bytes) == 0;
 }
 
+/* As the other thread of a report: there is none, but a copy. */
+#define A_COPY (PTX_NONE - 1)
+
 static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol,
                    uint64_t offset, uint32_t bytes, bool store, bool other_wrote, uint32_t other_thread,
                    const uint32_t *other_block, bool same) {
@@ -51,7 +55,9 @@ static void report(machine_warp_t *warp, uint32_t lane, const char *reason, cons
       machine_find(warp, same ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
                    "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s",
                    store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
-                   other_thread == PTX_NONE ? "several threads" : "another thread",
+                   other_thread == PTX_NONE ? "several threads"
+                   : other_thread == A_COPY ? "a bulk copy"
+                                            : "another thread",
                    other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes")
                                : (other_thread == PTX_NONE ? "read" : "reads"),
                    same ? " (both store the same value)" : "");
@@ -60,9 +66,9 @@ static void report(machine_warp_t *warp, uint32_t lane, const char *reason, cons
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
-   if (other_thread != PTX_NONE)
+   if (other_thread < A_COPY)
       machine_find_other(finding, warp->block, other_thread);
-   if (other_thread != PTX_NONE && other_block)
+   if (other_thread < A_COPY && other_block)
       memcpy(finding->other_block, other_block, sizeof finding->other_block);
 }
 
@@ -162,6 +168,8 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
 /* The cost of checking one lane's access, in thread-instructions.  The vector paths check all lanes at once
  * and cost a few. */
 #define LANE_BURDEN 8u
+/* So many records that are only looked at are as much work as one thread-instruction. */
+#define STEPS_OF_WORK 8u
 
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
@@ -196,7 +204,9 @@ static uint32_t time_of(uint64_t name) {
  * block, or of warps of both threads. */
 static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const uint32_t thread = (uint32_t)(name & MANY_THREADS);
-   return thread == warp->first_thread + lane + 1 || time_of(name) < warp->block->barrier_time ||
+   /* machine_copy_source_overwritten finds whoever writes what a copy may still read. */
+   return thread == BLOCKS_COPIES || thread == warp->first_thread + lane + 1 ||
+          time_of(name) < warp->block->barrier_time ||
           (warp->block->clocks &&
            machine_clocks_ordered_time(warp, lane, thread == MANY_THREADS ? PTX_NONE : thread - 1,
                                        time_of(name)));
@@ -216,11 +226,14 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
                             uint32_t bytes, const void *value, bool store, bool other_wrote, uint64_t name) {
    uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
    bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
-   bool several = other >= MANY_BLOCKS;
+   bool several = other >= BLOCKS_COPIES;
    machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, several ? 0 : other - 1, index);
    uint32_t before = warp->run->finding_count;
    report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
-          several ? PTX_NONE : other - 1, block_of(name) == warp->block->serial + 1 ? NULL : index, same);
+          other == BLOCKS_COPIES ? A_COPY
+          : several              ? PTX_NONE
+                                 : other - 1,
+          block_of(name) == warp->block->serial + 1 ? NULL : index, same);
    if (warp->run->finding_count != before) {
       rkb_machine_finding_t *finding = &warp->run->findings[warp->run->finding_count - 1];
       finding->buffer = region->buffer;
@@ -231,6 +244,7 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
 /* Joins a reader to the readers of a record.  Several readers are kept as "several of one block" or "of
  * several blocks".  A new reader that is ordered after all old ones replaces them. */
 static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
+   const bool copied = (old & MANY_THREADS) == BLOCKS_COPIES, copies = (me & MANY_THREADS) == BLOCKS_COPIES;
    if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
       return me;
    const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
@@ -238,14 +252,20 @@ static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t
       return many_blocks;
    if (block_of(old) != block_of(me))
       return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
+   if (copied)
+      return copies ? me : me | MANY_THREADS;
+   /* A thread that knows of a copy's end need not know of what came before its start. */
+   if (copies && time_of(old) >= warp->block->barrier_time)
+      return me | MANY_THREADS;
    if (ordered_in_block(warp, lane, old))
       return me;
    return me | MANY_THREADS;
 }
 
+/* me: the lane's name, or that of its block's copies. */
 static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
-                           uint64_t offset, uint32_t bytes, const void *value, bool store, bool atomic) {
-   uint64_t me = machine_global_name(warp, lane, atomic);
+                           uint64_t offset, uint32_t bytes, const void *value, bool store, uint64_t me) {
+   const bool atomic = me & NAME_ATOMIC;
    uint64_t writer = region->writers[granule], reader = region->readers[granule];
    bool both_atomic = atomic && (writer & NAME_ATOMIC);
    if (writer && !both_atomic && !global_ordered(warp, lane, writer))
@@ -268,10 +288,42 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    }
 }
 
-void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
-                           uint32_t bytes, const void *value, bool store, bool atomic) {
+static void record_global(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                          uint32_t bytes, const void *value, bool store, uint64_t me) {
    const uint32_t shift = warp->block->launch->global_shift;
    warp->run->work.burden += LANE_BURDEN;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
-      global_granule(warp, lane, region, granule, offset, bytes, value, store, atomic);
+      global_granule(warp, lane, region, granule, offset, bytes, value, store, me);
+}
+
+void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, const void *value, bool store, bool atomic) {
+   record_global(warp, lane, region, offset, bytes, value, store, machine_global_name(warp, lane, atomic));
+}
+
+static uint64_t name_of_copies(const machine_warp_t *warp) {
+   return (machine_global_name(warp, 0, false) & ~MANY_THREADS) | BLOCKS_COPIES;
+}
+
+void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
+                                  uint64_t offset, uint32_t bytes) {
+   record_global(warp, lane, region, offset, bytes, NULL, false, name_of_copies(warp));
+}
+
+/* A row is still being read now. */
+static void read_on(void *argument, const machine_row_t *row) {
+   const machine_warp_t *warp = argument;
+   const uint32_t shift = warp->block->launch->global_shift;
+   const uint64_t end = ((row->offset + row->bytes - 1) >> shift) + 1, copies = name_of_copies(warp);
+   warp->run->work.burden += 1 + (end - (row->offset >> shift)) / STEPS_OF_WORK;
+   for (uint64_t granule = row->offset >> shift; row->region->readers && granule < end; granule++) {
+      uint64_t *reader = &row->region->readers[granule];
+      if (block_of(*reader) != block_of(copies) || (*reader & MANY_THREADS) == MANY_BLOCKS)
+         continue;
+      *reader = (*reader & MANY_THREADS) == BLOCKS_COPIES ? copies : copies | MANY_THREADS;
+   }
+}
+
+void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane) {
+   machine_copy_sources_unknown(warp, lane, read_on, warp);
 }

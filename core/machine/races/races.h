@@ -13,6 +13,7 @@
 #include "machine/state/packed_records.h"
 
 /* As the thread in a global record of readers. */
+#define BLOCKS_COPIES 0x7fdull /* copies of one block, whose ends machine_copy_sources_t follows */
 #define MANY_THREADS 0x7ffull /* several threads of one block */
 #define MANY_BLOCKS 0x7feull  /* threads of several blocks; the record names the newest block */
 
@@ -31,6 +32,16 @@ void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t
 /* The same, only against other threads of the launch. */
 void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
+
+/* What a bulk or tensor copy of the lane reads.  followed: machine_copy_sources_t keeps it.  Then those who
+ * know of its end are ordered after it, and not those who are ordered after its start. */
+void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, bool followed);
+void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
+                                  uint64_t offset, uint32_t bytes);
+/* The lane releases: copies of its block that may still read for all that it knows read on, so that the
+ * release does not cover them. */
+void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane);
 
 /* warp_rows.c: with clocks, plain reads or writes of all lanes of a warp at once.  Whether accesses of the
  * block may be recorded so. */

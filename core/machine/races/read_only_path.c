@@ -30,7 +30,7 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
    finding->bytes = bytes;
    snprintf(finding->space, sizeof finding->space, "global");
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
-   if (name >> 32 <= warp->block->launch->first_serial || thread == 0 || thread >= MANY_BLOCKS)
+   if (name >> 32 <= warp->block->launch->first_serial || thread == 0 || thread >= BLOCKS_COPIES)
       return;
    machine_find_other(finding, warp->block, (uint32_t)thread - 1);
    machine_block_index(warp->block->launch, (name >> 32) - 1, (uint32_t)thread - 1, finding->other_block);

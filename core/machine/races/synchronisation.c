@@ -12,6 +12,7 @@
  * block had acquired before, so that a message may go from block to block.
  *
  * On the machine's thread. */
+#include "machine/in_flight/copy_sources.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -159,9 +160,20 @@ static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    return true;
 }
 
+/* The same for copies of its block.  Of those that its thread did not know to have ended the time is later
+ * than the release's (machine_global_copies_read_on). */
+static bool covers_copies(const struct machine_sync *sync, const release_t *release, uint32_t time) {
+   bool covered = time < release->barrier_time || time < release->time;
+   for (uint32_t t = 0; release->fences != PTX_NONE && t < release->threads && !covered; t++)
+      covered = time < sync->fences[release->fences + t];
+   return covered;
+}
+
 /* Whether the release covers what a thread of its block (thread + 1, as in records) did at that time. */
 static bool covers(const struct machine_sync *sync, const release_t *release, uint32_t thread,
                    uint32_t time) {
+   if (thread == BLOCKS_COPIES)
+      return covers_copies(sync, release, time);
    return time < release->barrier_time || (thread == release->thread + 1 && time < release->time) ||
           (release->fences != PTX_NONE && thread > 0 && thread <= release->threads &&
            time < sync->fences[release->fences + thread - 1]);
@@ -226,6 +238,8 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
    if (!pass_on(sync, block, &sync->releases[sync->release_count]))
       warp->run->out_of_memory = true;
    *newest = sync->release_count++;
+   if (machine_copy_sources_kept(block))
+      machine_global_copies_read_on(warp, lane);
 }
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
