@@ -5,7 +5,6 @@
  * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/in_flight/copies.h"
-#include "machine/in_flight/copy_sources.h"
 
 #include <stdio.h>
 
@@ -168,8 +167,6 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
 /* The cost of checking one lane's access, in thread-instructions.  The vector paths check all lanes at once
  * and cost a few. */
 #define LANE_BURDEN 8u
-/* So many records that are only looked at are as much work as one thread-instruction. */
-#define STEPS_OF_WORK 8u
 
 void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic) {
@@ -301,29 +298,7 @@ void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t
    record_global(warp, lane, region, offset, bytes, value, store, machine_global_name(warp, lane, atomic));
 }
 
-static uint64_t name_of_copies(const machine_warp_t *warp) {
-   return (machine_global_name(warp, 0, false) & ~MANY_THREADS) | BLOCKS_COPIES;
-}
-
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes) {
-   record_global(warp, lane, region, offset, bytes, NULL, false, name_of_copies(warp));
-}
-
-/* A row is still being read now. */
-static void read_on(void *argument, const machine_row_t *row) {
-   const machine_warp_t *warp = argument;
-   const uint32_t shift = warp->block->launch->global_shift;
-   const uint64_t end = ((row->offset + row->bytes - 1) >> shift) + 1, copies = name_of_copies(warp);
-   warp->run->work.burden += 1 + (end - (row->offset >> shift)) / STEPS_OF_WORK;
-   for (uint64_t granule = row->offset >> shift; row->region->readers && granule < end; granule++) {
-      uint64_t *reader = &row->region->readers[granule];
-      if (block_of(*reader) != block_of(copies) || (*reader & MANY_THREADS) == MANY_BLOCKS)
-         continue;
-      *reader = (*reader & MANY_THREADS) == BLOCKS_COPIES ? copies : copies | MANY_THREADS;
-   }
-}
-
-void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane) {
-   machine_copy_sources_unknown(warp, lane, read_on, warp);
+   record_global(warp, lane, region, offset, bytes, NULL, false, machine_copies_name(warp));
 }

@@ -39,7 +39,7 @@ void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t
                            uint32_t bytes, bool followed);
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes);
-/* The lane releases: copies of its block that may still read for all that it knows read on, so that the
+/* copied_reads.c.  The lane releases: copies of its block that may still read for all that it knows read on, so that the
  * release does not cover them. */
 void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane);
 
@@ -75,6 +75,10 @@ static inline bool machine_was_read_only(const machine_warp_t *warp, const machi
 static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
    return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
           (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
+}
+
+static inline uint64_t machine_copies_name(const machine_warp_t *warp) {
+   return (machine_global_name(warp, 0, false) & ~MANY_THREADS) | BLOCKS_COPIES;
 }
 
 /* synchronisation.c.  Between blocks: releases and acquisitions through a location in memory. */

@@ -1,0 +1,25 @@
+/* What bulk and tensor copies of a block still read when one of its threads releases something to other
+ * blocks.  A record of a read says when the copy began.  A release by a thread that does not know of the end
+ * must not cover the copy, so the record then says that the copy reads now.  On the machine's thread. */
+#include "machine/in_flight/copy_sources.h"
+#include "machine/races/races.h"
+
+/* So many records are as much work as one thread-instruction. */
+#define STEPS_OF_WORK 8u
+
+static void read_on(void *argument, const machine_row_t *row) {
+   const machine_warp_t *warp = argument;
+   const uint32_t shift = warp->block->launch->global_shift;
+   const uint64_t end = ((row->offset + row->bytes - 1) >> shift) + 1, copies = machine_copies_name(warp);
+   warp->run->work.burden += 1 + (end - (row->offset >> shift)) / STEPS_OF_WORK;
+   for (uint64_t granule = row->offset >> shift; row->region->readers && granule < end; granule++) {
+      uint64_t *reader = &row->region->readers[granule];
+      if (*reader >> 32 != copies >> 32 || (*reader & MANY_THREADS) == MANY_BLOCKS)
+         continue;
+      *reader = (*reader & MANY_THREADS) == BLOCKS_COPIES ? copies : copies | MANY_THREADS;
+   }
+}
+
+void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane) {
+   machine_copy_sources_unknown(warp, lane, read_on, warp);
+}
