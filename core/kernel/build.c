@@ -5,6 +5,7 @@
 #include "kernel/compiler_protocol.h"
 #include "kernel/compiler_messages.h"
 #include "kernel/finding.h"
+#include "kernel/defined_names.h"
 #include "kernel/includes.h"
 #include "kernel/manifest.h"
 #include "kernel/owned_build.h"
@@ -224,6 +225,8 @@ static bool check_source(const rkb_source_t *source, bool *lean, rkb_finding_t *
       rkb_finding_from_problems(finding, &source->problems);
    } else {
       includes_check(source->text, source->bytes, list, count, finding);
+      if (!finding->reason[0])
+         defined_names_check(source->text, source->bytes, (const manifest_t *)source->manifest, finding);
       *lean = includes_are_plain(source->text, list, count);
    }
    return !finding->reason[0];

@@ -1,5 +1,6 @@
 /* Parts that every form of an export has: types, tensors, sizes, names and the candidate's text.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
+#include "kernel/defined_names.h"
 #include "kernel/finding.h"
 
 #include <string.h>
@@ -62,6 +63,7 @@ void export_source(exporter_t *exporter) {
       rkb_text_format(exporter->out, "#define %s %lld\n", exporter->manifest->public.tune[i].name,
                       (long long)exporter->tune[i]);
    rkb_text_format(exporter->out, "\n%s\n", exporter->source);
+   defined_names_forget(exporter->source, strlen(exporter->source), exporter->out);
 }
 
 typedef struct mention {

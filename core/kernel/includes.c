@@ -86,20 +86,6 @@ static void refuse(rkb_finding_t *finding, uint32_t line, uint32_t column, const
                    what);
 }
 
-/* Skips white space and comments at c. */
-static const char *skip_blank(const char *c) {
-   for (;;) {
-      c += strspn(c, " \t\f\v\r");
-      if (c[0] == '/' && c[1] == '*') {
-         const char *close = strstr(c + 2, "*/");
-         if (!close)
-            return c + strlen(c);
-         c = close + 2;
-      } else
-         return c;
-   }
-}
-
 enum directive { DIRECTIVE_OTHER, DIRECTIVE_INCLUDE, DIRECTIVE_FOREIGN };
 
 /* text: a directive from its '#' or "%:" on, with continuations folded, NUL-terminated.  If the directive is
@@ -107,13 +93,13 @@ enum directive { DIRECTIVE_OTHER, DIRECTIVE_INCLUDE, DIRECTIVE_FOREIGN };
  * words for the message. */
 static enum directive read_directive(const char *text, char *name, size_t room) {
    static const char *const opening[] = {"include_next", "include", "import", "embed", NULL};
-   const char *c = skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
+   const char *c = rkb_skip_blank(text + (text[0] == '#' ? 1 : text[0] == '?' ? 3 : 2)), *end;
    uint32_t word = 0;
    while (opening[word] && strncmp(c, opening[word], strlen(opening[word])) != 0)
       word++;
    if (!opening[word])
       return DIRECTIVE_OTHER;
-   c = skip_blank(c + strlen(opening[word]));
+   c = rkb_skip_blank(c + strlen(opening[word]));
    end = *c == '<' ? strchr(c, '>') : *c == '"' ? strchr(c + 1, '"') : NULL;
    if (word != 1 || !end || (size_t)(end - c) >= room) {
       snprintf(name, room, word == 1 ? "an #include whose header is not spelt out" : "#%s", opening[word]);
@@ -142,15 +128,61 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* Words whose meaning depends on the time of the compile or on the compiler.  The checked text must mean the
- * same for everybody who compiles it. */
-static const char *const circumstances[] = {"__TIME__", "__DATE__", "__TIMESTAMP__", "__NVCC__", "__CUDACC_RTC__", "__CUDACC_DEBUG__",
-                                            "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__NVCOMPILER",
-                                            "__clang__", "__GNUC__", "_MSC_VER", NULL};
+/* Words whose meaning depends on the time of the compile, on the compiler or on where the text stands in a file: an exported file has lines
+ * before it.  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh):
+ * a macro or function of such a name would change what it launches. */
+static const char *const circumstances[] = {"__TIME__",
+                                            "__DATE__",
+                                            "__TIMESTAMP__",
+                                            "__NVCC__",
+                                            "__CUDACC_RTC__",
+                                            "__CUDACC_DEBUG__",
+                                            "__CUDACC_VER_MAJOR__",
+                                            "__CUDACC_VER_MINOR__",
+                                            "__CUDACC_VER_BUILD__",
+                                            "__NVCOMPILER",
+                                            "__clang__",
+                                            "__GNUC__",
+                                            "_MSC_VER",
+                                            "__LINE__",
+                                            "__FILE__",
+                                            "__FILE_NAME__",
+                                            "__BASE_FILE__",
+                                            "__INCLUDE_LEVEL__",
+                                            "__builtin_LINE",
+                                            "__builtin_FILE",
+                                            "__builtin_COLUMN",
+                                            "__builtin_source_location",
+                                            "rkb_min",
+                                            "rkb_max",
+                                            "rkb_ceildiv",
+                                            "rkb_pointer",
+                                            "rkb_convert",
+                                            "rkb_shape",
+                                            "rkb_start",
+                                            "rkb_launch",
+                                            "rkb_fill",
+                                            "rkb_fill_kernel",
+                                            "rkb_encode",
+                                            "rkb_encode_t",
+                                            "rkb_encode_pixels_t",
+                                            "rkb_map",
+                                            "rkb_pixels",
+                                            "rkb_ready",
+                                            "rkb_run",
+                                            NULL};
+static const char exported[] = "rkb_";
 
 static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token, const char *name) {
-   rkb_finding_set(finding, "build.error", token->line, token->column,
-                   "%s is refused: what a candidate compiles to may depend neither on the time nor on the compiler's name", name);
+   if (strncmp(name, exported, strlen(exported)) == 0)
+      rkb_finding_set(finding, "build.error", token->line, token->column,
+                      "%.100s is refused: names that begin with %s belong to the files that rkb exports",
+                      name, exported);
+   else
+      rkb_finding_set(
+         finding, "build.error", token->line, token->column,
+         "%s is refused: what a candidate compiles to may depend neither on the time, nor on the compiler's name, nor on where its text stands",
+         name);
 }
 
 static void check_circumstances(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
@@ -158,6 +190,8 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
    if (token->kind != RKB_TOKEN_DIRECTIVE && token->kind != RKB_TOKEN_IDENTIFIER)
       return;
    const size_t length = rkb_token_folded(source, token, text, sizeof text);
+   if (token->kind == RKB_TOKEN_IDENTIFIER && strncmp(text, exported, strlen(exported)) == 0)
+      refuse_circumstance(finding, token, text);
    for (uint32_t i = 0; circumstances[i]; i++)
       if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0 : strstr(text, circumstances[i]) != NULL)
          refuse_circumstance(finding, token, circumstances[i]);
@@ -205,7 +239,7 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
       text[length] = '\0';
       at++;
       line++;
-      c = skip_blank(text);
+      c = rkb_skip_blank(text);
       if (*c == '#' || strncmp(c, "%:", 2) == 0 || strncmp(c, "\?\?=", 3) == 0)
          check_directive(c, first_line, (uint32_t)(c - text) + 1, finding);
    }

@@ -36,6 +36,18 @@ size_t rkb_fold(const char *text, size_t size, size_t at) {
    return at;
 }
 
+const char *rkb_skip_blank(const char *c) {
+   for (;;) {
+      c += strspn(c, " \t\f\v\r");
+      if (c[0] != '/' || c[1] != '*')
+         return c;
+      const char *close = strstr(c + 2, "*/");
+      if (!close)
+         return c + strlen(c);
+      c = close + 2;
+   }
+}
+
 static int peek_at(const reader_t *reader, size_t at) {
    at = rkb_fold(reader->text, reader->size, at);
    return at < reader->size ? (unsigned char)reader->text[at] : -1;
