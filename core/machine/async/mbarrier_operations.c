@@ -251,6 +251,7 @@ void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t 
    if (warp->taint && i->bi)
       warp->run->report.control_taint |= warp->taint[i->bi];
    uint64_t *states = LANES_OF(uint64_t, i->d);
+   const uint64_t undefinings = warp->run->undefinings;
    for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) {
       machine_place_t place;
       uint64_t state = 0;
@@ -264,6 +265,8 @@ void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t 
       if (i->di > 1)
          states[l] = state;
    }
+   /* Their bytes hold what they held, because an mbarrier's state is kept apart. */
+   warp->run->undefinings = undefinings;
    if (i->di > 1) {
       set_defined(warp, i->di, FULL_MASK, mask);
       set_taint(warp, i->di, 0, mask);
