@@ -270,10 +270,16 @@ bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *
          warp->program->registers[registers[n].number].name);
       return false;
    }
-   const uint32_t group = member->committed + 1;
-   for (uint32_t n = 0; n < i->extra_count; n++) {
-      member->owners[registers[n].number].group = group;
-      member->owners[registers[n].number].pc = warp->pc;
+   const machine_warpgroup_form_t *form = &warp->program->warpgroup_forms[i->immediate];
+   const uint32_t group = member->committed + 1, pc = warp->pc, together = form->together ? form->results : 0;
+   owner_t *owners = member->owners;
+   for (uint32_t n = form->least; n < form->least + together; n++) {
+      owners[n].group = group;
+      owners[n].pc = pc;
+   }
+   for (uint32_t n = together; n < i->extra_count; n++) {
+      owners[registers[n].number].group = group;
+      owners[registers[n].number].pc = pc;
    }
    member->newest = group;
    member->newest_pc = warp->pc;

@@ -95,14 +95,17 @@ static bool registers(decoder_t *decoder, const ptx_operand_t *operand, uint32_t
    return true;
 }
 
-/* Whether the numbers of so many registers, those that were added last, follow each other. */
-static bool in_order(const decoder_t *decoder, uint32_t count) {
+/* Whether the numbers of so many registers, those that were added last, follow each other.  Compilers name them upwards or downwards. */
+static bool are_together(const decoder_t *decoder, uint32_t count, uint16_t *least) {
    const machine_program_t *program = decoder->program;
    const machine_slot_t *slots = program->extras + program->extra_count - count;
-   bool follow = true;
-   for (uint32_t n = 1; n < count; n++)
-      follow &= slots[n].number == slots[0].number + n;
-   return follow;
+   bool up = true, down = true;
+   for (uint32_t n = 1; n < count; n++) {
+      up &= slots[n].number == slots[0].number + n;
+      down &= slots[n].number + n == slots[0].number;
+   }
+   *least = slots[up ? 0 : count - 1].number;
+   return up || down;
 }
 
 /* 1 or -1 */
@@ -181,7 +184,7 @@ static enum decode_result multiply(decoder_t *decoder) {
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, "wgmma.mma_async") &&
                registers(decoder, &decoder->operands[0], form.results, true));
-   form.in_order = in_order(decoder, form.results);
+   form.together = are_together(decoder, form.results, &form.least);
    if (form.a_in_registers) {
       FAIL_UNLESS(registers(decoder, &decoder->operands[1], WARPGROUP_A_REGISTERS, false));
    } else {

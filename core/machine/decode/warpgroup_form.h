@@ -23,7 +23,8 @@ typedef struct machine_warpgroup_form {
       b_across; /* elements side by side in memory differ in their row of a, their column of b: "MN-major" */
    bool a_negated, b_negated;
    bool saturates;
-   bool in_order;        /* the registers of d have numbers that follow each other */
+   bool together;        /* the numbers of the registers of d follow each other, up or down */
+   uint16_t least;       /* of them, where they do */
    int8_t fraction;      /* bits of each term that are kept below the largest exponent */
    int8_t kept_fraction; /* bits of a float32 result's fraction; 23: all */
 } machine_warpgroup_form_t;

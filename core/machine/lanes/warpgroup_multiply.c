@@ -434,11 +434,11 @@ static void carry_definedness(const product_t *p) {
 
 static bool all_defined(const product_t *p) {
    const machine_warp_t *warp = p->warp;
-   const uint32_t *in_order = warp->defined + p->d[0].number;
+   const uint32_t *together = warp->defined + p->form->least, count = p->adds ? p->form->results : 0;
    uint32_t defined = FULL_MASK;
-   for (uint32_t n = 0; p->adds && p->form->in_order && n < p->form->results; n++)
-      defined &= in_order[n];
-   for (uint32_t n = 0; p->adds && !p->form->in_order && n < p->form->results; n++)
+   for (uint32_t n = 0; p->form->together && n < count; n++)
+      defined &= together[n];
+   for (uint32_t n = 0; !p->form->together && n < count; n++)
       defined &= warp->defined[p->d[n].number];
    for (uint32_t n = 0; p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       defined &= warp->defined[p->a_registers[n].number];
@@ -457,10 +457,11 @@ static bool none_defined(const product_t *p) {
 static uint64_t taint_of(const product_t *p) {
    const machine_warp_t *warp = p->warp;
    uint64_t taint = warp->block->shared_taint;
-   const uint64_t *in_order = warp->taint ? warp->taint + p->d[0].number : NULL;
-   for (uint32_t n = 0; in_order && p->form->in_order && n < p->form->results && p->adds; n++)
-      taint |= in_order[n];
-   for (uint32_t n = 0; warp->taint && !p->form->in_order && n < p->form->results && p->adds; n++)
+   const uint64_t *together = warp->taint ? warp->taint + p->form->least : NULL;
+   const uint32_t count = warp->taint && p->adds ? p->form->results : 0;
+   for (uint32_t n = 0; p->form->together && n < count; n++)
+      taint |= together[n];
+   for (uint32_t n = 0; !p->form->together && n < count; n++)
       taint |= warp->taint[p->d[n].number];
    for (uint32_t n = 0; warp->taint && p->form->a_in_registers && n < WARPGROUP_A_REGISTERS; n++)
       taint |= warp->taint[p->a_registers[n].number];
@@ -468,21 +469,24 @@ static uint64_t taint_of(const product_t *p) {
 }
 
 /* The same, where the numbers of the registers follow each other. */
-static void carry_in_order(const product_t *p, uint64_t taint, bool defined) {
+static void carry_together(const product_t *p, uint64_t taint, bool defined) {
    machine_warp_t *warp = p->warp;
-   const uint32_t first = p->d[0].number, count = p->form->results;
+   const uint32_t first = p->form->least, count = p->form->results,
+                  valid = p->form->type_d == TENSOR_F32 ? FULL_MASK : 0;
+   uint32_t *defined_lanes = warp->defined + first, *valid_lanes = warp->valid ? warp->valid + first : NULL;
+   uint64_t *taints = warp->taint ? warp->taint + first : NULL;
    for (uint32_t n = 0; defined && n < count; n++)
-      warp->defined[first + n] = FULL_MASK;
-   for (uint32_t n = 0; warp->taint && n < count; n++)
-      warp->taint[first + n] = taint;
-   for (uint32_t n = 0; warp->valid && n < count; n++)
-      warp->valid[first + n] = p->form->type_d == TENSOR_F32 ? FULL_MASK : 0;
+      defined_lanes[n] = FULL_MASK;
+   for (uint32_t n = 0; taints && n < count; n++)
+      taints[n] = taint;
+   for (uint32_t n = 0; valid_lanes && n < count; n++)
+      valid_lanes[n] = valid;
 }
 
 static void carry(const product_t *p, uint64_t taint, bool defined) {
    machine_warp_t *warp = p->warp;
-   if (p->form->in_order) {
-      carry_in_order(p, taint, defined);
+   if (p->form->together) {
+      carry_together(p, taint, defined);
       return;
    }
    for (uint32_t n = 0; n < p->form->results; n++) {
