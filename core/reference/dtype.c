@@ -235,6 +235,11 @@ void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *t
       store_narrow(dtype, 1, from, count, to);
       return;
    }
+   if (dtype == RKB_I8) { /* int32 first: two numbers go to int32 side by side, and none to int8 */
+      for (uint64_t i = 0; i < count; i++)
+         ((int8_t *)to)[i] = (int8_t)(int32_t)from[i];
+      return;
+   }
    for (uint64_t i = 0; i < count; i++) {
       double x = from[i];
       switch (dtype) {
@@ -249,9 +254,6 @@ void rkb_dtype_store(uint32_t dtype, const double *from, uint64_t count, void *t
          break;
       case RKB_I64:
          ((int64_t *)to)[i] = (int64_t)x;
-         break;
-      case RKB_I8:
-         ((int8_t *)to)[i] = (int8_t)x;
          break;
       default:
          ((uint8_t *)to)[i] = (uint8_t)x;

@@ -80,6 +80,10 @@ static bool is_positive(const rkb_recipe_t *recipe) {
    return recipe->kind == RKB_INIT_POSITIVE || (recipe->kind == RKB_INIT_UNIFORM && recipe->first >= 0);
 }
 
+static bool spans_int32(const rkb_recipe_t *recipe) {
+   return recipe->second >= recipe->first && recipe->second - recipe->first <= INT32_MAX;
+}
+
 /* Turns draws into numbers by the recipe.  The most common recipes are computed side by side. */
 static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uint64_t *draws, double *out) {
    double scale;
@@ -90,6 +94,10 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
    } else if (uniform_of(recipe, &scale)) {
       for (uint64_t i = 0; i < count; i++)
          out[i] = (2 * uniform_from(draws[i]) - 1) * scale;
+   } else if (recipe->kind == RKB_INIT_INTEGERS && spans_int32(recipe)) {
+      const double low = recipe->first, span = recipe->second - recipe->first;
+      for (uint64_t i = 0; i < count; i++) /* no number is negative before low is added: cut off is floor */
+         out[i] = low + (double)(int32_t)(uniform_from(draws[i]) * span);
    } else {
       for (uint64_t i = 0; i < count; i++)
          out[i] = recipe_of(recipe, draws[i]);
