@@ -175,6 +175,9 @@ typedef struct rkb_machine_report {
       /* Some launch of which not all blocks were executed wrote to a module variable, and others came after
        * it. */
       variables_unfinished;
+   /* In machines that fetch, of launches of which all blocks were executed: words that a block stored where an earlier one had, as an extent's
+    * `again`; blocks that run side by side are not told apart, and count as one. */
+   uint64_t stored_again;
    uint64_t memory_peak; /* the most bytes that the machine had allocated */
 } rkb_machine_report_t;
 

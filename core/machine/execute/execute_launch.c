@@ -246,6 +246,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
    if (launch->program->waits && total > 1 && (!chosen || count == total)) {
       machine_residents_run(launch);
+      run->report.stored_again++;
       run->next_serial += total;
       gather_counters(run, launch, total);
       return;

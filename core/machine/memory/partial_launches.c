@@ -29,6 +29,7 @@ static uint64_t bitmap_bytes(const machine_region_t *region) {
 }
 
 #define PIECE_WORDS (UINT64_C(1) << PIECE_SHIFT >> 2)
+_Static_assert(PIECE_WORDS == 64, "forget_others takes the bits of a piece at once");
 
 static uint64_t pieces_bytes(const machine_region_t *region) {
    return (words_of(region) / PIECE_WORDS / 64 + 1) * sizeof(uint64_t);
@@ -83,6 +84,17 @@ static bool is_set(const uint64_t *bits, uint64_t n) {
 
 static void set(uint64_t *bits, uint64_t n) {
    bits[n / 64] |= UINT64_C(1) << (n % 64);
+}
+
+/* The bits of one word of a bitmap that stand for n up to, but not including, end; *next: where the bits of the next one begin. */
+static uint64_t bits_from(uint64_t n, uint64_t end, uint64_t *next) {
+   *next = (n / 64 + 1) * 64 < end ? (n / 64 + 1) * 64 : end;
+   return (*next - n == 64 ? UINT64_MAX : (UINT64_C(1) << (*next - n)) - 1) << n % 64;
+}
+
+static void set_all(uint64_t *bits, uint64_t n, uint64_t end) {
+   for (uint64_t next; n < end; n = next)
+      bits[n / 64] |= bits_from(n, end, &next);
 }
 
 static void want(machine_region_t *region, uint64_t word) {
@@ -154,13 +166,29 @@ static bool was_added(const machine_region_t *region, uint64_t word) {
           (region->defined[4 * word] == 0 || region->defined[4 * word] == ATOMIC_UNFINISHED);
 }
 
+/* Whether the words from first up to, but not including, end hold values throughout. */
+static bool all_hold_values(const machine_region_t *region, uint64_t first, uint64_t end) {
+   uint64_t other = 0;
+   for (uint64_t word = first; region->defined && word < end; word++) {
+      uint32_t bytes;
+      memcpy(&bytes, region->defined + 4 * word, sizeof bytes);
+      other |= bytes ^ 0x01010101u;
+   }
+   return other == 0;
+}
+
 /* How many whole words of these bytes earlier blocks stored.  Words that atomic operations changed do not
  * count, because many blocks may change them. */
 static uint64_t stored_before(const struct machine_stored_bytes *bytes) {
    const machine_region_t *region = bytes->region;
+   const uint64_t end = (bytes->offset + bytes->bytes) / 4;
    uint64_t count = 0;
-   for (uint64_t word = (bytes->offset + 3) / 4; word < (bytes->offset + bytes->bytes) / 4; word++)
-      count += is_set(region->stored, word) && !is_set(region->added, word) && !was_added(region, word);
+   for (uint64_t word = (bytes->offset + 3) / 4, next; word < end; word = next) {
+      const uint64_t bits = bits_from(word, end, &next);
+      for (uint64_t left = region->stored[word / 64] & ~region->added[word / 64] & bits; left;
+           left &= left - 1)
+         count += !was_added(region, word / 64 * 64 + (uint64_t)__builtin_ctzll(left));
+   }
    return count;
 }
 
@@ -208,15 +236,16 @@ static void take_stores(machine_run_t *run) {
    rkb_machine_extent_t *extents = run->extents[launch] && place < run->extent_places[launch]
                                       ? &run->extents[launch][(uint64_t)place * run->plan->buffer_count]
                                       : NULL;
-   for (uint32_t n = 0; n < run->block_store_count && extents; n++)
-      extents[run->block_stores[n].region->buffer].again += stored_before(&run->block_stores[n]);
+   for (uint32_t n = 0; n < run->block_store_count; n++)
+      *(extents ? &extents[run->block_stores[n].region->buffer].again : &run->report.stored_again) +=
+         stored_before(&run->block_stores[n]);
    if (extents && !count_once(run->block_stores, run->block_store_count, extents))
       run->out_of_memory = run->stop = true;
    for (uint32_t n = 0; n < run->block_store_count; n++) {
       const struct machine_stored_bytes *stores = &run->block_stores[n];
-      for (uint64_t word = stores->offset / 4; word <= (stores->offset + stores->bytes - 1) / 4; word++)
-         set(stores->region->stored, word);
-      for (uint64_t word = (stores->offset + 3) / 4; word < (stores->offset + stores->bytes) / 4; word++)
+      const uint64_t first = (stores->offset + 3) / 4, end = (stores->offset + stores->bytes) / 4;
+      set_all(stores->region->stored, stores->offset / 4, (stores->offset + stores->bytes - 1) / 4 + 1);
+      for (uint64_t word = all_hold_values(stores->region, first, end) ? end : first; word < end; word++)
          if (was_added(stores->region, word))
             set(stores->region->added, word);
       stores->region->any_stored = true;
@@ -309,9 +338,24 @@ static bool is_output(const machine_run_t *run, const machine_region_t *region) 
    return role == RKB_OUT || role == RKB_INOUT;
 }
 
+/* Of a piece in which nothing is unfinished, and of a launch of which not all blocks were executed: only what these stored is known. */
+static void forget_others(machine_region_t *region, uint64_t first, uint64_t end) {
+   const uint64_t stored = region->stored[first / 4 / 64]; /* a piece has as many words as these bits */
+   if (stored == 0)
+      memset(region->defined + first, 0, end - first);
+   for (uint64_t at = first; stored != 0 && stored != UINT64_MAX && at < end; at += 4)
+      if (!is_set(region->stored, at / 4))
+         memset(region->defined + at, 0, end - at < 4 ? end - at : 4);
+}
+
 static void settle_piece(const machine_run_t *run, machine_region_t *region, uint64_t first, uint64_t end,
                          bool whole) {
    const uint64_t *settled = run->options.settled ? run->options.settled[region->buffer] : NULL;
+   if (!memchr(region->defined + first, ATOMIC_UNFINISHED, end - first)) {
+      if (!whole)
+         forget_others(region, first, end);
+      return;
+   }
    for (uint64_t at = first; at < end; at += 4) {
       const uint64_t bytes = end - at < 4 ? end - at : 4, word = at / 4;
       if (!is_set(region->stored, word)) {

@@ -81,10 +81,12 @@ static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, r
    if (status == RKB_OK) {
       s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
                                                                                 : s->candidate->budget;
-      if (report.complete)
+      if (report.complete) {
          find_unwritten(s, machine);
-      else
+         s->divided = report.stored_again == 0;
+      } else {
          sample_leave_out(s, "not all blocks could be executed to see what they leave unwritten");
+      }
    }
    rkb_machine_close(machine);
    return status;

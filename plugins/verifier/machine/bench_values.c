@@ -397,6 +397,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
                                     .thread_instructions = s->candidate->budget,
                                     .fetch = sample_fetch,
                                     .fetch_argument = s};
+   s->divided = false;
    if (s->candidate->budget == 0) {
       s->outcome->unsampled = true;
       sample_leave_out(s, "the budget of thread-instructions was used up");
@@ -420,7 +421,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    }
    if (status == RKB_OK && !s->lone)
       status = sample_find_unwritten(s, &options, err);
-   if (status == RKB_OK && !s->lone && s->outcome->rank == 0)
+   if (status == RKB_OK && !s->lone && !s->divided && s->outcome->rank == 0)
       status = twin_blocks_find(s, err);
    list_unjudged(s);
    if (status == RKB_OK && s->machine && s->unjudged[0])

@@ -53,6 +53,7 @@ struct sample {
    struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
    bool shares;           /* parts of it may be executed on other threads: it is no part itself */
    bool dear;  /* its counted blocks took much, and no input steered the kernels at the check cases */
+   bool divided; /* all blocks were executed, and none stored a word that another one stores */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 
