@@ -88,6 +88,11 @@ class ComposedCalls:
         if given["reduction"] not in ("mean", "sum", "none"):
             raise Refused("the reduction %s is not covered" % given["reduction"])
         like = p.meta["value"]
+        kinds = [str(value.dtype).replace("torch.", "") for value in (like, t.meta["value"])]
+        if kinds[0] != kinds[1]:
+            raise Refused(
+                "binary_cross_entropy: its operands have the types %s, and PyTorch takes one type alone; convert one with .to()" % " and ".join(kinds)
+            )
 
         def term(share, chance, label):
             log = self.part(node, "log", [chance], {}, "log_" + label, like)
