@@ -186,15 +186,21 @@ static size_t granules_of(const machine_run_t *run, const machine_region_t *regi
    return (region->bytes >> run->record_shift) + 2;
 }
 
+/* Tensors of a bench shape are large, and a sample of blocks touches little of them. */
+static bool has_sparse_records(const machine_run_t *run, const machine_region_t *region) {
+   return region->sparse || (run->options.fetch && region->met);
+}
+
 void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes) {
-   void *records = region->sparse ? rkb_machine_sparse(bytes, &run->huge_left) : machine_alloc(run, bytes);
+   void *records = has_sparse_records(run, region) ? rkb_machine_sparse(bytes, &run->huge_left)
+                                                   : machine_alloc(run, bytes);
    if (!records)
       run->out_of_memory = run->stop = true;
    return records;
 }
 
 static void drop_records(machine_run_t *run, const machine_region_t *region, void *records, size_t bytes) {
-   if (region->sparse)
+   if (has_sparse_records(run, region))
       rkb_machine_sparse_free(records, bytes);
    else
       machine_release(run, records, bytes);

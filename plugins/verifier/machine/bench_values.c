@@ -423,6 +423,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_OK && !s->lone && !s->divided && s->outcome->rank == 0)
       status = twin_blocks_find(s, err);
+   if (status == RKB_OK && !s->lone && !s->target && s->outcome->rank == 0)
+      status = sample_find_races(s, err);
    list_unjudged(s);
    if (status == RKB_OK && s->machine && s->unjudged[0])
       idle_launches_judge(s);

@@ -64,6 +64,9 @@ double sample_whole_instructions(const rkb_machine_report_t *report);
 /* Where the sample leaves doubt, executes all blocks; where those are too many, says what was seen. */
 int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
+/* bench_races.c: executes a few blocks of each launch with records of races, and notes what it finds. */
+int sample_find_races(struct sample *s, rkb_error_t *err);
+
 /* idle_blocks.c: whether the executed blocks that chance chose wrote so little of an output that all blocks together leave words of it undefined; tell: notes
  * it too. */
 bool idle_blocks_seen(const struct sample *s, const rkb_machine_report_t *report, bool tell);
