@@ -201,10 +201,16 @@ static void add_words(void *argument, uint64_t first, uint64_t bytes) {
    words->runs[words->count++][1] = first + bytes;
 }
 
+static uint64_t settled_bytes(const struct sample *s, uint32_t buffer) {
+   return ((s->plan->buffers[buffer].bytes / 4 + 1) / 64 + 1) * sizeof(uint64_t);
+}
+
+/* A tensor of gigabytes has tens of megabytes of bits, of which a few are set: the heap would clear them all. */
 static bool settle(struct slice *slice, uint32_t buffer) {
-   const uint64_t words = slice->whole->plan->buffers[buffer].bytes / 4 + 1;
+   uint64_t no_huge_pages = 0;
    if (!slice->settled[buffer])
-      slice->settled[buffer] = calloc(words / 64 + 1, sizeof **slice->settled);
+      slice->settled[buffer] =
+         (uint64_t *)(void *)rkb_machine_sparse(settled_bytes(slice->whole, buffer), &no_huge_pages);
    if (!slice->settled[buffer])
       return false;
    for (uint32_t n = 0; n < slice->words.count; n++)
@@ -275,14 +281,18 @@ static int choose_more(struct slice *slice, uint32_t round, const rkb_machine_op
 
 /* Executing with all that is needed ---------------------------------------------------------------------------------------- */
 
+static void free_settled(struct slice *slice) {
+   for (uint32_t b = 0; slice->settled && b < slice->whole->plan->buffer_count; b++) {
+      rkb_machine_sparse_free(slice->settled[b], settled_bytes(slice->whole, b));
+      slice->settled[b] = NULL;
+   }
+}
+
 static bool drawn_target(struct slice *slice, uint32_t wanted) {
    const struct sampled_launch *list = &slice->whole->blocks.launches[slice->target];
    for (uint32_t n = 0; n < slice->whole->plan->launch_count; n++)
       memset(slice->chosen[n], 0, (slice->whole->blocks.launches[n].total / 64 + 1) * sizeof **slice->chosen);
-   for (uint32_t b = 0; b < slice->whole->plan->buffer_count; b++) {
-      free(slice->settled[b]);
-      slice->settled[b] = NULL;
-   }
+   free_settled(slice);
    slice->targets = 0;
    for (uint32_t pass = 0; pass < 2; pass++) /* of a small grid no block is left to be drawn */
       for (uint32_t n = 0; n < list->count && slice->targets < wanted; n++)
@@ -366,13 +376,12 @@ static uint64_t **make_chosen(const struct sample *s) {
 int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, struct probe *probe, uint64_t most_work,
                        const rkb_machine_options_t *options, const char **why, rkb_error_t *err) {
    struct slice slice = {.whole = s, .part = *part, .target = target, .probe = probe, .most_work = most_work};
-   const uint32_t buffers = s->plan->buffer_count;
    slice.part.machine = NULL;
    slice.part.buffers = NULL;
    slice.part.blocks = (struct block_sample){.launches = NULL};
    slice.part.judged_blocks = NULL;
    slice.part.judged = slice.part.dont_care = slice.part.final_elements = 0;
-   slice.settled = calloc(buffers + 1, sizeof *slice.settled);
+   slice.settled = calloc(s->plan->buffer_count + 1, sizeof *slice.settled);
    bool made = (slice.chosen = make_chosen(s)) && slice.settled;
    int status = made ? execute_closed(&slice, 1, options, err)
                      : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
@@ -390,8 +399,7 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    sample_free_marks(&slice.part);
    block_sample_free(&slice.part.blocks);
    free_chosen(s, slice.chosen);
-   for (uint32_t n = 0; slice.settled && n < buffers; n++)
-      free(slice.settled[n]);
+   free_settled(&slice);
    free(slice.settled);
    free(slice.words.runs);
    return status;
