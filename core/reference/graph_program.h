@@ -49,6 +49,8 @@ typedef struct rkb_program {
    uint32_t tensor_count;
    uint32_t *guards; /* values that the guarded family drives to their eps */
    uint32_t guard_count;
+   bool
+      whole_layers; /* recurrent layers of few steps are one operation too: for readers of the structure, which compute nothing */
    bool failed; /* error says why; every later rkb_program_add does nothing */
    char error[512];
 } rkb_program_t;

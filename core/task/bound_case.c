@@ -291,8 +291,8 @@ static bool build_program(rkb_bound_t *bound, rkb_problems_t *problems) {
    return !program->failed;
 }
 
-rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name,
-                             uint32_t kind, const int64_t *dims, const double *attributes,
+rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, bool whole_layers,
+                             const char *name, uint32_t kind, const int64_t *dims, const double *attributes,
                              const rkb_init_setting_t *setting, uint64_t budget, rkb_place_t place,
                              rkb_problems_t *problems) {
    rkb_arena_t *arena = rkb_arena_new(0);
@@ -322,6 +322,7 @@ rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, 
    if (!(backward ? add_backward : add_forward)(bound, tensors, setting, problems))
       goto failed;
    bound->program = rkb_program_new(arena, bound->view.tensor_count);
+   bound->program->whole_layers = whole_layers;
    bool built = build_program(bound, problems);
    if (bound->program->failed && problems->errors == before)
       rkb_problem(problems, place, "in case %s: %s", name, bound->program->error);
@@ -352,8 +353,8 @@ bool rkb_bound_complete(rkb_bound_t *bound) {
 rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
                            const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
                            uint64_t budget, rkb_place_t place, rkb_problems_t *problems) {
-   rkb_bound_t *bound =
-      rkb_bound_begin(definition, backward, name, kind, dims, attributes, setting, budget, place, problems);
+   rkb_bound_t *bound = rkb_bound_begin(definition, backward, false, name, kind, dims, attributes, setting,
+                                        budget, place, problems);
    if (!bound || rkb_bound_complete(bound))
       return bound;
    rkb_problem(problems, place, "case %s needs more families of inputs than there may be", name);

@@ -44,9 +44,10 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
 /* The same in two steps.  begin makes everything except operations, bytes and families; a caller that finds
  * the case too large needs none of them.  complete returns false when the case needs more families than there
  * may be; then the caller may only free it. */
-rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, const char *name, uint32_t kind,
-                             const int64_t *dims, const double *attributes, const rkb_init_setting_t *setting,
-                             uint64_t budget, rkb_place_t place, rkb_problems_t *problems);
+rkb_bound_t *rkb_bound_begin(const rkb_definition_t *definition, bool backward, bool whole_layers,
+                             const char *name, uint32_t kind, const int64_t *dims, const double *attributes,
+                             const rkb_init_setting_t *setting, uint64_t budget, rkb_place_t place,
+                             rkb_problems_t *problems);
 bool rkb_bound_complete(rkb_bound_t *bound);
 void rkb_bound_free(rkb_bound_t *bound);
 bool rkb_bound_lookup(void *bound, const char *name, rkb_value_t *value); /* an rkb_lookup_t */

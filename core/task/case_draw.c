@@ -88,7 +88,7 @@ static rkb_case_t *complete(const rkb_task_t *task, rkb_random_t *stream, const 
    snprintf(name, sizeof name, "drawn/%08llx", (unsigned long long)(rkb_random_next(stream) >> 32));
    rkb_problems_t problems;
    rkb_problems_init(&problems);
-   rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, name, RKB_CASE_DRAWN, dims,
+   rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, false, name, RKB_CASE_DRAWN, dims,
                                         attributes, NULL, task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems);
    const bool whole = work < INFINITY; /* it is to be evaluated whole */

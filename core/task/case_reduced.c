@@ -51,8 +51,9 @@ static rkb_bound_t *bind(const rkb_task_t *task, const rkb_case_t *listed, const
                          const double *attributes) {
    rkb_problems_t problems;
    rkb_problems_init(&problems);
-   rkb_bound_t *bound = rkb_bound_begin(task->definition, task->backward, name, RKB_CASE_DRAWN, dims, attributes,
-                                        setting_of(task, listed), task->budget, (rkb_place_t){0}, &problems);
+   rkb_bound_t *bound =
+      rkb_bound_begin(task->definition, task->backward, false, name, RKB_CASE_DRAWN, dims, attributes,
+                      setting_of(task, listed), task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems); /* these dims contradict each other: reduce further */
    return bound;
 }

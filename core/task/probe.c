@@ -58,8 +58,8 @@ static rkb_bound_t *bind(const rkb_task_t *task, rkb_random_t *stream, uint32_t 
    }
    rkb_problems_t problems; /* these dims contradict each other: draw again */
    rkb_problems_init(&problems);
-   rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, "probe", RKB_CASE_DRAWN, dims, attributes,
-                                        NULL, task->budget, (rkb_place_t){0}, &problems);
+   rkb_bound_t *bound = rkb_bound_begin(definition, task->backward, true, "probe", RKB_CASE_DRAWN, dims,
+                                        attributes, NULL, task->budget, (rkb_place_t){0}, &problems);
    rkb_problems_free(&problems);
    free(attributes);
    return bound;

@@ -20,16 +20,13 @@
 #include "generator/tile/tensor_tile.h"
 #include "generator/element/window_text.h"
 
-static const char *const mappings[] = {[RKB_MAP_ELEMENT] = "element",
-                                       [RKB_MAP_ROW] = "row",
-                                       [RKB_MAP_COLUMN] = "column",
-                                       [RKB_MAP_TILE] = "tile",
-                                       [RKB_MAP_SCAN] = "scan",
-                                       [RKB_MAP_ONLINE] = "online",
-                                       [RKB_MAP_RANK] = "rank",
-                                       [RKB_MAP_LINK] = "link",
-                                       [RKB_MAP_TENSOR] = "tensor",
-                                       [RKB_MAP_ONLINE_TENSOR] = "online_tensor"};
+static const char *const mappings[] = {
+   [RKB_MAP_ELEMENT] = "element", [RKB_MAP_ROW] = "row",
+   [RKB_MAP_COLUMN] = "column",   [RKB_MAP_TILE] = "tile",
+   [RKB_MAP_SCAN] = "scan",       [RKB_MAP_ONLINE] = "online",
+   [RKB_MAP_RANK] = "rank",       [RKB_MAP_LINK] = "link",
+   [RKB_MAP_TENSOR] = "tensor",   [RKB_MAP_ONLINE_TENSOR] = "online_tensor",
+   [RKB_MAP_STEPS] = "steps"};
 static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async", [RKB_COPY_TENSOR] = "tensor"};
 
 enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR, ONLINE = 1u << RKB_MAP_ONLINE | 1u << RKB_MAP_ONLINE_TENSOR };
@@ -41,7 +38,7 @@ static const struct {
 } table[RKB_DECISIONS] = {
    [RKB_THREADS] = {"threads",
                     1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | 1u << RKB_MAP_SCAN |
-                       1u << RKB_MAP_RANK | 1u << RKB_MAP_LINK,
+                       1u << RKB_MAP_RANK | 1u << RKB_MAP_LINK | 1u << RKB_MAP_STEPS,
                     {64, 128, 256, 512, 1024, -1}},
    [RKB_VECTOR] = {"vector",
                    1u << RKB_MAP_ELEMENT | 1u << RKB_MAP_ROW | 1u << RKB_MAP_TILE | 1u << RKB_MAP_SCAN |

@@ -43,6 +43,8 @@ static bool is_rounded_factor(const rkb_graph_t *graph, const rkb_schedule_t *sc
 uint32_t rkb_stored_type(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node) {
    /* docs/numerics.md: a value that the task's graph names may be rounded where it is stored. */
    const uint32_t own = graph->nodes[node].dtype;
+   if (graph->nodes[node].kind == RKB_NODE_LAYER) /* its own launch reads it too */
+      return RKB_F32;
    if (!rkb_dtype_is_float(own) || own == RKB_BF16 || own == RKB_F16)
       return own;
    return is_rounded_factor(graph, schedule, node) ? RKB_BF16 : RKB_F32;

@@ -79,6 +79,8 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
       return reader->made[from->inputs[0]];
    if (rkb_graph_is_reduction(operation))
       return rkb_graph_read_reduction(reader, number, name);
+   if (rkb_graph_is_layer(operation))
+      return rkb_graph_read_layer(reader, number, name);
    rkb_node_t node = {.operation = operation,
                       .name = name,
                       .rank = value->shape.rank,

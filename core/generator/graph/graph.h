@@ -37,7 +37,17 @@ enum rkb_node_kind {
    RKB_NODE_SEARCH, /* sorted rows, wanted; integers: whether equal elements count as less */
    RKB_NODE_SCATTER, /* operation: scatter, overwrite; source, index and, where there is one, what lies below; integers: dim */
    RKB_NODE_RESAMPLE, /* operation: resample, resample_gradient; integers: dim, resampling */
+   /* operation: recurrent_layer; what the inputs give the gates [T, B, gates H], states before the first step, the state's weights, both
+    * biases or none; recurrent_gradient: first the gradient and the value of the layer, and behind what the inputs give, what the states
+    * before each step give; integers: enum rkb_graph_layer, whether there are biases */
+   RKB_NODE_LAYER,
 };
+
+enum rkb_graph_layer {
+   RKB_GRAPH_RNN,
+   RKB_GRAPH_GRU,
+   RKB_GRAPH_LSTM
+}; /* as the reference numbers them: enum rkb_layer_kind */
 
 typedef struct rkb_node {
    enum rkb_node_kind kind;

@@ -36,6 +36,9 @@ bool rkb_graph_is_one(const rkb_graph_t *graph, uint32_t size);
 /* graph_reductions.c.  Reads a reduction, which may become several nodes.  The result has the program's shape. */
 bool rkb_graph_is_reduction(const char *operation);
 uint32_t rkb_graph_read_reduction(rkb_graph_reader_t *reader, uint32_t number, const char *name);
+/* graph_layers.c.  Reads a recurrent layer, or its gradient. */
+bool rkb_graph_is_layer(const char *operation);
+uint32_t rkb_graph_read_layer(rkb_graph_reader_t *reader, uint32_t number, const char *name);
 /* The dims of a mask.  A dim of size 1 may be in the mask or not; both mean the same. */
 uint64_t rkb_graph_mask(rkb_graph_reader_t *reader, uint32_t number);
 

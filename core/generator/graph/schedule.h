@@ -26,6 +26,7 @@ enum rkb_mapping {
    RKB_MAP_LINK,   /* elements that are scattered to one place are linked, then added along the links */
    RKB_MAP_TENSOR, /* as TILE, but by tensor cores: a warp multiplies fragments */
    RKB_MAP_ONLINE_TENSOR, /* as ONLINE, but by tensor cores */
+   RKB_MAP_STEPS,         /* a block goes through the steps of a sequence of a recurrent layer */
    RKB_MAPPINGS
 };
 

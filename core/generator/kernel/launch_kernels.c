@@ -115,7 +115,8 @@ static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
       [RKB_MAP_COLUMN] = rkb_write_column_kernel,   [RKB_MAP_TILE] = rkb_write_tile_kernel,
       [RKB_MAP_TENSOR] = rkb_write_tensor_kernel,   [RKB_MAP_SCAN] = rkb_write_scan_kernel,
       [RKB_MAP_ONLINE] = rkb_write_online_kernel,   [RKB_MAP_ONLINE_TENSOR] = rkb_write_online_kernel,
-      [RKB_MAP_RANK] = rkb_write_rank_kernel,       [RKB_MAP_LINK] = rkb_write_linked_kernel};
+      [RKB_MAP_RANK] = rkb_write_rank_kernel,       [RKB_MAP_LINK] = rkb_write_linked_kernel,
+      [RKB_MAP_STEPS] = rkb_write_layer_kernel};
    return launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_WINDOW] ? rkb_write_window_kernel
                                                                               : kernels[launch->mapping];
 }
@@ -167,7 +168,8 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
                                        [RKB_MAP_COLUMN] = "columns",   [RKB_MAP_TILE] = "tiles",
                                        [RKB_MAP_TENSOR] = "fragments", [RKB_MAP_SCAN] = "lines",
                                        [RKB_MAP_ONLINE] = "online",    [RKB_MAP_ONLINE_TENSOR] = "online",
-                                       [RKB_MAP_RANK] = "ranks",       [RKB_MAP_LINK] = "linked"};
+                                       [RKB_MAP_RANK] = "ranks",       [RKB_MAP_LINK] = "linked",
+                                       [RKB_MAP_STEPS] = "steps"};
    const char *refused = rkb_launch_refused(file->graph, launch, file->shared_bytes);
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);

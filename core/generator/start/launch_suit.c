@@ -368,6 +368,17 @@ static void suit_rank(const rkb_graph_t *graph, rkb_launch_t *launch) {
    rkb_launch_suit_width(graph, launch);
 }
 
+/* As many warps as units, or threads where each has a unit. */
+static void suit_steps(const rkb_graph_t *graph, rkb_launch_t *launch) {
+   const rkb_node_t *layer = &graph->nodes[launch->anchors[0]];
+   const bool backward = strcmp(layer->operation, "recurrent_gradient") == 0;
+   const uint32_t first = layer->inputs[backward ? 4 : 1];
+   const double threads = rkb_bench_size(graph, graph->nodes[first].shape[1]) * (backward ? 1 : 32);
+   int64_t *d = launch->decisions;
+   for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && threads > (double)d[RKB_THREADS];)
+      d[RKB_THREADS] *= 2;
+}
+
 /* Whether neighbours in a row may belong to different parts of it.  Loads then stay behind guards, so a
  * vector's load would become single loads, which neighbouring threads do not make side by side. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
@@ -395,6 +406,8 @@ void rkb_launch_suit(const rkb_graph_t *graph, const rkb_target_t *target, rkb_l
       suit_line(graph, launch);
    else if (launch->mapping == RKB_MAP_RANK)
       suit_rank(graph, launch);
+   else if (launch->mapping == RKB_MAP_STEPS)
+      suit_steps(graph, launch);
    else if (launch->mapping != RKB_MAP_ELEMENT)
       suit_reduction(graph, target, launch);
    else if (rkb_bench_elements(graph, launch->roots[0]) > 1024 * (double)target->multiprocessors &&

@@ -48,6 +48,8 @@ static enum rkb_mapping mapping_of(const rkb_graph_t *graph, uint32_t number, bo
       return RKB_MAP_ROW;
    if (node->kind == RKB_NODE_SCAN && (strcmp(node->operation, "recurrence") == 0 || (node->input_count == 1 && !plain)))
       return RKB_MAP_SCAN;
+   if (node->kind == RKB_NODE_LAYER)
+      return RKB_MAP_STEPS;
    if (node->kind == RKB_NODE_RANK)
       return RKB_MAP_RANK;
    if (node->kind == RKB_NODE_SCATTER && !plain && many_picks(graph, node))

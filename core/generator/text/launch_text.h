@@ -37,6 +37,8 @@ void rkb_write_rank_kept_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
 void rkb_recurrence_helpers(const char *code, rkb_text_t *out);
 void rkb_rank_helpers(const char *code, rkb_text_t *out);
 void rkb_rank_kept_helpers(const char *code, rkb_text_t *out);
+/* A recurrent layer or its gradient. */
+void rkb_write_layer_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_scan_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 /* The two launches of a scattered sum: the first makes links, the second adds along them.  The links' buffers
  * are called NODE_first and NODE_next. */

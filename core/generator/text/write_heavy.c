@@ -399,6 +399,9 @@ rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t number, const rkb_inde
       return write_search(writer, node, name, at);
    case RKB_NODE_SCATTER:
       return write_scatter(writer, node, name, at);
+   case RKB_NODE_LAYER:
+      rkb_writer_fail(writer, "%s has a launch of its own", node->name);
+      return (rkb_term_t){"0.0f", 0, 0};
    case RKB_NODE_RESAMPLE:
       return write_resample(writer, node, name, at);
    default:

@@ -150,7 +150,7 @@ static void build(const rkb_call_t *call, uint32_t kind, uint32_t *outputs) {
    layer_t layer;
    if (!begin(call, states, gates, &layer))
       return;
-   if (layer.steps >= RKB_LAYER_LEAST_STEPS) {
+   if (layer.steps >= RKB_LAYER_LEAST_STEPS || (program->whole_layers && layer.steps > 1)) {
       build_long(call, &layer, kind, reverse, outputs);
       return;
    }
