@@ -1,7 +1,7 @@
-/* Races at a bench shape.  The sample is executed without records of races, because each judged block would take more work and memory by
- * them.  A kernel that leaves out a barrier, a wait or an order at a bench shape alone would not be found so.  So the first blocks of the
- * sample, by each launch, are executed once more with all records, up to a limit; only what is surely wrong counts.  Between blocks that are far
- * apart nothing is looked for.  docs/decisions/sampled-blocks.md.  One worker thread a case. */
+/* Looks for races at a bench shape.  The sample itself is executed without records of races, since they would cost work and memory for every
+ * judged block; a kernel that leaves out a barrier or a wait at a bench shape alone would pass.  So this file executes the first few judged
+ * blocks of each launch once more, with all records, up to a limit.  Only what is surely wrong counts.  Blocks that were not chosen are not
+ * looked at.  docs/decisions/sampled-blocks.md.  One worker thread a case. */
 #include "bench_values.h"
 
 #include <stdlib.h>
