@@ -5,34 +5,11 @@
 #include "generator/decisions/schedule_structure.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
-#include "task/least_time.h"
 
 static rkb_generator_t generator_of(const rkb_host_t *host) {
    const rkb_pipeline_t *pipeline = rkb_owner_of(host)->runtime->pipeline;
-   const rkb_device_t *device = pipeline->device;
-   const double whole = 1 / (2e9 * (double)device->multiprocessors), share = device->tensor_mma_share * whole;
-   const double of_warpgroups = strcmp(device->architecture, "sm_90a") == 0 ? whole : 0;
-   const rkb_peaks_t peaks = rkb_peaks_of(device);
-   /* tf32x3 computes each product as three TF32 products. */
    return (rkb_generator_t){pipeline->task,
-                            {.multiprocessors = device->multiprocessors,
-                             .shared_bytes = device->shared_per_block_optin,
-                             .tensor = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * share,
-                                        [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * share,
-                                        [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * share,
-                                        [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * share,
-                                        [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share},
-                             .warpgroup = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * of_warpgroups,
-                                           [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * of_warpgroups,
-                                           [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * of_warpgroups,
-                                           [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * of_warpgroups,
-                                           [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * of_warpgroups},
-                             .bytes_a_second = peaks.bytes_per_s,
-                             .cache_bytes = device->l2_bytes,
-                             .fused_a_second = peaks.operations_per_s / 2,
-                             .products_a_second = rkb_peak_rate(&peaks, rkb_task_info(pipeline->task)->precision) / 2,
-                             .first_launch_s = device->launch_floor_s,
-                             .next_launch_s = device->graph_launch_s}};
+                            rkb_target_of(pipeline->device, rkb_task_info(pipeline->task)->precision)};
 }
 
 static int start(const rkb_host_t *host, const char *name, char **source, rkb_error_t *err) {

@@ -1,7 +1,8 @@
 /* Writes the kernel of a task's suited schedule, or of another start's, with other decisions.
  * usage: write_schedule TASK DIRECTION [start=NAME] LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
  * decision map is the launch's mapping; the word totals instead: launches over scores add up matrices where they may)
- * The target has the rates of an H200 through mma.sync; the word warpgroups adds those through wgmma, which the start then chooses by. */
+ * The target has the rates of an H200 through mma.sync alone.  A word device=PROFILE (h200, or a file) takes all that this device profile says,
+ * as a pipeline for this device does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,10 @@
 #include "generator/kernel/kernel_text.h"
 #include "generator/start/online_start.h"
 #include "generator/start/starts.h"
+#include "named_target.h"
 
-static const rkb_target_t no_warpgroups = {.multiprocessors = 132,
-                                           .shared_bytes = 227 << 10,
-                                           .tensor = {0, 2361, 2361, 393, 4723, 4723}},
-                          h200 = {.multiprocessors = 132,
-                                  .shared_bytes = 227 << 10,
-                                  .tensor = {0, 2361, 2361, 393, 4723, 4723},
-                                  .warpgroup = {0, 3748, 3748, 624, 7496, 7496}};
+static const rkb_target_t no_device = {
+   .multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723}};
 
 static int64_t value_of(uint32_t decision, const char *text) {
    for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {
@@ -71,21 +68,24 @@ int main(int argc, char **argv) {
    rkb_schedule_t *schedule = calloc(1, sizeof *schedule);
    if (!task || rkb_graph_open(task, &graph, &err) != RKB_OK)
       return 2;
-   bool warpgroups = false;
+   rkb_target_t target = no_device;
    for (int a = 3; a < argc; a++)
-      warpgroups = warpgroups || strcmp(argv[a], "warpgroups") == 0;
-   const rkb_target_t *target = warpgroups ? &h200 : &no_warpgroups;
+      if (strncmp(argv[a], "device=", 7) == 0 &&
+          !named_target(argv[a] + 7, rkb_task_info(task)->precision, &target)) {
+         fprintf(stderr, "no device profile is named %s\n", argv[a] + 7);
+         return 2;
+      }
    const enum rkb_start start = named_start(argv[3]);
-   rkb_schedule_start(graph, target, start < RKB_STARTS ? start : RKB_START_SUITED, schedule);
+   rkb_schedule_start(graph, &target, start < RKB_STARTS ? start : RKB_START_SUITED, schedule);
    for (int a = start < RKB_STARTS ? 4 : 3; a < argc; a++)
       if (strcmp(argv[a], "totals") == 0)
          for (uint32_t l = 0; l < schedule->count; l++)
-            rkb_online_join_totals(graph, target, schedule, l);
-      else if (strcmp(argv[a], "warpgroups") != 0 && !decide(schedule, argv[a])) {
+            rkb_online_join_totals(graph, &target, schedule, l);
+      else if (strncmp(argv[a], "device=", 7) != 0 && !decide(schedule, argv[a])) {
          fprintf(stderr, "%s names no decision of a launch\n", argv[a]);
          return 2;
       }
-   const bool good = rkb_kernel_write(graph, schedule, target->shared_bytes, &text, &err) == RKB_OK;
+   const bool good = rkb_kernel_write(graph, schedule, target.shared_bytes, &text, &err) == RKB_OK;
    if (good)
       fputs(text, stdout);
    else

@@ -2,7 +2,7 @@
 """Times exported kernels beside PyTorch's variants, for a table of all tasks: eager, torch.compile and max-autotune, each also under a
 CUDA graph, and what a task's own variants add (attention's back ends).
 
-usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first WORD,...]
+usage: kernel_table.py TASKS FOLDER OUT [--gpus N] [--at-once N] [--for SECONDS] [--first WORD,...] [--timed TABLE,...]
        kernel_table.py --show|--figures OUT/times.tsv...
 
 FOLDER has NAME.cu and NAME.h as `rkb export --c --out` writes them, each named TASK.DIRECTION.LABEL.  Each bench case of a task and direction
@@ -285,17 +285,22 @@ def build(given, source):
         library.with_suffix(".failed").write_text(done.stderr[-2000:])
 
 
+def timed_rows(tables):
+    """The rows that other tables have: their first three columns are task, direction and case."""
+    return {tuple(line.split("\t")[:3]) for table in tables for line in pathlib.Path(table).read_text().splitlines()}
+
+
 def rows_of(given, sources):
     """What there is to time: (need, task, direction, case), the first ones first."""
     import yaml
 
-    rows = []
+    rows, timed = [], timed_rows(given.timed)
     for name, direction in sorted({tuple(source.stem.split(".")[:2]) for source in sources}):
         folder = pathlib.Path(given.tasks) / name
         task = yaml.safe_load((folder / "task.yaml").read_text())
         first = min((given.first.index(word) for word in (name, task["precision"]) if word in given.first), default=len(given.first))
         for bench in task["cases"]["bench"]:
-            if direction in bench.get("directions", task["directions"]):
+            if direction in bench.get("directions", task["directions"]) and (name, direction, bench["name"]) not in timed:
                 rows.append((first, -min(bytes_of(task, folder, direction, bench), given.memory * 5e8), name, direction, bench["name"]))
     return [(-need, *rest) for _, need, *rest in sorted(rows)]
 
@@ -349,6 +354,7 @@ def main():
     parser.add_argument("--memory", type=float, default=72, metavar="GB", help="of a GPU that rows may need together")
     parser.add_argument("--for", dest="limit", type=float, default=1e9, metavar="SECONDS", help="begin nothing new after so long")
     parser.add_argument("--first", default=[], type=lambda text: text.split(","), metavar="WORD,...", help="tasks or precisions that come before the others")
+    parser.add_argument("--timed", default=[], type=lambda text: text.split(","), metavar="TABLE,...", help="leave out the rows of these tables (as --figures prints)")
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--need", type=float, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--gpu", type=int, default=0, help=argparse.SUPPRESS)

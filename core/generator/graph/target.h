@@ -2,6 +2,7 @@
 #ifndef RKB_GENERATOR_TARGET_H
 #define RKB_GENERATOR_TARGET_H
 
+#include <rkb/ext/kernel.h>
 #include <stdint.h>
 
 /* The values of the decision `tensor`. */
@@ -30,5 +31,8 @@ typedef struct rkb_target {
    double products_a_second;
    double first_launch_s, next_launch_s;
 } rkb_target_t;
+
+/* The target that a device is for a task of this precision class. */
+rkb_target_t rkb_target_of(const rkb_device_t *device, const char *precision);
 
 #endif
