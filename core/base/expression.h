@@ -92,6 +92,9 @@ enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_loo
                                      rkb_decided_t decided, void *decided_argument, rkb_value_t *value,
                                      char *message, size_t message_size);
 
+/* Whether an evaluation can decide something: a name or a number alone cannot. */
+bool rkb_expression_can_decide(const rkb_expression_t *expression);
+
 /* Calls visit for each distinct name in the expression, in order of first mention. */
 void rkb_expression_names(const rkb_expression_t *expression, void (*visit)(void *argument, const char *name),
                           void *argument);

@@ -382,3 +382,7 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
    *value = found.integer;
    return RKB_FAULT_NONE;
 }
+
+bool rkb_expression_can_decide(const rkb_expression_t *expression) {
+   return expression->root->operation != OPERATION_LITERAL && expression->root->operation != OPERATION_NAME;
+}

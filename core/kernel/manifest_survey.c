@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 #include "base/memory.h"
+#include "kernel/survey_names.h"
 
 struct rkb_manifest_survey {
    planner_t planner;
+   survey_names_t names;
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    rkb_finding_t finding; /* nobody reads it */
 };
@@ -23,6 +25,7 @@ int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_jso
                           .argument = argument,
                           .tune = survey->tune,
                           .finding = &survey->finding};
+   survey->names.planner = planner;
    planner->lets = rkb_allocate(planner->manifest->let_count + 1, sizeof *planner->lets);
    const int status = rkb_tune_resolve(manifest, tune_json, survey->tune, &survey->finding, err);
    if (status != RKB_OK || survey->finding.reason[0]) {
@@ -39,72 +42,77 @@ void rkb_manifest_survey_free(rkb_manifest_survey_t *survey) {
    free(survey);
 }
 
-static bool decide(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value) {
+static bool decide(rkb_manifest_survey_t *survey, const rkb_expression_t *expression, rkb_value_t *value) {
+   const planner_t *planner = &survey->planner;
    char message[256];
    return expression &&
-          rkb_expression_decide(expression, planner_name, planner, planner->decided,
+          rkb_expression_decide(expression, survey_names_lookup, &survey->names, planner->decided,
                                 planner->decided_argument, value, message, sizeof message) == RKB_FAULT_NONE;
 }
 
-static void decide_all(planner_t *planner, rkb_expression_t *const *list, uint32_t count) {
+/* Values that nothing else needs. */
+static void decide_all(rkb_manifest_survey_t *survey, rkb_expression_t *const *list, uint32_t count) {
    rkb_value_t value;
    for (uint32_t i = 0; list && i < count; i++)
-      (void)decide(planner, list[i], &value);
+      if (list[i] && rkb_expression_can_decide(list[i]))
+         (void)decide(survey, list[i], &value);
 }
 
 /* A head that is no number is a buffer or a tensor map. */
-static void decide_argument(planner_t *planner, const manifest_argument_t *argument) {
+static void decide_argument(rkb_manifest_survey_t *survey, const manifest_argument_t *argument) {
    rkb_value_t value;
    for (uint32_t i = 0; i < argument->member_count; i++)
-      decide_argument(planner, &argument->members[i]);
+      decide_argument(survey, &argument->members[i]);
    if (argument->members || argument->null)
       return;
-   const bool points = argument->head && argument->simple && !planner_name(planner, argument->head, &value);
-   (void)decide(planner, points ? argument->tail : argument->whole, &value);
+   const bool points =
+      argument->head && argument->simple && !survey_names_lookup(&survey->names, argument->head, &value);
+   decide_all(survey, points ? &argument->tail : &argument->whole, 1);
 }
 
-static void decide_map(planner_t *planner, const manifest_map_t *map) {
+static void decide_map(rkb_manifest_survey_t *survey, const manifest_map_t *map) {
    const uint32_t rank = map->rank, pixel_rank = rank > 2 ? rank - 2 : 0;
-   decide_all(planner, map->dims, rank);
-   decide_all(planner, map->strides, rank ? rank - 1 : 0);
-   decide_all(planner, map->box, rank);
-   decide_all(planner, map->steps, rank);
-   decide_all(planner, map->lower, pixel_rank);
-   decide_all(planner, map->upper, pixel_rank);
+   decide_all(survey, map->dims, rank);
+   decide_all(survey, map->strides, rank ? rank - 1 : 0);
+   decide_all(survey, map->box, rank);
+   decide_all(survey, map->steps, rank);
+   decide_all(survey, map->lower, pixel_rank);
+   decide_all(survey, map->upper, pixel_rank);
    rkb_expression_t *const others[] = {map->offset, map->channels, map->pixels};
-   decide_all(planner, others, 3);
+   decide_all(survey, others, 3);
 }
 
 /* As make_launches in plan.c. */
-static void decide_launches(planner_t *planner) {
-   const manifest_t *manifest = planner->manifest;
+static void decide_launches(rkb_manifest_survey_t *survey) {
+   const manifest_t *manifest = survey->planner.manifest;
    bool taken = false;
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       rkb_value_t holds = {.integer = 1};
       taken = taken && launch->is_else;
-      if (taken || (launch->when && (!decide(planner, launch->when, &holds) || !holds.integer)))
+      if (taken || (launch->when && (!decide(survey, launch->when, &holds) || !holds.integer)))
          continue;
       taken = true;
-      decide_all(planner, launch->grid, launch->grid_count);
-      decide_all(planner, launch->block, launch->block_count);
-      decide_all(planner, &launch->shared, 1);
-      decide_all(planner, launch->cluster, launch->cluster_count);
+      decide_all(survey, launch->grid, launch->grid_count);
+      decide_all(survey, launch->block, launch->block_count);
+      decide_all(survey, &launch->shared, 1);
+      decide_all(survey, launch->cluster, launch->cluster_count);
       for (uint32_t n = 0; n < launch->argument_count; n++)
-         decide_argument(planner, &launch->arguments[n]);
+         decide_argument(survey, &launch->arguments[n]);
    }
 }
 
 void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided,
                                 void *decided_argument) {
    planner_t *planner = &survey->planner;
+   survey->names.shape++;
    planner->decided = decided;
    planner->decided_argument = decided_argument;
    for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++)
-      if (!decide(planner, planner->manifest->lets[planner->lets_known].value,
+      if (!decide(survey, planner->manifest->lets[planner->lets_known].value,
                   &planner->lets[planner->lets_known]))
          return;
-   decide_launches(planner);
+   decide_launches(survey);
    for (uint32_t i = 0; i < planner->manifest->map_count; i++)
-      decide_map(planner, &planner->manifest->maps[i]);
+      decide_map(survey, &planner->manifest->maps[i]);
 }

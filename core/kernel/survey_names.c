@@ -1,0 +1,56 @@
+/* The values of names at many shapes (survey_names.h). */
+#include "kernel/survey_names.h"
+
+#include <string.h>
+
+/* The name's number in the table of names; SURVEY_NAMES: there is no room for it.  A let may have the name of a dim: the mentions before it are the dim's. */
+static uint32_t number_of(survey_names_t *names, const char *text) {
+   const planner_t *planner = names->planner;
+   uint32_t n = 0, let = 0;
+   while (let < planner->lets_known && strcmp(planner->manifest->lets[let].name, text) != 0)
+      let++;
+   const bool is_let = let < planner->lets_known;
+   while (n < names->name_count &&
+          (names->names[n].is_let != is_let || strcmp(names->names[n].name, text) != 0))
+      n++;
+   if (n == names->name_count && n < SURVEY_NAMES)
+      names->names[names->name_count++] = (survey_name_t){.name = text, .is_let = is_let, .let = let};
+   return n;
+}
+
+/* The name that this mention has; NULL: there is no room for it. */
+static survey_name_t *mentioned(survey_names_t *names, const char *text) {
+   uint32_t at = (uint32_t)((uintptr_t)text >> 3) * 2654435761u >> 22;
+   _Static_assert(SURVEY_MENTIONS == 1u << 10, "ten bits of the product are a place");
+   while (names->mentions[at].text && names->mentions[at].text != text)
+      at = (at + 1) % SURVEY_MENTIONS;
+   if (!names->mentions[at].text) {
+      const uint32_t number =
+         names->mention_count < SURVEY_MENTIONS / 2 ? number_of(names, text) : SURVEY_NAMES;
+      if (number == SURVEY_NAMES)
+         return NULL;
+      names->mentions[at].text = text;
+      names->mentions[at].name = number;
+      names->mention_count++;
+   }
+   return &names->names[names->mentions[at].name];
+}
+
+bool survey_names_lookup(void *argument, const char *name, rkb_value_t *value) {
+   survey_names_t *names = argument;
+   survey_name_t *known = mentioned(names, name);
+   if (!known)
+      return planner_name((void *)names->planner, name, value);
+   if (known->is_let) {
+      *value = names->planner->lets[known->let];
+      return true;
+   }
+   if (!known->shape || (!known->is_constant && known->shape != names->shape)) {
+      rkb_value_t unused;
+      known->found = planner_name((void *)names->planner, name, &known->value);
+      known->is_constant = !names->planner->lookup(names->planner->argument, name, &unused);
+      known->shape = names->shape;
+   }
+   *value = known->value;
+   return known->found;
+}
