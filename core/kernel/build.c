@@ -31,7 +31,7 @@ typedef struct recipe {
    rkb_arena_t *arena;
    const char *options[MAX_OPTIONS];
    uint32_t option_count;
-   const char *expressions[RKB_MANIFEST_MAX_LAUNCHES]; /* distinct */
+   const char *expressions[COMPILER_MAX_NAMES]; /* distinct */
    uint32_t expression_count;
    bool debug, lean; /* lean: build_flags.def */
    char toolkit[16];
@@ -77,6 +77,11 @@ static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const 
       }
       while (k < recipe->expression_count && strcmp(recipe->expressions[k], text) != 0)
          k++;
+      if (k == COMPILER_MAX_NAMES) {
+         rkb_finding_set(finding, "plan.manifest", launch->place.line, launch->place.column,
+                         "the launches name more than %d kernels", COMPILER_MAX_NAMES);
+         return false;
+      }
       if (k == recipe->expression_count)
          recipe->expressions[recipe->expression_count++] = rkb_arena_text(recipe->arena, text, strlen(text));
    }
@@ -103,8 +108,7 @@ static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;
    rkb_text_init(&entry, COMPILER_MAX_ANSWER);
-   if (recipe->expression_count <= COMPILER_MAX_NAMES) /* no compiler accepts more */
-      compile_output_write(output, recipe->expression_count, finding, &entry);
+   compile_output_write(output, recipe->expression_count, finding, &entry);
    if (!entry.cut && entry.length)
       build_cache_put(cache, key, entry.data, entry.length);
    rkb_text_free(&entry);

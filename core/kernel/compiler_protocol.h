@@ -27,7 +27,7 @@ enum {
    COMPILER_MAX_SOURCE = 1 << 20,
    COMPILER_MAX_OPTIONS = 256,
    COMPILER_MAX_OPTION = 4096,
-   COMPILER_MAX_NAMES = 64,
+   COMPILER_MAX_NAMES = 512,
    COMPILER_MAX_NAME = 8192, /* lowered names of templates are long */
    COMPILER_MAX_LOG = 256 << 10,
    COMPILER_MAX_PTX = 32 << 20,

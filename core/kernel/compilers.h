@@ -4,6 +4,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/cache.h"
+#include "kernel/compiler_protocol.h"
 
 typedef struct compile_input {
    const char *name; /* name of the source in diagnostics */
@@ -23,8 +24,9 @@ typedef struct compile_output {
    size_t log_bytes, ptx_bytes; /* lengths; ptx_bytes leaves out the PTX's closing NUL */
    const void *cubin;
    size_t cubin_bytes;
-   const char *lowered[64]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
-   size_t lowered_bytes[64];
+   const char *lowered
+      [COMPILER_MAX_NAMES]; /* lowered[i] of expressions[i], lowered_bytes[i] long, not NUL-terminated */
+   size_t lowered_bytes[COMPILER_MAX_NAMES];
    uint64_t cpu_ns, memory_bytes; /* processor time and memory of the compile; 0 when it did not end by itself */
    /* The source may not be the only cause of the result, so it is not cached. */
    bool uncertain;

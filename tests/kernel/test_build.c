@@ -1,5 +1,6 @@
 /* A candidate from source to PTX, machine code and plan. */
 #include "kernel_fixture.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,43 @@ static void what_a_limit_ended_comes_from_the_cache(void **state) {
    free(directory);
 }
 
+/* A candidate whose launches name this many kernels. */
+static char *many_kernels(int count) {
+   rkb_text_t text;
+   rkb_text_init(&text, 1 << 20);
+   rkb_text_add(&text, "/* rkb-kernel: 1\ntask: llama_rmsnorm\ndirection: forward\nlaunches:\n");
+   for (int i = 0; i < count; i++)
+      rkb_text_format(&text, "  - {kernel: k<%d>, grid: B, block: 32, args: \"y\"}\n", i);
+   rkb_text_add(&text, "*/\ntemplate <int n> __global__ void k(float *y) { y[n] = n; }\n");
+   char *made = strdup(rkb_text_get(&text));
+   rkb_text_free(&text);
+   return made;
+}
+
+static void a_candidate_has_a_limit_of_kernels(void **state) {
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   rkb_build_cost_t cost;
+   rkb_finding_t finding;
+   rkb_error_t err = {0};
+   char *source = many_kernels(512);
+   rkb_build_t *made = build(pool, source, NULL, 0, &cost);
+   (void)state;
+   assert_int_equal(made->kernel_count, 512);
+   rkb_build_free(made);
+   free(source);
+   source = many_kernels(513);
+   made = NULL;
+   assert_int_equal(rkb_build_candidate(pool, fixture_device("h200"), source, NULL, 0, NULL, NULL, &made,
+                                        &cost, &finding, &err),
+                    RKB_OK);
+   assert_null(made);
+   assert_string_equal(finding.reason, "plan.manifest");
+   assert_non_null(strstr(finding.message, "more than 512 kernels"));
+   assert_int_equal(finding.line, 517);
+   free(source);
+   rkb_compilers_close(pool);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_described),
@@ -311,6 +349,7 @@ int main(void) {
       cmocka_unit_test(a_build_close_to_its_time_is_marked),
       cmocka_unit_test(what_a_limit_ended_comes_from_the_cache),
       cmocka_unit_test(a_second_build_comes_from_the_cache),
+      cmocka_unit_test(a_candidate_has_a_limit_of_kernels),
    };
    return RUN_TESTS(tests);
 }

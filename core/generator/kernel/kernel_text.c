@@ -82,7 +82,11 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    for (uint32_t o = 0; good && o < graph->output_count; o++)
       if (!file.targets[graph->outputs[o].node].name) {
          good = false;
-         snprintf(file.why, sizeof file.why, "no launch writes %s", graph->outputs[o].tensor);
+         if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
+            snprintf(file.why, sizeof file.why, "the graph takes more than %u launches",
+                     RKB_MAX_SCHEDULE_LAUNCHES);
+         else
+            snprintf(file.why, sizeof file.why, "no launch writes %s", graph->outputs[o].tensor);
       }
    rkb_kernel_write_waiting(&file, through_scratch);
    *text = good ? assemble(&file, schedule) : NULL;
