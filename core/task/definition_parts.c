@@ -14,8 +14,7 @@ const char *rkb_read_kept(rkb_definition_t *definition, const char *text) {
    return rkb_arena_text(definition->arena, text, strlen(text));
 }
 
-/* Whether expressions can mention the name. */
-static bool name_is_good(const char *name) {
+bool rkb_read_is_name(const char *name) {
    if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_'))
       return false;
    for (; *name; name++)
@@ -27,7 +26,7 @@ static bool name_is_good(const char *name) {
 
 const char *rkb_read_name(rkb_definition_t *definition, const rkb_yaml_t *key, const char *what,
                           rkb_problems_t *problems) {
-   if (!name_is_good(key->text))
+   if (!rkb_read_is_name(key->text))
       rkb_problem(problems, key->place,
                   "%s is not a name for %s: use letters, digits and _, not beginning with a digit", key->text,
                   what);

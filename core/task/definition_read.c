@@ -7,6 +7,8 @@
 #include <string.h>
 #include "base/units.h"
 
+#define LONGEST_NAME 64
+
 static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {
    static const char *const known[] = {"rkb-task",   "name",  "summary",    "source",  "precision",
                                        "directions", "dims",  "let",        "require", "attributes",
@@ -22,7 +24,13 @@ static bool read_heading(rkb_definition_t *definition, const rkb_yaml_t *root, r
       rkb_problem(problems, root->place, "rkb-task is missing: begin the file with 'rkb-task: 1'");
    else if (rkb_yaml_int(version_node, "rkb-task", &version, problems) && version != 1)
       rkb_problem(problems, version_node->place, "rkb-task %lld is not known: write 1", (long long)version);
-   rkb_read_text(definition, root, "name", true, &definition->name, problems);
+   /* A kernel's manifest names its task, and takes no other names. */
+   if (rkb_read_text(definition, root, "name", true, &definition->name, problems) &&
+       (!rkb_read_is_name(definition->name) || strlen(definition->name) > LONGEST_NAME))
+      rkb_problem(
+         problems, rkb_yaml_get(root, "name")->place,
+         "%.64s is not a name for a task: use letters, digits and _, at most %d, not beginning with a digit",
+         definition->name, LONGEST_NAME);
    rkb_read_text(definition, root, "summary", false, &definition->summary, problems);
    rkb_read_text(definition, root, "source", false, &definition->source, problems);
    rkb_read_text(definition, root, "precision", false, &definition->precision, problems);

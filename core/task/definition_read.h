@@ -10,6 +10,7 @@ void *rkb_read_array(rkb_definition_t *definition, uint32_t count, size_t size);
 /* A copy in the arena. */
 const char *rkb_read_kept(rkb_definition_t *definition, const char *text);
 /* Reads a key that expressions can mention.  `what` says in messages what kind of thing the key names. */
+bool rkb_read_is_name(const char *name); /* whether expressions can mention it */
 const char *rkb_read_name(rkb_definition_t *definition, const rkb_yaml_t *key, const char *what,
                           rkb_problems_t *problems);
 /* Reads the text under a key.  When the key is absent and not required, *out is "". */

@@ -13,6 +13,7 @@ import argparse
 import collections
 import gc
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -37,6 +38,7 @@ from user_file import UserFile
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh")
+LONGEST_NAME = 64  # as core/task/definition_read.c has it
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
 YOUNG_OBJECTS = 400_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
 MOST_TELLING = 10  # times that more traces are made to tell expressions apart
@@ -307,6 +309,20 @@ def write(directory, made):
         raise
 
 
+def name_of(given, directory):
+    """(the task's name, notes): as given, or the folder's name in the letters that a task's name may have."""
+    folder = os.path.basename(os.path.abspath(directory))
+    name = given or folder
+    valid = re.sub("[^A-Za-z0-9_]", "_", name)
+    valid = ("_" + valid if valid[:1].isdigit() else valid)[:LONGEST_NAME]
+    rule = "a task's name has letters, digits and _, at most %d, and does not begin with a digit" % LONGEST_NAME
+    if name == valid:
+        return name, []
+    if given:
+        raise Refused("--name %s: %s; write --name %s" % (given, rule, valid))
+    return valid, ["the task's name is %s: %s, and kernels say task: %s" % (valid, rule, valid)]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
@@ -317,8 +333,8 @@ def main():
     parser.add_argument("--entry")
     parser.add_argument("--directions", default="forward,backward")
     options = parser.parse_args()
-    name = options.name or os.path.basename(os.path.normpath(options.out))
     try:
+        name, renamed = name_of(options.name, options.out)
         if os.path.lexists(options.out):
             raise Refused("%s exists already" % options.out)
         made = build(options.file, name, options.dim, options.directions.split(","), options.input, options.entry)
@@ -327,7 +343,7 @@ def main():
         for sentence in refusal.sentences:
             print(sentence, file=sys.stderr)
         return 3
-    for note in made.notes:
+    for note in renamed + made.notes:
         print("note: " + note)
     return 0
 

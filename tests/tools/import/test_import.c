@@ -117,6 +117,27 @@ static void a_folder_above_is_made(void **state) {
    memcpy(place->target, own, sizeof own);
 }
 
+/* Kernels name their task, and a manifest takes no hyphen. */
+static void a_folder_may_have_a_name_that_no_task_has(void **state) {
+   place_t *place = *state;
+   char own[sizeof place->target];
+   snprintf(own, sizeof own, "%s", place->target);
+   snprintf(place->target, sizeof place->target, "%s/2-imported.task", place->folder);
+   assert_int_equal(import_sample(place, "rms_norm.py", NULL, RKB_PYTHON), RKB_OK);
+   assert_non_null(strstr(rkb_text_get(&place->report),
+                          "the task's name is _2_imported_task: a task's name has "
+                          "letters, digits and _, at most 64"));
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   rkb_task_t *task = rkb_task_load(place->target, "forward", 0, &problems);
+   assert_non_null(task);
+   assert_string_equal(rkb_task_info(task)->name, "_2_imported_task");
+   rkb_task_free(task);
+   rkb_problems_free(&problems);
+   assert_int_equal(rename(place->target, own), 0);
+   memcpy(place->target, own, sizeof own);
+}
+
 static void a_missing_python_is_a_missing_tool(void **state) {
    place_t *place = *state;
    assert_int_equal(import_sample(place, "rms_norm.py", NULL, "/nowhere/python3"), RKB_ERR_UNAVAILABLE);
@@ -140,13 +161,10 @@ static void a_missing_file_is_named(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      TEST(a_file_becomes_a_task_that_loads),
-      TEST(what_is_not_covered_is_named_and_leaves_nothing),
-      TEST(an_existing_directory_is_left_alone),
-      TEST(a_folder_above_is_made),
-      TEST(a_missing_python_is_a_missing_tool),
-      TEST(a_python_without_torch_is_a_missing_tool),
-      TEST(a_missing_file_is_named),
+      TEST(a_file_becomes_a_task_that_loads),          TEST(what_is_not_covered_is_named_and_leaves_nothing),
+      TEST(an_existing_directory_is_left_alone),       TEST(a_folder_above_is_made),
+      TEST(a_folder_may_have_a_name_that_no_task_has), TEST(a_missing_python_is_a_missing_tool),
+      TEST(a_python_without_torch_is_a_missing_tool),  TEST(a_missing_file_is_named),
    };
    return RUN_TESTS(tests);
 }
