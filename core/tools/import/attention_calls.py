@@ -10,7 +10,7 @@ from signatures import bind
 
 SIGNATURE = (
     "@query @key @value embed_dim_to_check~ num_heads=1 @in_proj_weight=None @in_proj_bias=None bias_k!None bias_v!None "
-    "add_zero_attn!False dropout_p=0.0 @out_proj_weight=None @out_proj_bias=None training=True key_padding_mask!None "
+    "add_zero_attn!False dropout_p=0.0 @out_proj_weight=None @out_proj_bias=None training=True key_padding_mask=None "
     "need_weights~ attn_mask=None use_separate_proj_weight=False @q_proj_weight=None @k_proj_weight=None @v_proj_weight=None "
     "static_k!None static_v!None average_attn_weights=True is_causal~"
 )
@@ -58,6 +58,7 @@ class AttentionCalls:
         like = like_q.new_empty((*like_q.shape[:-1], columns))
         scores = self.part(node, "bmm", [q, k], {}, "scores", like)
         scores = self.attention_mask(node, given.get("attn_mask"), scores, like)
+        scores = self.padding_mask(node, given.get("key_padding_mask"), scores, like, (batch, heads, rows, columns))
         share = self.part(node, "softmax", [scores], {"dim": -1}, "share", like)
         like = like_v.new_empty((*like.shape[:-1], depth))
         mixed = self.part(node, "bmm", [share, v], {}, "mixed", like)
@@ -122,6 +123,23 @@ class AttentionCalls:
         if diagonal is None or bool((rest != 0).any()):
             raise Refused("an attn_mask made inside forward is covered above a diagonal and with -inf alone")
         return self.part(node, "causal_mask", [scores], {"diagonal": diagonal}, "masked", like)
+
+    def padding_mask(self, node, mask, scores, like, sizes):
+        """mask: [batch, columns], the keys that no row of a sequence looks at, or a number to add for each."""
+        if mask is None or isinstance(mask, torch.Tensor) and not bool(mask.any()):
+            return scores
+        if not isinstance(mask, Node):
+            raise Refused("a key_padding_mask whose numbers are made inside forward is not covered; make it an input, or compute it from one")
+        batch, columns = sizes[0], sizes[-1]
+        keys = mask.meta["value"].reshape(batch, 1, 1, columns)
+        keys_of_batch = self.part(node, "reshape", [self.operand(mask)], {"shape": tuple(keys.shape)}, "padding", keys)
+        apart = like.reshape(sizes)
+        scores = self.part(node, "reshape", [scores], {"shape": sizes}, "scores_of_heads", apart)
+        if keys.is_floating_point():
+            scores = self.part(node, "add", [scores, keys_of_batch], {}, "padded", apart)
+        else:
+            scores = self.part(node, "masked_fill", [scores, keys_of_batch], {"value": -math.inf}, "padded", apart)
+        return self.part(node, "reshape", [scores], {"shape": tuple(like.shape)}, "padded_rows", like)
 
     def attention_weights(self, node, given, share, sizes, like):
         """The shares as a second result, where anybody asks for them."""

@@ -24,7 +24,7 @@ class LayoutCalls:
         """A conversion.  Truth is exact in every type, whole numbers are in wider ones.  Those that become floats may be factors, which have one type."""
         before, after = value.meta["value"].dtype, node.meta["value"].dtype
         name = self.operand(value)
-        if before == after or before == torch.bool:
+        if before == after or before == torch.bool and not (name in self.bytes and after in CONVERTED):
             return name
         if after == torch.bool:
             zero = self.step(node, "eq", [name], {"other": 0.0}, node.meta["value"], "_zero")

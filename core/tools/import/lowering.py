@@ -28,6 +28,8 @@ COMPARISONS.update(greater="gt", greater_equal="ge", less="lt", less_equal="le")
 IDENTITIES = {"contiguous", "clone", "identity", "cpu", "cuda", "requires_grad_"}
 CASTS = {"to", "float", "double", "half", "bfloat16", "long", "int", "bool", "type", "type_as"}
 RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
+# Operations that move elements, so that the graph stores the result in their type.
+MOVES = {"reshape", "expand", "permute", "transpose", "narrow", "slice", "flip", "gather", "embedding"}
 DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
 BINARY = {
     "add": "add", "__add__": "add", "__radd__": "add", "iadd": "add",
@@ -49,6 +51,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         self.names = {}  # Node -> value name, or a tuple of them
         self.nodes = []
         self.logical = set()  # names of values that are true or false
+        self.bytes = set()  # of these, the inputs, and what moves their elements: uint8
         self.notes = []
         self.tracked = []  # batch norms that would update running statistics
         self.refusals = []
@@ -68,6 +71,9 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if dtype == torch.bool:  # truth is 0 or 1
             dtype = torch.float32
             self.logical.add(name)
+            if op in MOVES and operands[0] in self.bytes:
+                dtype = torch.uint8
+                self.bytes.add(name)
         if dtype not in DTYPES:
             raise Refused("values of type %s (%s) are not covered" % (str(value.dtype).replace("torch.", ""), op))
         attributes = {key: tuple(part) if isinstance(part, list) else part for key, part in attributes.items()}
@@ -149,6 +155,9 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
             if node.op == "get_attr" or node.users:
                 self.used.add(key)
             self.names[node] = self.tensor_names[key]
+            value = node.meta.get("value")  # parameters have none
+            if isinstance(value, torch.Tensor) and value.dtype == torch.bool:
+                self.bytes.add(self.names[node])
         else:
             self.constants[node] = attribute(self.root, node.target)
 

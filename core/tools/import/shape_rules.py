@@ -66,11 +66,17 @@ def misfit(node, operands):
             return "x, weight and bias do not fit together"
     if op.startswith(("max_pool", "avg_pool")):
         return pooling(operands[0], attributes, int(op[-2]))
+    if op in ("where", "masked_fill") and not all(spreads(operand, shape) for operand in operands):
+        return "the sizes do not broadcast"
     if op in ("var", "std") and attributes.get("unbiased", True) and math.prod(operands[0]) == math.prod(shape):
         return "a variance of one number, which is not defined"
     if op in ("matmul", "bmm") and operands[0][-1] != operands[1][-2 if len(operands[1]) > 1 else 0]:
         return "the inner sizes differ"
     return None
+
+
+def spreads(small, shape):
+    return len(small) <= len(shape) and all(a in (1, b) for a, b in zip(small[::-1], shape[::-1]))
 
 
 def pooling(x, attributes, spatial):

@@ -108,6 +108,15 @@ class ShapedProxy(torch.fx.Proxy):
     def __itruediv__(self, other):
         return self.changed("__truediv__", other)
 
+    def __iand__(self, other):
+        return self.changed("__and__", other)
+
+    def __ior__(self, other):
+        return self.changed("__or__", other)
+
+    def __ixor__(self, other):
+        return self.changed("__xor__", other)
+
 
 def tracer_of(arguments, named):
     """The tracer of the first proxy among the arguments of a call, or None."""

@@ -282,6 +282,7 @@ class ShapedTracer(torch.fx.Tracer):
         name = target if isinstance(target, str) else getattr(target, "__name__", "")
         self.follow(kind, name)
         changes = kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__") and kind in ("call_function", "call_method"))
+        changes = changes and getattr(target, "__module__", "") != "_operator"  # operator.and_ makes a value
         if changes and args and isinstance(args[0], ShapedProxy) and isinstance(value, torch.Tensor):
             if args[0].parent and args[0].parent[1] == "no way back":
                 raise Refused(self.place() + "%s changes a view in place that is no slice; write it out of place" % name)

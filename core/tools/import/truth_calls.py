@@ -1,9 +1,10 @@
-"""Truth values, which are 0 and 1 in the graph: not, and, or, unequal.  A part of Lowering."""
+"""Truth values, which are 0 and 1 in the graph: not, and, or, unequal, any, all.  A part of Lowering."""
 
 import torch
 
 from traced_graph import Node
 from refusal import Refused
+from signatures import bind
 
 
 class TruthCalls:
@@ -31,6 +32,26 @@ class TruthCalls:
         return self.step(node, "maximum", [self.operand(value) for value in args[:2]], {})
 
     do_or_ = do_bitwise_or = do_logical_or = do___or__ = do_or
+
+    def do_xor(self, node, args, kwargs):
+        self.truths(node, *args[:2])
+        return self.do_ne(node, args, kwargs)
+
+    do_xor_ = do_bitwise_xor = do_logical_xor = do___xor__ = do_xor
+
+    def one_of(self, node, op, args, kwargs):
+        """The largest or the smallest truth along dims, or of all."""
+        (source,), given = bind(op, "@input dim=None keepdim=False", args, kwargs)
+        self.truths(node, source)
+        dims = given.get("dim")
+        dims = tuple(range(source.meta["value"].dim())) if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+        return self.step(node, op, [self.operand(source)], {"dim": dims, "keepdim": bool(given.get("keepdim"))})
+
+    def do_any(self, node, args, kwargs):
+        return self.one_of(node, "amax", args, kwargs)
+
+    def do_all(self, node, args, kwargs):
+        return self.one_of(node, "amin", args, kwargs)
 
     def do_ne(self, node, args, kwargs):
         value = node.meta["value"]
