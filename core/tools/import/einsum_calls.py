@@ -4,6 +4,7 @@ does where no better order is known to it.  A part of Lowering."""
 import math
 
 from refusal import Refused
+from shape_rules import check_factors
 
 
 class EinsumCalls:
@@ -52,7 +53,9 @@ class EinsumCalls:
         batch, rows, depth, columns = groups.values()
         a, like_a = self.arranged(node, left, (batch, rows, depth), sizes, label + "left")
         b, like_b = self.arranged(node, right, (batch, depth, columns), sizes, label + "right")
-        product = like_a @ like_b
+        if depth:
+            check_factors("einsum", [like_a, like_b])
+        product = like_a @ like_b if depth else like_a * like_b
         name = self.part(node, "bmm" if depth else "mul", [a, b], {}, label + "product", product)  # of a column and a row: each with each
         made = batch + rows + columns
         apart = product.reshape([sizes[letter] for letter in made])

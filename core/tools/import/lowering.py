@@ -16,6 +16,7 @@ from layout_calls import LayoutCalls, number
 from traced_graph import Node, map_nodes
 from recurrent_calls import RecurrentCalls
 from refusal import Refused
+from shape_rules import check_factors
 from signatures import ALIASES, SIGNATURES, bind
 from truth_calls import TruthCalls
 
@@ -30,6 +31,8 @@ CASTS = {"to", "float", "double", "half", "bfloat16", "long", "int", "bool", "ty
 RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
 # Operations that move elements, so that the graph stores the result in their type.
 MOVES = {"reshape", "expand", "permute", "transpose", "narrow", "slice", "flip", "gather", "embedding"}
+PRODUCTS = {"linear", "matmul", "bmm", "baddbmm", "addmm", "scaled_dot_product_attention", "bilinear"} | {
+    "conv%s%dd" % (turned, rank) for turned in ("", "_transpose") for rank in (1, 2, 3)}  # fmt: skip
 DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
 BINARY = {
     "add": "add", "__add__": "add", "__radd__": "add", "iadd": "add",
@@ -189,6 +192,10 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if name.endswith("_") and not name.endswith("__"):
             name = name[:-1]  # tracing.py has turned what is changed in place into values
         name = ALIASES.get(name, name)
+        if name in PRODUCTS:
+            given = [part for value in (*args, *kwargs.values()) for part in (value if isinstance(value, (tuple, list)) else (value,))]
+            given = [value.meta.get("value") if isinstance(value, Node) else value for value in given]
+            check_factors(name, [value for value in given if isinstance(value, torch.Tensor)])
         if name in BINARY:
             return self.binary(node, BINARY[name], args, kwargs)
         if name in COMPARISONS:

@@ -3,6 +3,8 @@ transposed convolution with the wrong channels, a bias or a statistic of the wro
 
 import math
 
+import torch
+
 from refusal import Refused
 
 NORMS = {"batch_norm": 1, "instance_norm": 1, "group_norm": 1}
@@ -34,6 +36,18 @@ def check_shapes(path, lowering, tensor_names):
         problem = "the result has no elements" if math.prod(node["shape"]) == 0 else misfit(node, operands)
         if problem:
             raise Refused("%s:%d: %s: %s" % (path, node["line"], node["op"], problem))
+
+
+def check_factors(name, operands):
+    """PyTorch multiplies no truth values, and whole numbers with one another alone.  operands: tensors; attention's mask may be one of them."""
+    kinds = {value.dtype for value in operands if not value.is_floating_point()}
+    if name == "scaled_dot_product_attention":
+        kinds -= {torch.bool}
+    if torch.bool in kinds:
+        raise Refused("%s has truth values as a factor, which PyTorch refuses too; convert them first, as in mask.to(x.dtype)" % name)
+    if kinds:
+        kind = str(kinds.pop()).replace("torch.", "")
+        raise Refused("%s has whole numbers (%s) as a factor; convert them first, as in counts.to(x.dtype)" % (name, kind))
 
 
 def mixture(node, types):
