@@ -41,6 +41,7 @@ PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "
 LONGEST_NAME = 64  # as core/task/definition_read.c has it
 MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
 YOUNG_OBJECTS = 400_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
+MOST_STAYING = 8  # numbers that one note lists
 MOST_TELLING = 10  # times that more traces are made to tell expressions apart
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
@@ -268,7 +269,7 @@ def build_from(file, path, name, dims, directions):
     unread = [key for key, value in subject.inputs.items() if isinstance(value, torch.Tensor) and key not in probe.lowerings[0].used]
     notes += ["the input %s is not used and was left out" % key for key in unread]
     if not named:
-        notes += describe_dims(task)
+        notes += describe_dims(task) + of_numbers_that_stay(file, task["dims"], notes)
     return Imported(writing.task_text(task), writing.graph_text(nodes, mapping), notes, subject, list(probe.lowerings[0].extra))
 
 
@@ -293,6 +294,19 @@ def describe_dims(task):
     for label, case in task["check"]:
         said.append("check case %s: %s" % (label, ", ".join("%s = %d" % pair for pair in case.items()) or "all sizes as given"))
     return said or ["no size can change: all are literal"]
+
+
+def of_numbers_that_stay(file, dims, notes):
+    """A note with the numbers of the file that are no dims and move with none: some may be sizes."""
+    moving = {id(other) for literal in file.literals if literal.name in dims for other in literal.followers}
+    told = {note.split(" stays ")[0] for note in notes}
+    staying = ["%s = %d" % (literal.name, literal.value) for literal in file.literals
+               if literal.value > 1 and literal.name not in dims and id(literal) not in moving and literal.name not in told]  # fmt: skip
+    if not staying:
+        return []
+    more = " and %d more" % (len(staying) - MOST_STAYING) if len(staying) > MOST_STAYING else ""
+    return ["these numbers of the file stay as they are: %s%s; to make a size among them a dim, name all dims: --dim NAME=TENSOR:AXIS"
+            % (", ".join(staying[:MOST_STAYING]), more)]  # fmt: skip
 
 
 def write(directory, made):

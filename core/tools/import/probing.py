@@ -276,7 +276,10 @@ class Probe:
         base, literal = self.subject.base[name], self.subject.literals[name]
         others = [other for key, other in self.subject.literals.items() if other.value == base and other is not literal and other.node]
         taken = any(literal in other.followers for other in self.subject.literals.values())
-        if name in self.domains or taken or not others or base < SMALLEST_WIDTH or literal.multiples:
+        if base < SMALLEST_WIDTH:  # a kernel or a count may be as large; numbers of get_inputs are sizes
+            inputs = self.subject.file.of_inputs_alone
+            others = [other for other in others if id(other.node) in inputs] if base > 1 and id(literal.node) in inputs else []
+        if name in self.domains or taken or not others or literal.multiples:
             return
         free = [other for other in others if other.name not in self.domains and not other.followers]
         for group in [[other] for other in free] + [[other] for other in others if other not in free] + [free, others]:

@@ -1,6 +1,6 @@
 # graph: transpose narrow narrow linear reshape transpose narrow narrow linear reshape transpose narrow narrow linear reshape transpose mul transpose bmm reshape reshape masked_fill reshape softmax bmm transpose reshape linear reshape mean transpose
 # task: padding: {role: in, dtype: uint8
-# text: shape: "3, 1, 1, 7"
+# text: shape: "3, 1, 1, sequence"
 import torch
 import torch.nn as nn
 
