@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/text/fragments.h"
+#include "generator/text/language_words.h"
 #include "generator/graph/map_text.h"
 
 const char *rkb_storage_type(uint32_t dtype) {
@@ -192,6 +193,13 @@ void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *na
    remember(writer, name, writer->depth)->once = text;
 }
 
+static bool is_helper(const char *name) {
+   for (uint32_t i = 0; rkb_helper_at(i); i++)
+      if (strcmp(rkb_helper_at(i)->name, name) == 0)
+         return true;
+   return rkb_fragment_has_helper(name);
+}
+
 static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->parameter_count; i++)
       if (strcmp(writer->parameters[i].name, name) == 0)
@@ -207,10 +215,7 @@ static bool name_is_used(const rkb_writer_t *writer, const char *name) {
       if ((writer->storage[i].name && strcmp(writer->storage[i].name, name) == 0) ||
           (writer->targets && writer->targets[i].name && strcmp(writer->targets[i].name, name) == 0))
          return true;
-   for (uint32_t i = 0; rkb_helper_at(i); i++)
-      if (strcmp(rkb_helper_at(i)->name, name) == 0)
-         return true;
-   return rkb_fragment_has_helper(name);
+   return is_helper(name);
 }
 
 const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted) {
@@ -286,7 +291,8 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    return made->name;
 }
 
-/* Names that the generated kernels declare themselves.  A size or tensor with such a name gets another name as a parameter. */
+/* Names that the generated kernels declare themselves.  A size or tensor with such a name, or a word of the language, gets another name as
+ * a parameter. */
 const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
    static const char *const locals[] = {"m",           "n",          "k",          "i",
                                         "j",           "item",       "slot",       "row",
@@ -319,7 +325,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
-   return name;
+   return rkb_is_language_word(name) || is_helper(name) ? rkb_arena_format(arena, "%s_given", name) : name;
 }
 
 const char *rkb_writer_uniform(rkb_writer_t *writer, const rkb_index_t *index) {
