@@ -18,6 +18,10 @@ def key_of(value):
     kind = type(value)
     if kind in NUMBERS:
         return kind, value
+    if hasattr(kind, "known_by"):  # a value of the graph: the tensor that it stands for
+        if value.known_by is None:
+            value.known_by = key_of(value.value)
+        return value.known_by
     if kind is torch.Tensor:
         if value.device.type != "meta":
             raise Unkeyed()
@@ -26,10 +30,6 @@ def key_of(value):
         return kind, tuple([key_of(part) for part in value])
     if kind is slice:
         return kind, key_of(value.start), key_of(value.stop), key_of(value.step)
-    if hasattr(kind, "known_by"):  # a value of the graph: the tensor that it stands for
-        if value.known_by is None:
-            value.known_by = key_of(value.value)
-        return value.known_by
     raise Unkeyed()
 
 

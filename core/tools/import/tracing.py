@@ -124,9 +124,10 @@ class ShapedTracer(torch.fx.Tracer):
 
     def follow(self, kind, name):
         """Notes a call, and ends a trace that cannot become the expected graph any more."""
-        self.calls.append((kind, name))
+        call, count = (kind, name), len(self.calls)
+        self.calls.append(call)
         self.spend()
-        if self.expected is not None and self.expected[len(self.calls) - 1 : len(self.calls)] != self.calls[-1:]:
+        if self.expected is not None and (count >= len(self.expected) or self.expected[count] != call):
             raise Refused("the graph is another one")
 
     def is_leaf_module(self, module, qualified_name):

@@ -200,6 +200,10 @@ class UserFile:
         self.model_name = self.find_model_name()
         self.literals = self.find_literals()
         self.holders = holders_of(self.tree)
+        future = any(isinstance(statement, ast.ImportFrom) and statement.module == "__future__" for statement in self.tree.body)
+        self.bodies = [self.tree.body] if future else [[statement] for statement in self.tree.body]  # what is compiled at a time
+        self.parts = {id(node): i for i, body in enumerate(self.bodies) for statement in body for node in ast.walk(statement)}
+        self.codes = {}  # (number of a body, its numbers) -> code
         self.of_inputs_alone = of_inputs_alone(self.tree)
         self.store = ModelStore()
         self.hooks = None  # of module_hooks.py, while an import has entered them
@@ -307,22 +311,29 @@ class UserFile:
             return self.call(module, code, inputs_of)
 
     def compiled(self, values):
-        """The file's code with numbers in place of expressions (id of a node -> number).  The tree is as it was afterwards."""
+        """The codes of the file's statements, with numbers in place of expressions (id of a node -> number).  The tree is as it was
+        afterwards, and statements without such a number are compiled once."""
         put_back = []
         try:
             for node, value in values.items():
                 holder, key = self.holders[node]
                 put_back.append((holder, key, holder[key]))
                 holder[key] = ast.copy_location(ast.Constant(value), holder[key])
-            return compile(self.tree, self.path, "exec")
+            return [self.code_of(i, frozenset(pair for pair in values.items() if self.parts.get(pair[0]) == i)) for i in range(len(self.bodies))]
         finally:
             for holder, key, node in put_back:
                 holder[key] = node
 
-    def call(self, module, code, inputs_of=real_inputs, made_by=None):
+    def code_of(self, part, values):
+        if (part, values) not in self.codes:
+            self.codes[part, values] = compile(ast.Module(self.bodies[part], []), self.path, "exec")
+        return self.codes[part, values]
+
+    def call(self, module, codes, inputs_of=real_inputs, made_by=None):
         """made_by: what decides the model, where one that was made before will do."""
         try:
-            exec(code, module.__dict__)
+            for code in codes:
+                exec(code, module.__dict__)
         except ModuleNotFoundError as error:
             raise Refused("%s: it does not load: the package %s is missing; install it for %s, or give --python PATH of one that has it" % (
                 self.shown, error.name, sys.executable))
