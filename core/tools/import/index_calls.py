@@ -144,6 +144,14 @@ class IndexCalls:
         name = self.part(node, "expand", [name], {"shape": tuple(wide.shape)}, "wide", wide)
         return self.step(node, "scatter_add", [self.operand(x), name, self.operand(source)], {"dim": dim})
 
+    def do_one_hot(self, node, args, kwargs):
+        (index,), given = bind("one_hot", "@tensor num_classes", args, kwargs)
+        value, count = index.meta["value"], given["num_classes"]
+        apart = value.unsqueeze(-1)
+        name = self.part(node, "reshape", [self.operand(index)], {"shape": tuple(apart.shape)}, "apart", apart)
+        classes = self.part(node, "arange", [], {"start": 0.0, "step": 1.0, "count": count}, "classes", value.new_empty((count,)))
+        return self.step(node, "eq", [name, classes], {})
+
     # --- sorting
 
     def ordered(self, node, op, source, attributes):

@@ -12,7 +12,7 @@ from composed_calls import ComposedCalls
 from constructor_calls import ConstructorCalls
 from einsum_calls import EinsumCalls
 from index_calls import IndexCalls
-from layout_calls import LayoutCalls, number
+from layout_calls import CONVERTED, LayoutCalls, number
 from traced_graph import Node, map_nodes
 from recurrent_calls import RecurrentCalls
 from refusal import Refused
@@ -31,6 +31,7 @@ CASTS = {"to", "float", "double", "half", "bfloat16", "long", "int", "bool", "ty
 RESHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as", "reshape_as"}
 # Operations that move elements, so that the graph stores the result in their type.
 MOVES = {"reshape", "expand", "permute", "transpose", "narrow", "slice", "flip", "gather", "embedding"}
+TYPED = {"softmax", "log_softmax", "softmin", "sum", "mean", "prod", "cumsum", "cumprod"}  # which may be told a type to compute in
 PRODUCTS = {"linear", "matmul", "bmm", "baddbmm", "addmm", "scaled_dot_product_attention", "bilinear"} | {
     "conv%s%dd" % (turned, rank) for turned in ("", "_transpose") for rank in (1, 2, 3)}  # fmt: skip
 DROPOUTS = {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
@@ -192,6 +193,11 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if name.endswith("_") and not name.endswith("__"):
             name = name[:-1]  # tracing.py has turned what is changed in place into values
         name = ALIASES.get(name, name)
+        if name in TYPED:
+            kwargs.update({"dtype": value for value in args if isinstance(value, torch.dtype)})
+            args = tuple(value for value in args if not isinstance(value, torch.dtype))
+            if kwargs.get("dtype") is not None:
+                return self.of_type(node, name, args, kwargs)
         if name in PRODUCTS:
             given = [part for value in (*args, *kwargs.values()) for part in (value if isinstance(value, (tuple, list)) else (value,))]
             given = [value.meta.get("value") if isinstance(value, Node) else value for value in given]
@@ -234,6 +240,22 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if name in ("softmax", "log_softmax") and "dim" not in attributes:
             raise Refused("%s without dim is not covered" % name)
         return self.step(node, name, [self.operand(value) for value in operands], attributes)
+
+    def of_type(self, node, name, args, kwargs):
+        """softmax(x, dtype=...) and the like: x is converted first."""
+        source, after = args[0] if args else kwargs["input"], kwargs.pop("dtype")
+        before, plain = source.meta["value"].dtype, self.operand(source)
+        if before == after or not (before.is_floating_point or after.is_floating_point):
+            return self.call(node, name, args, kwargs)
+        if after not in CONVERTED:
+            raise Refused("%s with dtype = %s is not covered" % (name, after))
+        if before != torch.bool or plain in self.bytes:  # other truth values are numbers of every type
+            attributes = {"dtype": str(after).replace("torch.", "")}
+            self.names[source] = self.part(node, "to", [plain], attributes, "typed", source.meta["value"].to(after))
+        try:
+            return self.call(node, name, args, kwargs)
+        finally:
+            self.names[source] = plain
 
     def clamp_between(self, node, source, limits):
         """clamp with limits that are tensors."""

@@ -79,6 +79,15 @@ def repeated_shape(value, repeats, dim=None, output_size=None):
     return without_data(value, shape)
 
 
+def one_hot_shape(value, num_classes=-1):
+    """torch's own function looks at the numbers."""
+    if not isinstance(num_classes, int) or num_classes < 1:
+        raise NotImplementedError("num_classes is found from the numbers; give it")
+    if value.dtype != torch.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor, of type int64")
+    return without_data(value, (*value.shape, num_classes))
+
+
 def plain(first, *others):
     """Whether all are floats of one type, lie one after another in memory, and have elements."""
     kind = first.dtype

@@ -332,6 +332,8 @@ class ShapedTracer(torch.fx.Tracer):
                 return meta_shapes.loss_shape(*args, **kwargs)
             if getattr(target, "__name__", target) == "repeat_interleave":
                 return meta_shapes.repeated_shape(*args, **kwargs)
+            if getattr(target, "__name__", target) == "one_hot":
+                return meta_shapes.one_hot_shape(*args, **kwargs)
             if "max_pool3d" in getattr(target, "__name__", "") and args[0].device.type == "meta":
                 return meta_shapes.pooled_shape(*args, **kwargs)
             if getattr(target, "__name__", "") in meta_shapes.RECURRENT and len(args) == 9:
