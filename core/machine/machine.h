@@ -80,6 +80,10 @@ typedef struct rkb_machine_options {
    /* For such a machine: the plan's buffers, a bit each, that hold values from the start although the plan
     * does not say so. */
    uint64_t given;
+   /* For such a machine: the module's variables that kernels may write hold what an earlier launch of the plan left there, and nobody knows
+    * what.  A load that reads such a word before the run has written it sets past_read; with RKB_MACHINE_TAINT, what comes of it is a
+    * finding.  Atomic operations count only with atomics_past: where check cases use them on variables, they may count to a fixed number. */
+   bool past, atomics_past;
    uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
@@ -167,13 +171,15 @@ typedef struct rkb_machine_report {
    bool leaves_state;
    /* the module has variables that kernels may write */
    bool may_keep_state;
+   bool past_read;        /* with options.past */
+   bool variable_atomics; /* atomic operations gave variables of the module other values */
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
    bool atomics_unfinished; /* some launch has atomic operations, and not all of its blocks were executed */
    bool
-      /* Some launch of which not all blocks were executed wrote to a module variable, and others came after
-       * it. */
+      /* Some launch of which not all blocks were executed wrote to a module variable, and one after it read that by an atomic operation or a
+       * copy.  What a load reads of it is undefined. */
       variables_unfinished;
    /* In machines that fetch, of launches of which all blocks were executed: words that a block stored where an earlier one had, as an extent's
     * `again`; blocks that run side by side are not told apart, and count as one. */

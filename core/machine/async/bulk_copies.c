@@ -150,6 +150,11 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    for (uint32_t n = 0; block->shared_shadow && 4 * n + 4 <= row->bytes && !(row->shared & 3); n++)
       block->shared_shadow[row->shared / 4 + n] =
          region->shadow && !(row->offset & 3) ? region->shadow[row->offset / 4 + n] : machine_no_shadow();
+   if (region->renewed) {
+      const uint64_t kept = machine_kept_taint(warp->run, region, row->offset, row->bytes);
+      warp->run->report.variables_unfinished |= region->unfinished;
+      block->shared_taint |= warp->taint ? kept : 0;
+   }
    if (warp->taint)
       block->shared_taint |= region->taint;
 }
@@ -178,6 +183,8 @@ void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t 
       region->shadow[row->offset / 4 + n] = block->shared_shadow && !(row->shared & 3)
                                                ? block->shared_shadow[row->shared / 4 + n]
                                                : machine_no_shadow();
+   if (region->renewed)
+      machine_kept_write(region, row->offset, row->bytes, true);
    if (warp->taint)
       region->taint |= block->shared_taint;
    warp->run->changes++;

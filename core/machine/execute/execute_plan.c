@@ -190,7 +190,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
       machine_environment_find(run, run->report.used_taint);
    const bool changed = run->taint && machine_variables_digest(run) != variables;
    run->report.leaves_state = changed || (run->taint && machine_variables_reached(run));
-   if (complete && changed)
+   if (complete && (changed || run->options.past))
       machine_kept_find(run);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
       run->report.one_schedule |= run->programs[n]->atomics || run->programs[n]->strong ||

@@ -107,8 +107,11 @@ OP(atomic) {
             LANES_OF(uint32_t, destination[e].offset)[l] = (uint32_t)old;
          defined |= (uint32_t)stood << l;
          if (place.region && place.region->renewed) {
-            if (machine_is_kept(place.region, place.offset + e * bytes, bytes))
-               taint |= UINT64_C(1) << TAINT_KEPT;
+            warp->run->report.variable_atomics |= result != old;
+            warp->run->report.variables_unfinished |= place.region->unfinished;
+            place.region->added_to |= warp->run->unfinished;
+            if (!warp->run->options.past || warp->run->options.atomics_past)
+               taint |= machine_kept_taint(warp->run, place.region, place.offset + e * bytes, bytes);
             machine_kept_write(place.region, place.offset + e * bytes, bytes, i->operation == ATOMIC_EXCH);
          }
          if (warp->taint) {

@@ -62,6 +62,11 @@ static void carry(machine_warp_t *warp, const machine_place_t *to, const machine
       to->defined[at + n] = from->defined[n] == 1 ? 1 : UNDEFINED_STORE;
    for (uint32_t n = 0; to->shadow && n + 4 <= bytes; n += 4)
       to->shadow[(at + n) / 4] = from && from->shadow ? from->shadow[n / 4] : machine_no_shadow();
+   if (from && from->region && from->region->renewed) {
+      const uint64_t kept = machine_kept_taint(warp->run, from->region, from->offset, bytes);
+      warp->run->report.variables_unfinished |= from->region->unfinished;
+      warp->block->shared_taint |= warp->taint ? kept : 0;
+   }
    if (warp->taint && from)
       warp->block->shared_taint |= *taint_of_place(warp, from);
 }

@@ -36,8 +36,11 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       }
       if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_acquire(warp, l, address[l]);
-      if (place.region && place.region->renewed && machine_is_kept(place.region, place.offset, total))
-         taint |= UINT64_C(1) << TAINT_KEPT;
+      bool open = false; /* blocks that were not executed may have written it */
+      if (place.region && place.region->renewed) {
+         taint |= machine_kept_taint(warp->run, place.region, place.offset, total);
+         open = machine_is_open(place.region, place.offset, total);
+      }
       if (warp->taint)
          taint |= place.window == WINDOW_PARAM ? warp->block->launch->parameter_taint[place.offset]
                                                : *taint_of_place(warp, &place);
@@ -46,7 +49,7 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
                                       parts[e].bytes == 8 ? 8 : i->source_type);
          const bool all =
             !place.defined || read_element(place.defined + e * bytes, bytes) == EACH_BYTE >> (64 - 8 * bytes);
-         defined[e] |= (uint32_t)all << l;
+         defined[e] |= (uint32_t)(all && !open) << l;
          if (parts[e].bytes == 8)
             LANES_OF(uint64_t, parts[e].offset)[l] = value;
          else

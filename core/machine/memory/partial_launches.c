@@ -407,8 +407,7 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
       region->stale |= !whole;
    }
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
-      run->report.variables_unfinished |=
-         !whole && run->regions[n].written && launch->number + 1 < run->plan->launch_count;
+      run->regions[n].unfinished |= !whole && run->regions[n].written;
    run->unfinished = false;
 }
 

@@ -30,7 +30,7 @@ static void *counted_sparse(machine_run_t *run, size_t bytes) {
 static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
                        uint32_t buffer) {
    machine_region_t *region = &run->regions[run->region_count];
-   *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer};
+   *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer, .variable = PTX_NONE};
    region->base = machine_environment_base(run, run->region_count, alignment ? alignment : 256);
    run->region_count++;
    return bytes < 1ull << (REGION_SHIFT - 1);
@@ -134,6 +134,7 @@ bool machine_lay_out(machine_run_t *run) {
          return false;
       machine_region_t *region = &run->regions[run->region_count - 1];
       region->read_only = region->constant = variable->space == PTX_CONST;
+      region->variable = n;
       if (!make_variable(run, region, variable))
          return false;
       run->variable_address[n] = region->base;

@@ -234,6 +234,11 @@ void machine_kept_free(machine_region_t *region);
 /* Notes a write.  renews: the new value does not depend on the old one. */
 void machine_kept_write(machine_region_t *region, uint64_t offset, uint64_t bytes, bool renews);
 bool machine_is_kept(const machine_region_t *region, uint64_t offset, uint64_t bytes);
+/* The taint of a read of these bytes of a variable. */
+uint64_t machine_kept_taint(machine_run_t *run, const machine_region_t *region, uint64_t offset,
+                            uint64_t bytes);
+/* Whether blocks that were not executed may have written some of these bytes. */
+bool machine_is_open(const machine_region_t *region, uint64_t offset, uint64_t bytes);
 void machine_kept_find(machine_run_t *run); /* after a run that changed variables */
 /* partial_launches.c: what a launch leaves when some of its blocks are not executed. */
 bool machine_partial_lay_out(machine_run_t *run); /* false without memory */

@@ -65,6 +65,10 @@ typedef struct machine_region {
     * value that does not depend on what was there.  touched: any run wrote it.  left: a run before this one
     * wrote it. */
    uint64_t *renewed, *touched, *left;
+   uint32_t variable; /* of the module; PTX_NONE: the region is none */
+   bool has_past;     /* any word of it may be left by an earlier launch */
+   /* A launch of which not all blocks were executed wrote it, and has ended; one of them changed it by atomic operations. */
+   bool unfinished, added_to;
    /* Blocks that were not executed may have changed pieces that are made from now on. */
    bool stale;
 } machine_region_t;

@@ -1,15 +1,16 @@
 /* Looks for races at a bench shape.  The sample itself is executed without records of races, since they would cost work and memory for every
- * judged block; a kernel that leaves out a barrier or a wait at a bench shape alone would pass.  So this file executes the first few judged
- * blocks of each launch once more, with all records, up to a limit.  Only what is surely wrong counts.  Blocks that were not chosen are not
- * looked at.  docs/decisions/sampled-blocks.md.  One worker thread a case. */
+ * judged block; a kernel that leaves out a barrier or a wait at a bench shape alone would pass.  So this file executes a few judged
+ * blocks of each launch once more, with all records, up to a limit.  The secret chooses which of them.  Only what is surely wrong counts.  Blocks
+ * that were not chosen are not looked at, and the certificate says how many were.  docs/decisions/sampled-blocks.md.  One worker thread a case. */
 #include "bench_values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BLOCKS 4u /* of a launch, of those that are judged */
-#define ENOUGH_STEPS                                                                                         \
-   1000000u /* after so many thread-instructions of a launch no further block of it begins */
+#define MOST_BLOCKS 6u       /* of a launch, of those that are judged */
+#define MOST_NEIGHBOURS 2u   /* of one of them, along axes of the grid */
+#define LEAST_BLOCKS 4u      /* whatever they cost */
+#define ENOUGH_STEPS 500000u /* after so many thread-instructions of a launch no further block of it begins */
 #define RACES_BUDGET 20000000u /* of all launches */
 
 /* What other blocks would have stored may decide whether a thread waits, so that a wait without an end says nothing; and the blocks that wait
@@ -30,7 +31,20 @@ static void take_findings(const struct sample *s, const rkb_machine_report_t *re
          outcome_finding(s->outcome, &report->findings[n], s->the_case, s->family->name, s->seed);
 }
 
-static int run_blocks(struct sample *part, const rkb_machine_blocks_t *lists, rkb_error_t *err) {
+/* Says in the facet of the sample, launch by launch, in how many blocks races were looked for. */
+static void describe(const struct sample *s, const rkb_machine_report_t *looked) {
+   json_t *launches = json_object_get(json_object_get(s->facet, "scope"), "launches");
+   rkb_machine_report_t report;
+   size_t at = 0;
+   rkb_machine_report(s->machine, &report);
+   for (uint32_t n = 0; n < report.launch_count; n++)
+      if (report.launches[n].blocks && report.launches[n].executed)
+         json_object_set_new(json_array_get(launches, at++), "races_looked_for",
+                             json_integer(looked ? (json_int_t)looked->launches[n].executed : 0));
+}
+
+static int run_blocks(const struct sample *s, struct sample *part, const rkb_machine_blocks_t *lists,
+                      rkb_error_t *err) {
    const uint64_t left = part->candidate->budget;
    rkb_machine_report_t report;
    const rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES,
@@ -46,28 +60,89 @@ static int run_blocks(struct sample *part, const rkb_machine_blocks_t *lists, rk
    if (status == RKB_OK) {
       sample_spend(part, report.work);
       take_findings(part, &report);
+      describe(s, &report);
    }
    rkb_machine_close(part->machine);
    sample_free_buffers(part, part->buffers);
    return status;
 }
 
+static void leave_out(const struct sample *s, const char *why) {
+   describe(s, NULL);
+   json_array_append_new(
+      s->outcome->not_run,
+      json_sprintf("case %s: races were not looked for in sampled blocks: %s", s->the_case->name, why));
+}
+
+static bool has(const rkb_machine_blocks_t *list, uint64_t block) {
+   for (uint32_t n = 0; n < list->count; n++)
+      if (list->numbers[n] == block)
+         return true;
+   return false;
+}
+
+/* The blocks next to one of the list, so that what neighbours do to each other is seen. */
+static void add_neighbours(const uint32_t grid[3], uint64_t block, uint64_t *numbers,
+                           rkb_machine_blocks_t *list) {
+   uint64_t apart = 1;
+   uint32_t added = 0;
+   for (uint32_t d = 0; d < 3 && added < MOST_NEIGHBOURS; apart *= grid[d++]) {
+      const uint64_t next = block / apart % grid[d] + 1 < grid[d] ? block + apart : block - apart;
+      if (grid[d] > 1 && !has(list, next)) {
+         numbers[list->count++] = next;
+         added++;
+      }
+   }
+}
+
+/* Some of the judged blocks, in an order of the secret's, and neighbours of the first. */
+static bool choose_blocks(const struct sample *s, uint32_t launch, rkb_random_t *stream,
+                          rkb_machine_blocks_t *chosen) {
+   const rkb_machine_blocks_t *judged = &s->blocks.judged[launch];
+   uint64_t *numbers = calloc(MOST_BLOCKS + MOST_NEIGHBOURS, sizeof *numbers);
+   *chosen = (rkb_machine_blocks_t){.numbers = numbers, .none = judged->none, .least = LEAST_BLOCKS};
+   if (!numbers || !judged->count)
+      return numbers != NULL;
+   numbers[chosen->count++] = judged->numbers[s->verifier->random->below(stream, judged->count)];
+   add_neighbours(s->plan->launches[launch].grid, numbers[0], numbers, chosen);
+   for (uint32_t n = 1; n < MOST_BLOCKS && n < judged->count; n++) {
+      const uint64_t block = judged->numbers[s->verifier->random->below(stream, judged->count)];
+      if (!has(chosen, block))
+         numbers[chosen->count++] = block;
+   }
+   return true;
+}
+
+static bool same_grid(const rkb_plan_launch_t *a, const rkb_plan_launch_t *b) {
+   return memcmp(a->grid, b->grid, sizeof a->grid) == 0;
+}
+
 int sample_find_races(struct sample *s, rkb_error_t *err) {
    struct sample part = *s;
+   rkb_random_t stream =
+      s->verifier->random->for_job(s->verifier->host, s->candidate->job, STREAM_RACES | s->case_index << 8);
    rkb_machine_blocks_t *lists = calloc(s->blocks.launch_count + 1, sizeof *lists);
-   if (!lists)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks that are executed for races");
+   bool made = lists != NULL;
+   int status = RKB_OK;
    part.machine = NULL;
    part.buffers = NULL;
-   for (uint32_t n = 0; n < s->blocks.launch_count; n++) {
-      lists[n] = s->blocks.judged[n];
-      lists[n].count = lists[n].count < MOST_BLOCKS ? lists[n].count : MOST_BLOCKS;
-      /* the same blocks as of the launch before, whose results they mostly read */
-      if (n && memcmp(s->plan->launches[n].grid, s->plan->launches[n - 1].grid,
-                      sizeof s->plan->launches[n].grid) == 0)
-         lists[n] = lists[n - 1];
+   for (uint32_t n = 0; made && n < s->blocks.launch_count; n++)
+      if (n && same_grid(&s->plan->launches[n], &s->plan->launches[n - 1]))
+         lists[n] =
+            lists[n - 1]; /* the same blocks as of the launch before, whose results they mostly read */
+      else
+         made = choose_blocks(s, n, &stream, &lists[n]);
+   if (!made)
+      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks that are executed for races");
+   else if (s->candidate->budget)
+      status = run_blocks(s, &part, lists, err);
+   if (status == RKB_ERR_LIMIT || (made && !s->candidate->budget)) {
+      leave_out(s, status == RKB_ERR_LIMIT ? err->message : "the budget of thread-instructions was used up");
+      status = RKB_OK;
    }
-   const int status = s->candidate->budget ? run_blocks(&part, lists, err) : RKB_OK;
+   for (uint32_t n = 0; lists && n < s->blocks.launch_count; n++)
+      if (n == 0 || lists[n].numbers != lists[n - 1].numbers)
+         free((void *)(uintptr_t)lists[n].numbers);
    free(lists);
-   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* too much memory: it is left out */
+   return status;
 }

@@ -395,9 +395,12 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
                                        2 * SAMPLE_INSTRUCTIONS, /* the counted blocks, and as many others */
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget,
+                                    .past = true,
+                                    .atomics_past = !s->outcome->variable_atomics,
                                     .fetch = sample_fetch,
                                     .fetch_argument = s};
    s->divided = false;
+   s->facet = NULL;
    if (s->candidate->budget == 0) {
       s->outcome->unsampled = true;
       sample_leave_out(s, "the budget of thread-instructions was used up");
@@ -423,6 +426,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_OK && !s->lone && !s->divided && s->outcome->rank == 0)
       status = twin_blocks_find(s, err);
+   if (status == RKB_OK && !s->lone && !s->target && s->outcome->rank == 0)
+      status = sample_find_past(s, err);
    if (status == RKB_OK && !s->lone && !s->target && s->outcome->rank == 0)
       status = sample_find_races(s, err);
    list_unjudged(s);

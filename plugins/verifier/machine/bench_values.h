@@ -53,6 +53,7 @@ struct sample {
    struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
    bool shares;           /* parts of it may be executed on other threads: it is no part itself */
    bool dear;  /* its counted blocks took much, and no input steered the kernels at the check cases */
+   json_t *facet; /* of outcome->sampled, that describes it; NULL: nothing was judged */
    bool divided; /* all blocks were executed, and none stored a word that another one stores */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
@@ -66,6 +67,9 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
 
 /* bench_races.c: executes a few blocks of each launch with records of races, and notes what it finds. */
 int sample_find_races(struct sample *s, rkb_error_t *err);
+
+/* bench_past.c: where executed blocks read what an earlier launch of the plan may have left in a variable of the module, whether it decides anything. */
+int sample_find_past(struct sample *s, rkb_error_t *err);
 
 /* idle_blocks.c: whether the executed blocks that chance chose wrote so little of an output that all blocks together leave words of it undefined; tell: notes
  * it too. */

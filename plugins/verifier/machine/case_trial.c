@@ -223,6 +223,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    outcome->tensor_executed |= report->tensor_executed;
    outcome->order_unknown |= report->order_unknown;
    outcome->one_schedule |= report->one_schedule;
+   outcome->variable_atomics |= report->variable_atomics;
    if (report->float_atomics && !outcome->float_atomics) {
       outcome->float_atomics = true;
       memcpy(outcome->float_atomic_symbol, report->float_atomic_symbol, sizeof outcome->float_atomic_symbol);

@@ -267,7 +267,7 @@ void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
                              s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0);
    json_t *assumptions = json_pack(
       "[s, s, s]",
-      "bounds, alignment and values of the blocks named; races between blocks were not looked for",
+      "bounds, alignment and values of the blocks named; races were looked for within and between the blocks that races_looked_for counts, and nowhere else",
       "blocks that were not executed change nothing that these read or wrote",
       "so many blocks of a launch as missed_with_5_percent says can be wrong in all elements, or such a share of the "
       "elements of all blocks as share_missed_with_5_percent says, and are missed with 5 %");
@@ -279,6 +279,6 @@ void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
             "the launch was executed by itself: the buffers in given held drawn elements of the intermediates named, in "
             "another order than the launches before would leave; it is right for what they do leave if it is right for these"));
    }
-   json_array_append_new(s->outcome->sampled, json_pack("{s:s, s:o, s:o}", "facet", "sampled", "scope", scope,
-                                                        "assumptions", assumptions));
+   s->facet = json_pack("{s:s, s:o, s:o}", "facet", "sampled", "scope", scope, "assumptions", assumptions);
+   json_array_append_new(s->outcome->sampled, s->facet);
 }

@@ -369,6 +369,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->tensor_executed |= next->tensor_executed;
    outcome->order_unknown |= next->order_unknown;
    outcome->one_schedule |= next->one_schedule;
+   outcome->variable_atomics |= next->variable_atomics;
    outcome->orders &= next->orders;
    if (!outcome->unexecuted)
       memcpy(outcome->unexecuted_case, next->unexecuted_case, sizeof outcome->unexecuted_case);

@@ -50,7 +50,8 @@ enum {
    STREAM_TELLING,   /* telling_blocks.c, as twin_blocks.c */
    STREAM_CUT,       /* cut_shapes.c */
    STREAM_DECISIONS, /* manifest_decisions.c */
-   STREAM_TOLD       /* told_sizes.c */
+   STREAM_TOLD,      /* told_sizes.c */
+   STREAM_RACES      /* bench_races.c, with the case above bit 8 */
 };
 
 struct verifier {
@@ -94,7 +95,7 @@ struct outcome {
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    uint32_t tensor_named, tensor_executed; /* families: rkb_machine_tensor_name */
-   bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics;
+   bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics, variable_atomics;
    char float_atomic_symbol[64];
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
    uint32_t unexecuted;      /* check cases that were not executed whole */

@@ -1,0 +1,35 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+let:
+  rows: B * T
+launches:
+  - kernel: before
+    grid: 1
+    block: 32
+    args: "rows, D"
+  - kernel: rmsnorm
+    grid: rows
+    block: 32
+    args: "x, weight, y, eps, rows, D"
+*/
+
+__device__ float ones[4];
+
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int rows, int D) {
+   const float *row = x + (long long)blockIdx.x * D;
+   float *out = y + (long long)blockIdx.x * D;
+   float squares = 0.0f;
+   for (int i = threadIdx.x; i < D; i += 32)
+      squares += row[i] * row[i];
+   for (int distance = 16; distance > 0; distance /= 2)
+      squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+   const float inverse = rsqrtf(squares / D + eps);
+   for (int i = threadIdx.x; i < D; i += 32)
+      out[i] = row[i] * inverse * weight[i] * ones[i % 4];
+}
+
+__global__ void before(int rows, int D) {
+   if (threadIdx.x < 4)
+      ones[threadIdx.x] = 1.0f;
+}
