@@ -284,6 +284,16 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
 
+/* For those who look for a shape at which a condition comes out otherwise.  Numbers of conditions are below this one. */
+uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditions);
+/* As rkb_machine_conditions_decide, for conditions that wanted has by their numbers.  distance: how far the sides of a comparison are from equal; NAN: it
+ * compares no numbers. */
+void rkb_machine_conditions_measure(
+   rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint8_t *wanted,
+   void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument);
+/* Drops what these conditions do not need. */
+void rkb_machine_conditions_keep(rkb_machine_conditions_t *conditions, const uint8_t *wanted);
+
 /* The same, also for what blocks decide by their places in the grid and by the indices of their threads.
  * NULL: there is none.  Free it like the other. */
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module, const char *entry);

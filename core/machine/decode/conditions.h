@@ -27,7 +27,18 @@ enum operation {
    ONES,
    COMPARE,
    CHOOSE,
-   PARAMETER
+   PARAMETER,
+   MULTIPLY_HIGH,
+   ADD_HIGH,
+   LEADING_ZEROS,
+   REVERSED,
+   FIELD,
+   BYTES,
+   BY_TABLE,
+   FUNNEL_LEFT,
+   FUNNEL_RIGHT,
+   SHUFFLE,
+   CONSTANT
 };
 
 struct step {
@@ -73,7 +84,9 @@ bool machine_condition_step(rkb_machine_conditions_t *conditions, const struct s
 /* Returns the value in this type: cut to its bits, and with the sign extended. */
 uint64_t machine_condition_as(uint64_t value, uint32_t type);
 /* For single operands.  False: there is no result, as for a division by zero. */
-bool machine_condition_apply(const struct step *step, const uint64_t operands[3], uint64_t *result);
+bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result);
+/* condition_bits.c: the same for operations on bits and the high halves of products. */
+bool machine_condition_apply_bits(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* For operands with ranges: returns a range that is easily found; for a predicate 0 to 1 where threads
  * differ.  False: none is known. */
 bool machine_condition_range(const struct step *step, const struct range operands[3], struct range *result);

@@ -2,7 +2,9 @@
  * kernel does at some shapes only is behind one of them.  Followed through registers that one instruction without a guard gives a value, in integers; what
  * comes from memory or from pointers is not followed, nor here what comes from a thread's index.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
+#include "machine/decode/written_variables.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +34,14 @@ static bool read_operation(const char *opcode, struct step *step) {
    static const struct {
       const char *word;
       enum operation operation;
-   } names[] = {{"mov", COPY},      {"cvt", COPY},         {"add", ADD},   {"sub", SUBTRACT},
-                {"mul", MULTIPLY},  {"mad", MULTIPLY_ADD}, {"and", AND},   {"or", OR},
-                {"xor", XOR},       {"not", NOT},          {"shl", LEFT},  {"shr", RIGHT},
-                {"rem", REMAINDER}, {"div", QUOTIENT},     {"min", LEAST}, {"max", MOST},
-                {"neg", MINUS},     {"abs", SIZE},         {"popc", ONES}, {"setp", COMPARE},
-                {"selp", CHOOSE},   {"ld", PARAMETER}};
+   } names[] = {{"mov", COPY},      {"cvt", COPY},         {"add", ADD},           {"sub", SUBTRACT},
+                {"mul", MULTIPLY},  {"mad", MULTIPLY_ADD}, {"and", AND},           {"or", OR},
+                {"xor", XOR},       {"not", NOT},          {"shl", LEFT},          {"shr", RIGHT},
+                {"rem", REMAINDER}, {"div", QUOTIENT},     {"min", LEAST},         {"max", MOST},
+                {"neg", MINUS},     {"abs", SIZE},         {"popc", ONES},         {"setp", COMPARE},
+                {"selp", CHOOSE},   {"ld", PARAMETER},     {"clz", LEADING_ZEROS}, {"brev", REVERSED},
+                {"bfe", FIELD},     {"prmt", BYTES},       {"lop3", BY_TABLE},     {"shf", FUNNEL_LEFT},
+                {"shfl", SHUFFLE}};
    uint32_t n = 0;
    while (n < sizeof names / sizeof *names && !word_is(opcode, 0, names[n].word))
       n++;
@@ -45,8 +49,15 @@ static bool read_operation(const char *opcode, struct step *step) {
       return false;
    step->operation = names[n].operation;
    step->type = step->from = type_at_end(opcode, 0);
-   const bool wide = word_is(opcode, 1, "wide");
-   if ((step->operation == MULTIPLY || step->operation == MULTIPLY_ADD) && !wide && !word_is(opcode, 1, "lo"))
+   const bool wide = word_is(opcode, 1, "wide"),
+              multiplies = step->operation == MULTIPLY || step->operation == MULTIPLY_ADD;
+   if (multiplies && word_is(opcode, 1, "hi"))
+      step->operation = step->operation == MULTIPLY ? MULTIPLY_HIGH : ADD_HIGH;
+   else if (multiplies && !wide && !word_is(opcode, 1, "lo"))
+      return false;
+   if (step->operation == FUNNEL_LEFT && word_is(opcode, 1, "r"))
+      step->operation = FUNNEL_RIGHT;
+   if (step->operation == BYTES && !word_is(opcode, 1, "b32")) /* with a mode */
       return false;
    if (wide && step->from != PTX_U32 && step->from != PTX_S32)
       return false;
@@ -55,6 +66,8 @@ static bool read_operation(const char *opcode, struct step *step) {
    if (word_is(opcode, 0, "cvt"))
       step->type = type_at_end(opcode, 1);
    if (step->operation == PARAMETER && !word_is(opcode, 1, "param"))
+      step->operation = CONSTANT;
+   if (step->operation == CONSTANT && !word_is(opcode, 1, "const") && !word_is(opcode, 1, "global"))
       return false;
    if (step->operation == COMPARE) {
       const char *comparison = strchr(opcode, '.') + 1;
@@ -97,7 +110,12 @@ static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *st
                     const uint32_t *writers) {
    const ptx_operand_t *operands = &c->function->operands[statement->operand];
    const uint32_t count = statement->operand_count;
-   if (statement->guard != PTX_NONE || count < 2 || count > 4 || operands[0].kind != PTX_OPERAND_REGISTER ||
+   if (word_is(statement->opcode, 0, "shfl") && statement->guard == PTX_NONE && count > 3) {
+      const ptx_operand_t *value = &operands[operands[1].paired ? 2 : 1];
+      return !c->of_blocks && operands[0].kind == PTX_OPERAND_REGISTER && writers[operands[0].index] == 1 &&
+             value->kind == PTX_OPERAND_REGISTER && c->known[value->index];
+   }
+   if (statement->guard != PTX_NONE || count < 2 || count > 5 || operands[0].kind != PTX_OPERAND_REGISTER ||
        writers[operands[0].index] != 1)
       return false;
    if (word_is(statement->opcode, 0, "ld"))
@@ -172,9 +190,11 @@ static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
                                                              : !less;
 }
 
-bool machine_condition_apply(const struct step *step, const uint64_t operands[3], uint64_t *result) {
+bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result) {
    const uint64_t a = operands[0], b = operands[1], c = operands[2];
    const bool is_signed = ptx_type_is_signed(step->from);
+   if (step->operation > PARAMETER)
+      return machine_condition_apply_bits(step, operands, result);
    const uint32_t bits = 8 * ptx_type_bytes(step->type);
    switch (step->operation) {
    case ADD:
@@ -260,6 +280,23 @@ static bool parameter_of(const rkb_machine_conditions_t *c, const struct step *s
    return false;
 }
 
+/* A value of a variable that no kernel writes. */
+static bool constant_of(const rkb_machine_conditions_t *c, const struct step *step, uint64_t *value) {
+   const ptx_operand_t *address = &c->function->operands[step->statement->operand + 1],
+                       *symbol = &c->function->operands[address->first];
+   const ptx_variable_t *variable = &c->module->variables[symbol->index];
+   const uint64_t offset = symbol->value + address->value;
+   const uint32_t bytes = ptx_type_bytes(step->type);
+   *value = 0;
+   if ((variable->space != PTX_CONST && variable->space != PTX_GLOBAL) || variable->relocation_count ||
+       offset > variable->bytes || variable->bytes - offset < bytes ||
+       (variable->space == PTX_GLOBAL && machine_may_write(c->module, symbol->index)))
+      return false;
+   if (variable->initial)
+      memcpy(value, variable->initial + offset, bytes);
+   return true;
+}
+
 static struct range single(uint64_t value) {
    return (struct range){(int64_t)value, (int64_t)value};
 }
@@ -289,9 +326,19 @@ static bool range_of(const rkb_machine_conditions_t *c, const struct step *step,
 static bool take_step(const rkb_machine_conditions_t *c, const struct step *step,
                       const rkb_plan_launch_t *launch, struct range *result) {
    const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-   struct range ranges[3] = {{0}};
-   uint64_t values[3], value = 0;
+   struct range ranges[4] = {{0}};
+   uint64_t values[4], value = 0;
    bool apart = false;
+   if (step->operation == CONSTANT) {
+      const bool known = constant_of(c, step, &value);
+      *result = single(value);
+      return known;
+   }
+   if (step->operation == SHUFFLE) { /* of a value that all threads have */
+      const ptx_operand_t *shared = &operands[operands[1].paired ? 2 : 1];
+      *result = c->values[shared->index];
+      return c->known[shared->index] && result->low == result->high;
+   }
    if (step->operation == PARAMETER) {
       const bool known = parameter_of(c, step, launch, &value);
       *result = single(value);
@@ -304,7 +351,7 @@ static bool take_step(const rkb_machine_conditions_t *c, const struct step *step
    }
    if (apart)
       return machine_condition_range(step, ranges, result);
-   for (uint32_t k = 0; k < 3; k++)
+   for (uint32_t k = 0; k < 4; k++)
       values[k] = (uint64_t)ranges[k].low;
    const bool known = machine_condition_apply(step, values, &value);
    *result = single(value);
@@ -342,4 +389,57 @@ void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_l
       else if (step->operation == LEAST || step->operation == MOST)
          visit(argument, step->number, is_first(c, step, launch, &result));
    }
+}
+
+/* Solving -------------------------------------------------------------------------------------------------------------- */
+
+uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *c) {
+   return c->function->statement_count;
+}
+
+/* How far the sides of a comparison are from equal; NAN where no two numbers are compared. */
+static double distance_of(const rkb_machine_conditions_t *c, const struct step *step,
+                          const rkb_plan_launch_t *launch) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   struct range left = {0}, right = {0};
+   if (step->operation != COMPARE && step->operation != LEAST && step->operation != MOST)
+      return NAN;
+   if (!range_of(c, step, &operands[1], launch, &left) || !range_of(c, step, &operands[2], launch, &right))
+      return NAN;
+   return (double)left.low - (double)right.low;
+}
+
+void rkb_machine_conditions_measure(
+   rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, const uint8_t *wanted,
+   void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument) {
+   struct range result;
+   for (uint32_t n = 0; n < c->count; n++) {
+      const struct step *step = &c->steps[n];
+      if (!machine_condition_step(c, step, launch, &result) || !wanted[step->number])
+         continue;
+      if (step->condition)
+         visit(argument, step->number, result.low & 1, distance_of(c, step, launch));
+      else if (step->operation == LEAST || step->operation == MOST)
+         visit(argument, step->number, is_first(c, step, launch, &result), distance_of(c, step, launch));
+   }
+}
+
+void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wanted) {
+   bool *needed = calloc(c->function->register_count + 1, sizeof *needed);
+   uint32_t kept = 0;
+   if (!needed)
+      return;                              /* more is computed than has to be */
+   for (uint32_t n = c->count; n-- > 0;) { /* a register has a value before it is read */
+      struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      if (!wanted[step->number] && !needed[operands[0].index])
+         continue;
+      for (uint32_t k = 1; k < step->statement->operand_count; k++)
+         if (operands[k].kind == PTX_OPERAND_REGISTER)
+            needed[operands[k].index] = true;
+      c->steps[c->count - ++kept] = *step;
+   }
+   memmove(c->steps, c->steps + c->count - kept, kept * sizeof *c->steps);
+   c->count = kept;
+   free(needed);
 }

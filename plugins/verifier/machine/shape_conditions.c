@@ -11,6 +11,8 @@ static uint64_t mixed(uint64_t value) {
 
 static void take_condition(void *argument, uint32_t number, bool outcome) {
    struct shape_conditions *c = argument;
+   if (c->note && c->met[c->kernel])
+      c->met[c->kernel][number] |= (uint8_t)(1u << outcome);
    const uint64_t decided = (uint64_t)c->kernel << 40 | (uint64_t)number << 1 | outcome;
    c->found +=
       WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(5) << 56 | decided), c->note);
@@ -25,6 +27,15 @@ static void take_change(void *argument, uint64_t constant) {
    struct shape_conditions *c = argument;
    c->found +=
       WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(9) << 56 ^ constant), c->note);
+}
+
+/* Without memory for what was met, nothing is solved for. */
+static void open_kernel(struct shape_conditions *c, const rkb_plan_launch_t *launch) {
+   rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(c->candidate->module, launch->entry);
+   const uint32_t numbers = conditions ? rkb_machine_conditions_numbers(conditions) : 0;
+   c->kernels[launch->kernel] = conditions;
+   c->met[launch->kernel] = conditions ? calloc(numbers + 1, 1) : NULL;
+   c->solved[launch->kernel] = conditions ? calloc(numbers + 1, 1) : NULL;
 }
 
 int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case, bool note, uint32_t *news,
@@ -45,7 +56,7 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
       if (launch->kernel >= MOST_KERNELS)
          continue;
       if (!c->kernels[launch->kernel])
-         c->kernels[launch->kernel] = rkb_machine_conditions_new(c->candidate->module, launch->entry);
+         open_kernel(c, launch);
       c->kernel = launch->kernel;
       c->before = 0;
       if (c->kernels[launch->kernel])
@@ -76,7 +87,10 @@ int shape_conditions_open(struct shape_conditions *c, const struct verifier *ver
 }
 
 void shape_conditions_close(struct shape_conditions *c) {
-   for (uint32_t n = 0; n < MOST_KERNELS; n++)
+   for (uint32_t n = 0; n < MOST_KERNELS; n++) {
       rkb_machine_conditions_free(c->kernels[n]);
+      free(c->met[n]);
+      free(c->solved[n]);
+   }
    free(c->constants);
 }

@@ -14,6 +14,8 @@ struct shape_conditions {
    const struct verifier *verifier;
    const struct candidate *candidate;
    rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build; NULL: not asked for yet, or it has none */
+   /* By kernel and number of a condition: the outcomes at shapes that were noted, a bit each; and whether a shape was tried that was solved for it. */
+   uint8_t *met[MOST_KERNELS], *solved[MOST_KERNELS];
    struct shape_features *features;
    struct plan_constants *constants; /* owned */
    bool learns;                      /* the check cases are being looked at */

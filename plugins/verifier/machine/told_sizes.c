@@ -5,11 +5,14 @@
  * that: where the kernels decide a condition by their parameters as at no shape before (shape_conditions.h), the shape is kept.  From a shape that was
  * kept others are looked for in turn: at first such as decide another condition anew, then such as decide two as no shape did both.  The secret says in which order numbers are tried, so that an author who
  * hides one among many cannot know whether it is left out.  One thread. */
-#include "shape_conditions.h"
+#include "size_solver.h"
 
 #include <stdlib.h>
 
-#define MOST_TOLD 4u    /* shapes that are kept */
+#define MOST_TOLD 4u       /* shapes that are kept for numbers of the text */
+#define MOST_SOLVED 3u     /* and for conditions that were solved */
+#define MOST_SOLUTIONS 60u /* tried, from one shape */
+#define MOST_KNOWN 2u      /* drawn shapes from which conditions are solved, beside the smallest check case */
 #define MOST_TRIED 160u /* from one shape */
 #define MOST_PAIRS 8u   /* of factors of one number */
 #define LARGER 10       /* the work of other drawn shapes */
@@ -21,7 +24,8 @@ struct told {
    const struct candidate *candidate;
    struct shape_conditions conditions;
    rkb_random_t stream;
-   const rkb_case_t *bases[1 + MOST_TOLD];
+   const rkb_case_t *bases[1 + MOST_TOLD + MOST_SOLVED];
+   uint32_t most; /* bases */
    uint32_t base_count, tried;
    bool fits; /* a shape with the number last tried is in the domain and not too much work */
    uint32_t least; /* news for which a shape is kept */
@@ -30,7 +34,7 @@ struct told {
 };
 
 static bool has_room(const struct told *t) {
-   return *t->count < t->room && t->base_count < 1 + MOST_TOLD && t->tried < MOST_TRIED;
+   return *t->count < t->room && t->base_count < t->most && t->tried < MOST_TRIED;
 }
 
 /* Keeps the shape if the kernels decide something new there. */
@@ -162,11 +166,43 @@ static int take_numbers(const struct told *t, uint32_t *numbers, uint32_t *count
    return status;
 }
 
+static int try_solution(void *argument, const rkb_case_t *base, const int64_t *dims, bool *more,
+                        rkb_error_t *err) {
+   struct told *t = argument;
+   const int status = t->tried < MOST_SOLUTIONS ? try_dims(t, base, dims, err) : RKB_OK;
+   *more = has_room(t) && t->tried < MOST_SOLUTIONS;
+   return status;
+}
+
+/* Solves conditions that came out in one way alone: from the smallest check case and drawn shapes on, then from each shape that was kept; there also
+ * those that were solved before, since a second one may have to hold as well. */
+static int solve(struct told *t, const rkb_case_t *const *known, uint32_t known_count, rkb_error_t *err) {
+   struct size_solver solver = {t->verifier, t->candidate, &t->conditions, &t->stream, try_solution, t};
+   const uint32_t before = t->base_count;
+   int status = RKB_OK;
+   t->most = t->base_count + MOST_SOLVED;
+   t->least = WEIGHT_OF_CONDITION;
+   t->tried = 0;
+   status = size_solver_search(&solver, t->bases[0], false, err);
+   for (uint32_t n = 0; n < MOST_KNOWN && n < known_count && status == RKB_OK && has_room(t); n++) {
+      t->tried = 0;
+      status = size_solver_search(&solver, known[n * known_count / MOST_KNOWN], false, err);
+   }
+   for (uint32_t b = before; b < t->base_count && status == RKB_OK && has_room(t); b++)
+      for (uint32_t again = 0; again < 2 && status == RKB_OK; again++) {
+         t->least = again ? WEIGHT_OF_TWO : WEIGHT_OF_CONDITION;
+         t->tried = 0;
+         status = size_solver_search(&solver, t->bases[b], again, err);
+      }
+   return status;
+}
+
 int told_sizes_draw(const struct verifier *me, const struct candidate *candidate, const rkb_case_t *const *known, uint32_t known_count,
                     rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err) {
    struct told t = {.verifier = me,
                     .candidate = candidate,
                     .stream = me->random->for_job(me->host, candidate->job, STREAM_TOLD),
+                    .most = 1 + MOST_TOLD,
                     .drawn = drawn,
                     .count = count,
                     .room = room};
@@ -189,6 +225,8 @@ int told_sizes_draw(const struct verifier *me, const struct candidate *candidate
       status = search(&t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
    if (status == RKB_OK)
       status = search(&t, 1, WEIGHT_OF_TWO, numbers, number_count, err);
+   if (status == RKB_OK && RKB_HAS(me->task, dim_range))
+      status = solve(&t, known, known_count, err);
    shape_conditions_close(&t.conditions);
    free(features);
    return status;
