@@ -115,6 +115,8 @@ static int try_case(const struct sample *s, const rkb_case_t *the_case, uint32_t
    from.machine = NULL;
    from.buffers = NULL;
    from.judged_blocks = NULL;
+   from.outputs = NULL;
+   from.share = 0;
    from.blocks = (struct block_sample){.launches = NULL};
    status = open_alone(&alone, &from, s->stores, launch, err);
    if (status == RKB_OK && (!list_launches(&alone.part) || sample_make_marks(&alone.part, err) != RKB_OK))

@@ -327,7 +327,7 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
 static void mark_before(struct slice *slice) {
    for (uint32_t n = 0; n < slice->target; n++)
       for (uint32_t place = 0; place < slice->part.blocks.launches[n].count; place++)
-         slice->part.judged_blocks[n][place] = true; /* a judged value came from this launch's stores */
+         slice->part.judged_blocks[n][place] = UINT64_MAX; /* a judged value came from this launch's stores */
 }
 
 static int judge(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
@@ -380,6 +380,8 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    slice.part.buffers = NULL;
    slice.part.blocks = (struct block_sample){.launches = NULL};
    slice.part.judged_blocks = NULL;
+   slice.part.outputs = NULL;
+   slice.part.share = 0;
    slice.part.judged = slice.part.dont_care = slice.part.final_elements = 0;
    slice.settled = calloc(s->plan->buffer_count + 1, sizeof *slice.settled);
    bool made = (slice.chosen = make_chosen(s)) && slice.settled;

@@ -387,6 +387,9 @@ void sample_free_marks(struct sample *s) {
       free(s->judged_blocks[n]);
    free(s->judged_blocks);
    s->judged_blocks = NULL;
+   json_decref(s->outputs);
+   s->outputs = NULL;
+   s->share = 0;
 }
 
 static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {

@@ -35,7 +35,11 @@ struct sample {
    uint32_t output, width;
    uint64_t judged, dont_care,
       final_elements;    /* final: of those that executed blocks wrote, of outputs of which some was judged */
-   bool **judged_blocks; /* by launch and place in blocks: some element of it was judged */
+   uint64_t **
+      judged_blocks; /* by launch and place in blocks: a bit for each output of which some element of it was judged */
+   json_t *
+      outputs; /* owned: by name, how many of its elements were judged, until they are described; NULL: none */
+   double share;         /* the largest, over outputs, of elements that may be wrong and missed with 5 % */
    bool *judged_buffers; /* by buffer of the plan: some element of it was judged */
    uint64_t *stores;     /* by launch: buffers that its blocks are known to write, or may */
    const struct sample *probe; /* further blocks whose stores tell who writes what; NULL: none */
@@ -174,6 +178,8 @@ int twin_blocks_find(const struct sample *s, rkb_error_t *err);
 int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err);
 /* Those of s->written from first on, up to count, were judged. */
 void sample_note_judged(struct sample *s, uint64_t first, uint64_t count);
+/* Says how many of an output's elements were judged; final: of those that executed blocks wrote. */
+void sample_note_output(struct sample *s, const char *name, uint64_t judged, uint64_t final);
 /* The certificate's facet: what was executed and judged, and what it leaves out. */
 void sample_describe(struct sample *s, const rkb_machine_report_t *report);
 

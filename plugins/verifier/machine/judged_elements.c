@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define MOST_WORK 1e6        /* of one call for expected values: about ten milliseconds */
+#define MOST_FURTHER                                                                                         \
+   3u /* calls for elements of other blocks, where one was too much for all that are wanted */
 #define MOST_WORK_OF_ONE 5e7 /* the same, where it is for one element */
 #define MORE_EACH_TIME 3     /* elements for each that was judged before */
 #define MOST_OVERLAP                                                                                         \
@@ -131,6 +133,55 @@ static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool 
    return status;
 }
 
+/* Moves elements of blocks that also wrote one of the first `had` behind these; returns how many. */
+static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
+   uint64_t found = 0;
+   for (uint64_t n = had; n < all; n++) {
+      uint32_t launch, place, other, at;
+      bool same = false;
+      const uint64_t element = s->written[n];
+      if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
+         continue;
+      for (uint64_t k = 0; k < had && !same; k++)
+         same = rkb_machine_met_by(s->machine, s->output, s->written[k] * s->width, &other, &at) &&
+                other == launch && at == place;
+      if (!same)
+         continue;
+      s->written[n] = s->written[had + found];
+      s->written[had + found++] = element;
+   }
+   return found;
+}
+
+/* Where elements of a few blocks are all that expected values may cost: more of the same blocks.  What they share, such as the sum of a row, is known. */
+static int judge_same_blocks(struct sample *s, uint32_t buffer, uint64_t had, uint64_t all,
+                             rkb_error_t *err) {
+   const uint64_t more = gather_blocks(s, had, all);
+   bool refused = false;
+   int status = more ? judge_points(s, buffer, had, more, &refused, err) : RKB_OK;
+   if (status == RKB_ERR_LIMIT && !refused && more >= 16)
+      status = judge_points(s, buffer, had, more / 16, &refused, err);
+   return status == RKB_ERR_LIMIT ? RKB_OK : status;
+}
+
+/* After the first `count` elements, as many of other blocks in each call, and then more of all these blocks. */
+static int judge_further(struct sample *s, uint32_t buffer, uint64_t count, uint64_t wanted, uint64_t all,
+                         rkb_error_t *err) {
+   uint64_t had = count;
+   bool refused = false;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < MOST_FURTHER && had < wanted && status == RKB_OK && !refused &&
+                        s->outcome->rank < RKB_MACHINE_UNKNOWN;
+        n++) {
+      const uint64_t next = count < wanted - had ? count : wanted - had;
+      status = judge_points(s, buffer, had, next, &refused, err);
+      had += status == RKB_OK ? next : 0;
+   }
+   if (status == RKB_OK && !refused && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+      return judge_same_blocks(s, buffer, had, all, err);
+   return status == RKB_ERR_LIMIT ? RKB_OK : status;
+}
+
 /* Elements of every block, then as many more as expected values may cost. */
 static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
@@ -160,6 +211,10 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
          status = status == RKB_ERR_LIMIT ? RKB_OK : status;
       }
    }
+   if (status == RKB_OK && count < wanted && !refused)
+      status = judge_further(s, buffer, count, wanted, all, err);
+   if (s->judged > before)
+      sample_note_output(s, b->name, s->judged - before, final);
    s->judged_buffers[buffer] |= s->judged > before;
    s->final_elements += s->judged > before ? final : 0;
    return status;

@@ -175,7 +175,17 @@ void sample_note_judged(struct sample *s, uint64_t first, uint64_t count) {
    for (uint64_t n = first; n < first + count; n++)
       if (rkb_machine_met_by(s->machine, s->output, s->written[n] * s->width, &launch, &place) &&
           launch < s->blocks.launch_count && place < s->blocks.launches[launch].count)
-         s->judged_blocks[launch][place] = true;
+         s->judged_blocks[launch][place] |= UINT64_C(1) << s->output % 64;
+}
+
+void sample_note_output(struct sample *s, const char *name, uint64_t judged, uint64_t final) {
+   const double share = judged < final ? 1 - pow(MISSED, 1.0 / (double)judged) : 0.0;
+   if (!s->outputs)
+      s->outputs = json_object();
+   json_object_set_new(
+      s->outputs, name,
+      json_pack("{s:I, s:I}", "elements", (json_int_t)judged, "of_elements", (json_int_t) final));
+   s->share = share > s->share ? share : s->share;
 }
 
 /* Positions of the grid of which no block was executed. */
@@ -206,7 +216,7 @@ static uint32_t count_paths(const struct sample *s, uint32_t launch, uint32_t *l
          if (rkb_machine_path(s->machine, launch, k) != path)
             continue;
          first = k >= n;
-         judged |= s->judged_blocks[launch][k];
+         judged |= s->judged_blocks[launch][k] != 0;
       }
       paths += first;
       *left_out += first && !judged;
@@ -214,13 +224,28 @@ static uint32_t count_paths(const struct sample *s, uint32_t launch, uint32_t *l
    return paths;
 }
 
+/* How many drawn blocks were judged in the output of which they are fewest. */
+static uint64_t fewest_drawn(const struct sample *s, uint32_t launch) {
+   const struct sampled_launch *list = &s->blocks.launches[launch];
+   uint64_t outputs = 0, fewest = UINT64_MAX;
+   for (uint32_t n = 0; n < list->count; n++)
+      outputs |= s->judged_blocks[launch][n];
+   for (uint64_t left = outputs; left; left &= left - 1) {
+      const uint64_t bit = left & (0 - left);
+      uint64_t drawn = 0;
+      for (uint32_t n = 0; n < list->count; n++)
+         drawn += (s->judged_blocks[launch][n] & bit) && list->drawn[n];
+      fewest = drawn < fewest ? drawn : fewest;
+   }
+   return outputs ? fewest : 0;
+}
+
 static json_t *describe_launch(struct sample *s, const rkb_launch_counters_t *c) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
-   uint64_t judged = 0, drawn = 0;
-   for (uint32_t n = 0; n < list->count; n++) {
-      judged += s->judged_blocks[c->launch][n];
-      drawn += s->judged_blocks[c->launch][n] && list->drawn[n];
-   }
+   uint64_t judged = 0;
+   for (uint32_t n = 0; n < list->count; n++)
+      judged += s->judged_blocks[c->launch][n] != 0;
+   const uint64_t drawn = fewest_drawn(s, c->launch);
    const uint64_t others = c->blocks - judged, likely = sample_missed(c->blocks, drawn),
                   missed = likely < others ? likely : others;
    const double share = (double)missed / (double)c->blocks;
@@ -263,8 +288,11 @@ void sample_describe(struct sample *s, const rkb_machine_report_t *report) {
    json_t *scope = json_pack("{s:[s], s:s, s:s, s:o, s:I, s:I, s:f}", "shapes", s->the_case->name, "inputs",
                              "the tested values", "family", s->family->name, "launches", launches, "elements",
                              (json_int_t)s->judged, "of_elements", (json_int_t)s->final_elements,
-                             "share_missed_with_5_percent",
-                             s->judged < s->final_elements ? 1 - pow(MISSED, 1.0 / (double)s->judged) : 0.0);
+                             "share_missed_with_5_percent", s->share);
+   if (s->outputs)
+      json_object_set_new(scope, "outputs", s->outputs);
+   s->outputs = NULL;
+   s->share = 0;
    json_t *assumptions = json_pack(
       "[s, s, s]",
       "bounds, alignment and values of the blocks named; races were looked for within and between the blocks that races_looked_for counts, and nowhere else",
