@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MOST_WORK 1e6        /* of one call for expected values: about ten milliseconds */
+#define MOST_BLOCKS 4096u    /* of which more elements are judged then */
 #define MOST_FURTHER                                                                                         \
    3u /* calls for elements of other blocks, where one was too much for all that are wanted */
 #define MOST_WORK_OF_ONE 5e7 /* the same, where it is for one element */
@@ -133,19 +134,25 @@ static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool 
    return status;
 }
 
+/* The launch and the place of the block that wrote the element; UINT64_MAX: not known. */
+static uint64_t block_of(const struct sample *s, uint64_t element) {
+   uint32_t launch, place;
+   return rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place)
+             ? (uint64_t)launch << 32 | place
+             : UINT64_MAX;
+}
+
 /* Moves elements of blocks that also wrote one of the first `had` behind these; returns how many. */
 static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
-   uint64_t found = 0;
+   uint64_t blocks[MOST_BLOCKS], count = had < MOST_BLOCKS ? had : MOST_BLOCKS, found = 0;
+   for (uint64_t k = 0; k < count; k++)
+      blocks[k] = block_of(s, s->written[k]);
    for (uint64_t n = had; n < all; n++) {
-      uint32_t launch, place, other, at;
-      bool same = false;
-      const uint64_t element = s->written[n];
-      if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
-         continue;
-      for (uint64_t k = 0; k < had && !same; k++)
-         same = rkb_machine_met_by(s->machine, s->output, s->written[k] * s->width, &other, &at) &&
-                other == launch && at == place;
-      if (!same)
+      const uint64_t element = s->written[n], block = block_of(s, element);
+      uint64_t k = 0;
+      while (k < count && (blocks[k] != block || block == UINT64_MAX))
+         k++;
+      if (k == count)
          continue;
       s->written[n] = s->written[had + found];
       s->written[had + found++] = element;
