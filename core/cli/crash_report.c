@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 /* A signal handler gets no user argument, so these variables hold the facts for its report.  They are written
  * once, before there are threads. */
 static char run_directory[4096];
+static _Atomic pid_t reporter; /* the thread that crashed first; 0: none */
 
 static void say(const char *text) {
    const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
@@ -49,9 +51,18 @@ static void tell(int number) {
    say("\n");
 }
 
+/* Threads may crash at the same time.  Only the first reports, and the others wait for it to end the program, or they would cut its
+ * lines short.  If the report itself crashes, the signal ends the program. */
 static void crashed(int number) {
-   tell(number);
-   raise(number); /* SA_RESETHAND: this time the signal ends the program */
+   const pid_t self = gettid();
+   pid_t first = 0;
+   if (atomic_compare_exchange_strong(&reporter, &first, self))
+      tell(number);
+   else
+      while (first != self)
+         pause();
+   signal(number, SIG_DFL);
+   raise(number);
 }
 
 /* With a sanitizer there is no handler, because the sanitizer's own report is more precise. */
@@ -61,7 +72,7 @@ void rkb_crash_report_open(const char *directory) {
 #else
    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
 #endif
-   struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_RESETHAND | SA_NODEFER};
+   struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_NODEFER};
    snprintf(run_directory, sizeof run_directory, "%s", directory);
    for (const int *fault = faults; *fault; fault++)
       sigaction(*fault, &action, NULL);
