@@ -148,6 +148,27 @@ static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launc
           rkb_kernel_write_variant(file, launch, &own, rkb_write_convolution_kernel, base, false, false);
 }
 
+/* Elements of a warp's tile in the variant that is right for all cases.  Each access there has a guard and numbers of 64 bits: with
+ * larger tiles a thread has too few registers, so that the kernel spills and takes long to compile. */
+#define MOST_GUARDED (32 * 32)
+
+/* Returns the launch with so small a tile for each warp, and as many warps.  A convolution's tile stays: its smaller one compiles longer. */
+static rkb_launch_t guarded_launch(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   rkb_launch_t own = *launch;
+   int64_t *d = own.decisions;
+   if (graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL || d[RKB_LISTED] || d[RKB_BESIDE])
+      return own; /* launches listed or beside others share the tile with other kernels */
+   if (d[RKB_TILE_N] == 192)
+      d[RKB_TILE_N] = 128; /* whose half has rows that chunks can trade places in */
+   while (d[RKB_WARP_M] * d[RKB_WARP_N] > MOST_GUARDED) {
+      const bool rows = d[RKB_WARP_M] >= d[RKB_WARP_N];
+      const uint32_t tile = rows ? RKB_TILE_M : RKB_TILE_N, warp = rows ? RKB_WARP_M : RKB_WARP_N;
+      d[tile] /= 2;
+      d[warp] /= 2;
+   }
+   return own;
+}
+
 /* Writes variants with wide accesses, one for each order of the factors' dims, and a variant that is right
  * for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
@@ -192,8 +213,9 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    const rkb_variant_t plain = {.vector = 1, .suffix = ""};
    const bool one_width = file->one_width;
    file->one_width |= other;
+   const rkb_launch_t guarded = other ? guarded_launch(file->graph, launch) : *launch;
    const bool good =
-      rkb_kernel_write_variant(file, launch, &plain, rkb_write_tensor_kernel, base, other, true);
+      rkb_kernel_write_variant(file, &guarded, &plain, rkb_write_tensor_kernel, base, other, true);
    file->one_width = one_width;
    return good;
 }
