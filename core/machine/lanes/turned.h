@@ -1,4 +1,4 @@
-/* Eight rows of eight 16-bit elements, turned into columns.  Pure; any thread. */
+/* Rows of 16-bit elements or of words, turned into columns.  Pure; any thread. */
 #ifndef RKB_MACHINE_LANES_TURNED_H
 #define RKB_MACHINE_LANES_TURNED_H
 
@@ -25,6 +25,20 @@ static inline void turn(const eight_t in[8], eight_t out[8]) {
    }
 #undef LOW
 #undef HIGH
+}
+
+typedef uint32_t word_four_t __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Four rows of four become four columns of four. */
+static inline void turn_words(const word_four_t in[4], word_four_t out[4]) {
+   const word_four_t even_low = __builtin_shufflevector(in[0], in[2], 0, 4, 1, 5),
+                     odd_low = __builtin_shufflevector(in[1], in[3], 0, 4, 1, 5),
+                     even_high = __builtin_shufflevector(in[0], in[2], 2, 6, 3, 7),
+                     odd_high = __builtin_shufflevector(in[1], in[3], 2, 6, 3, 7);
+   out[0] = __builtin_shufflevector(even_low, odd_low, 0, 4, 1, 5);
+   out[1] = __builtin_shufflevector(even_low, odd_low, 2, 6, 3, 7);
+   out[2] = __builtin_shufflevector(even_high, odd_high, 0, 4, 1, 5);
+   out[3] = __builtin_shufflevector(even_high, odd_high, 2, 6, 3, 7);
 }
 
 #endif

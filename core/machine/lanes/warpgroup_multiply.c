@@ -111,23 +111,15 @@ static operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uin
 
 /* Factors --------------------------------------------------------------------------------------------------------------- */
 
-static void take_words(const machine_warpgroup_form_t *form, bool of_b, const uint8_t *line, float *value,
+/* A row of bytes or of TF32 words. */
+static void take_words(const machine_warpgroup_form_t *form, const uint8_t *line, float *value,
                        int16_t *exponent, bool *far) {
-   uint32_t elements[GROUP_TERMS];
-   const uint8_t type = of_b ? form->type_b : form->type_a;
-   if (form->element_bits == 8) {
+   uint32_t words[WARPGROUP_LINE / 4];
+   memcpy(words, line, sizeof words);
+   if (form->element_bits == 8)
       NAMED(machine_group_take_bytes)
-      (type == TENSOR_E5M2, of_b ? form->b_negated : form->a_negated, line, WARPGROUP_LINE / 8, value,
-       exponent, far);
-      return;
-   }
-   for (uint32_t k = 0; k < form->k; k++) {
-      elements[k] = 0;
-      memcpy(&elements[k], line + k * form->element_bits / 8, form->element_bits / 8);
-   }
-   NAMED(machine_group_take)
-   (of_b ? form->type_b : form->type_a, of_b ? form->b_negated : form->a_negated, elements, form->k, value,
-    exponent, far);
+   (form->type_a == TENSOR_E5M2, form->a_negated, line, WARPGROUP_LINE / 8, value, exponent, far);
+   else NAMED(machine_group_take)(form->type_a, form->a_negated, words, form->k, value, exponent, far);
 }
 
 /* Columns of bytes: row by row of k, so that eight columns are taken apart at once. */
@@ -143,6 +135,29 @@ static void take_byte_columns(const product_t *p, uint32_t first, uint32_t count
    for (uint32_t k = 0; k < WARPGROUP_LINE; k++)
       NAMED(machine_group_take_bytes)
    (form->type_b == TENSOR_E5M2, form->b_negated, rows[k], count / 8, out->value[k], out->exponent[k],
+    &out->far);
+}
+
+/* Columns of TF32 words: four pieces of four words are turned at once. */
+static void take_word_columns(const product_t *p, uint32_t first, uint32_t count,
+                              machine_column_factors_t *out) {
+   const machine_warpgroup_form_t *form = p->form;
+   uint32_t rows[WARPGROUP_LINE / 4][GROUP_COLUMNS] __attribute__((aligned(32)));
+   word_four_t columns[4], turned[4];
+   for (uint32_t half = 0; half < 2; half++)
+      for (uint32_t place = 0; place < count; place += 4) {
+         for (uint32_t c = 0; c < 4; c++)
+            columns[c] = *(const word_four_t *)(const void *)(p->warp->block->shared +
+                                                              p->b->address[half * p->b->lines + first +
+                                                                            group_column(place + c)]);
+         turn_words(columns, turned);
+         for (uint32_t k = 0; k < 4; k++)
+            *(word_four_t *)&rows[4 * half + k][place] = turned[k];
+      }
+   for (uint32_t k = 0; k < form->k; k++)
+      for (uint32_t place = 0; place < count; place += 8)
+         NAMED(machine_group_take)
+   (form->type_b, form->b_negated, &rows[k][place], 8, &out->value[k][place], &out->exponent[k][place],
     &out->far);
 }
 
@@ -185,17 +200,7 @@ static void take_columns(const product_t *p, uint32_t first, machine_column_fact
    } else if (form->element_bits == 8) {
       take_byte_columns(p, first, count, out);
    } else {
-      for (uint32_t place = 0; place < count; place++) {
-         uint8_t line[WARPGROUP_LINE];
-         float value[GROUP_TERMS];
-         int16_t exponent[GROUP_TERMS];
-         take_line(block, p->b, first + group_column(place), line);
-         take_words(form, true, line, value, exponent, &out->far);
-         for (uint32_t k = 0; k < form->k; k++) {
-            out->value[k][place] = value[k];
-            out->exponent[k][place] = exponent[k];
-         }
-      }
+      take_word_columns(p, first, count, out);
    }
 }
 
@@ -246,7 +251,7 @@ static void take_rows(const product_t *p, machine_row_factors_t *out) {
          NAMED(machine_group_take_halves)
       (form->type_a == TENSOR_BF16, form->a_negated, (const uint16_t *)(const void *)line, 2, 8,
        out->value[row], out->exponent[row], &out->far[row]);
-      else take_words(form, false, line, out->value[row], out->exponent[row], &out->far[row]);
+      else take_words(form, line, out->value[row], out->exponent[row], &out->far[row]);
    }
 }
 
