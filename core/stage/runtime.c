@@ -59,6 +59,7 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
       runtime->loop = NULL; /* rkb_runtime_close is called all the same */
       return status;
    }
+   rkb_workers_heed(runtime->workers, runtime->loop);
    runtime->jobs = rkb_jobs_new(ring, runtime);
    return RKB_OK;
 }

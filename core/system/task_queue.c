@@ -58,6 +58,12 @@ bool rkb_task_queue_take(rkb_task_queue_t *queue, rkb_task_entry_t *entry) {
    return true;
 }
 
+bool rkb_task_queue_lowest(const rkb_task_queue_t *queue, uint64_t *rank) {
+   if (queue->count)
+      *rank = queue->entries[0].rank;
+   return queue->count > 0;
+}
+
 bool rkb_task_queue_withdraw(rkb_task_queue_t *queue, uint64_t ticket) {
    uint32_t at = queue->count;
    while (at && queue->entries[at - 1].ticket != ticket)

@@ -21,6 +21,8 @@ typedef struct rkb_task_queue {
 void rkb_task_queue_put(rkb_task_queue_t *queue, const rkb_task_entry_t *entry);
 /* False when the queue is empty. */
 bool rkb_task_queue_take(rkb_task_queue_t *queue, rkb_task_entry_t *entry);
+/* The rank of the task that goes next; false when the queue is empty. */
+bool rkb_task_queue_lowest(const rkb_task_queue_t *queue, uint64_t *rank);
 /* Removes the task with this ticket; false when it does not wait.  Looks at all waiting tasks, the last first. */
 bool rkb_task_queue_withdraw(rkb_task_queue_t *queue, uint64_t ticket);
 void rkb_task_queue_free(rkb_task_queue_t *queue);

@@ -19,13 +19,15 @@ typedef struct worker {
    rkb_workers_t *pool;
    pthread_t thread;
    rkb_ticket_t running; /* 0: none */
+   uint64_t rank, post;  /* of the task that ended last, and of the message that the loop got then; 0: none */
    bool written_off;
 } worker_t;
 
 struct rkb_workers {
    pthread_mutex_t lock;
-   pthread_cond_t work; /* a task waits, or the pool closes */
-   uint32_t holders;    /* threads, plus the owner until it closes the pool */
+   pthread_cond_t work;     /* a task waits, or the pool closes */
+   pthread_cond_t attended; /* the loop ran a message, or the pool closes */
+   uint32_t holders;        /* threads, messages to the loop, plus the owner until it closes the pool */
    bool closing;
 
    rkb_task_queue_t queue;
@@ -37,6 +39,9 @@ struct rkb_workers {
    uint32_t idle; /* threads that wait for work and were not yet signalled */
    uint32_t running;
    uint32_t written_off;
+
+   rkb_loop_t *loop;       /* NULL: threads go on at once */
+   uint64_t posted, heard; /* messages to the loop, and those that it ran; it runs them in order */
 };
 
 /* Drops a reference.  Called with the lock held; returns with it released. */
@@ -46,9 +51,38 @@ static void let_go(rkb_workers_t *pool) {
    if (!last)
       return;
    pthread_cond_destroy(&pool->work);
+   pthread_cond_destroy(&pool->attended);
    pthread_mutex_destroy(&pool->lock);
    rkb_task_queue_free(&pool->queue);
    free(pool);
+}
+
+/* On the loop: what a task posted before it ended has been run, so what follows from it is in the queue. */
+static void hear(void *argument) {
+   rkb_workers_t *pool = argument;
+   pthread_mutex_lock(&pool->lock);
+   pool->heard++;
+   pthread_cond_broadcast(&pool->attended);
+   let_go(pool);
+}
+
+/* Lock held. */
+static void post_end(worker_t *self, uint64_t rank) {
+   rkb_workers_t *pool = self->pool;
+   if (rank == RKB_RANK_LAST || self->written_off || !pool->loop ||
+       rkb_loop_post(pool->loop, hear, pool) != RKB_OK)
+      return;
+   pool->holders++;
+   self->rank = rank;
+   self->post = ++pool->posted;
+}
+
+/* Lock held.  Whether the best of the waiting tasks may be overtaken by one that follows from this thread's last task. */
+static bool must_wait(const worker_t *self) {
+   const rkb_workers_t *pool = self->pool;
+   uint64_t rank = 0;
+   return !pool->closing && pool->heard < self->post && rkb_task_queue_lowest(&pool->queue, &rank) &&
+          rank > self->rank;
 }
 
 static void *work(void *argument) {
@@ -57,6 +91,10 @@ static void *work(void *argument) {
    rkb_task_entry_t task;
    pthread_mutex_lock(&pool->lock);
    while (!self->written_off && !pool->closing) {
+      if (must_wait(self)) {
+         pthread_cond_wait(&pool->attended, &pool->lock);
+         continue;
+      }
       if (!rkb_task_queue_take(&pool->queue, &task)) {
          self->running = 0;
          pool->idle++;
@@ -73,6 +111,7 @@ static void *work(void *argument) {
       if (!self->written_off)
          pool->running--;
       self->running = 0;
+      post_end(self, task.rank);
    }
    if (self->written_off)
       free(self);
@@ -113,6 +152,7 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
    rkb_workers_t *pool = rkb_allocate(1, sizeof *pool);
    pthread_mutex_init(&pool->lock, NULL);
    pthread_cond_init(&pool->work, NULL);
+   pthread_cond_init(&pool->attended, NULL);
    pool->holders = 1;
    pool->queue_limit = queue_limit;
    int number = 0;
@@ -129,12 +169,19 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
    return RKB_OK;
 }
 
+void rkb_workers_heed(rkb_workers_t *pool, rkb_loop_t *loop) {
+   pthread_mutex_lock(&pool->lock);
+   pool->loop = loop;
+   pthread_mutex_unlock(&pool->lock);
+}
+
 void rkb_workers_close(rkb_workers_t *pool) {
    if (!pool)
       return;
    pthread_mutex_lock(&pool->lock);
    pool->closing = true;
    pthread_cond_broadcast(&pool->work);
+   pthread_cond_broadcast(&pool->attended);
    while (pool->workers) {
       worker_t *worker = pool->workers;
       pool->workers = worker->next;

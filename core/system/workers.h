@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <rkb/plugin.h>
+#include "system/loop.h"
 
 typedef struct rkb_workers rkb_workers_t;
 
@@ -20,6 +21,11 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
 /* Drops the waiting tasks, lets each running task end, and joins the threads.  Does not wait for written-off threads; the memory they
  * use stays allocated until they end.  NULL is accepted.  Do not call it from a task. */
 void rkb_workers_close(rkb_workers_t *workers);
+
+/* From now on a thread that has ended a task begins none of a higher rank before the loop has run what the task posted to it.  So where
+ * the loop then submits the next step of the same work, that step goes before the work behind it, and does not wait until the
+ * threads have ended long tasks of it.  The loop must run, and must be freed after the pool was closed. */
+void rkb_workers_heed(rkb_workers_t *workers, rkb_loop_t *loop);
 
 #define RKB_RANK_FIRST 0u
 #define RKB_RANK_LAST UINT64_MAX

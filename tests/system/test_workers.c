@@ -1,5 +1,6 @@
 /* Worker threads: every task once, the bounded queue, a stuck worker replaced, parts of one task side by side. */
 #include "check.h"
+#include "system/loop.h"
 #include "system/share.h"
 #include "system/workers.h"
 
@@ -158,6 +159,51 @@ static void the_lowest_rank_goes_first(void **state) {
    assert_memory_equal(order.numbers, expected, sizeof expected);
 }
 
+typedef struct steps {
+   rkb_workers_t *workers;
+   rkb_loop_t *loop;
+   numbered_t first, next, behind;
+} steps_t;
+
+static void submit_next(void *argument) {
+   steps_t *steps = argument;
+   rkb_workers_submit_ranked(steps->workers, 1, note_turn, &steps->next, NULL);
+}
+
+static void run_first(void *argument) {
+   steps_t *steps = argument;
+   note_turn(&steps->first);
+   rkb_loop_post(steps->loop, submit_next, steps);
+}
+
+static void run_behind(void *argument) {
+   steps_t *steps = argument;
+   note_turn(&steps->behind);
+   rkb_loop_stop(steps->loop);
+}
+
+/* The thread waits for the loop, which submits the next step, and does not take the task behind it meanwhile. */
+static void what_follows_goes_before_what_is_behind(void **state) {
+   (void)state;
+   static const int expected[] = {0, 1, 2};
+   rkb_error_t err;
+   door_t door = DOOR;
+   order_t order = {0};
+   steps_t steps = {
+      .workers = open_pool(1, 8), .first = {&order, 0}, .next = {&order, 1}, .behind = {&order, 2}};
+   assert_int_equal(rkb_loop_new(&steps.loop, &err), RKB_OK);
+   rkb_workers_heed(steps.workers, steps.loop);
+   rkb_workers_submit(steps.workers, wait_at, &door, NULL);
+   until_waiting(&door, 1);
+   rkb_workers_submit_ranked(steps.workers, 2, run_behind, &steps, NULL);
+   rkb_workers_submit_ranked(steps.workers, 1, run_first, &steps, NULL);
+   let_pass(&door, 1);
+   rkb_loop_run(steps.loop);
+   rkb_workers_close(steps.workers);
+   rkb_loop_free(steps.loop);
+   assert_memory_equal(order.numbers, expected, sizeof expected);
+}
+
 /* Until this thread is the only one. */
 static void until_alone(void) {
    struct stat tasks;
@@ -306,6 +352,7 @@ int main(void) {
                                       cmocka_unit_test(the_queue_is_bounded),
                                       cmocka_unit_test(a_waiting_task_can_be_withdrawn),
                                       cmocka_unit_test(the_lowest_rank_goes_first),
+                                      cmocka_unit_test(what_follows_goes_before_what_is_behind),
                                       cmocka_unit_test(a_stuck_worker_is_replaced),
                                       cmocka_unit_test(closing_lets_running_tasks_end),
                                       cmocka_unit_test(signals_stay_with_the_main_thread),
