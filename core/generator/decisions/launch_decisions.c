@@ -243,6 +243,11 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
  * has 1 GiB for all buffers of a plan. */
 #define MOST_PARTS (128 << 20)
 
+/* Threads of all parts of a row for each of its elements in the bench cases.  With more, most have nothing to add there, and in small shapes all
+ * but a few: the checking machine would need its budget for them.  So few threads are cheap anywhere. */
+#define MOST_OF_PARTS 4
+#define LEAST_OF_PARTS 4096
+
 static bool has_too_many_parts(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    double elements = 0;
    if (!rkb_decision_applies(graph, launch, RKB_SPLIT) || launch->decisions[RKB_SPLIT] == 1)
@@ -310,6 +315,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] == 1 && d[RKB_THREADS] > 256 &&
        (double)d[RKB_THREADS] > 16 * rkb_bench_row(graph, launch))
       return "a row is so short that most of its threads would have nothing";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] == 1 && d[RKB_SPLIT] > 1 && d[RKB_THREADS] * d[RKB_SPLIT] > LEAST_OF_PARTS &&
+       (double)(d[RKB_THREADS] * d[RKB_SPLIT]) > MOST_OF_PARTS * rkb_bench_row(graph, launch))
+      return "a row is so short that most threads of its parts would have nothing";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_ROWS] > 1 && d[RKB_SPLIT] > 1)
       return "a split row has a block for each part";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_MOMENTS] && !rkb_decision_applies(graph, launch, RKB_MOMENTS))
