@@ -41,7 +41,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 # Areas of tests/ that run again under the sanitizers.
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # What is left out of them: tests of many whole runs, whose code other tests execute under the sanitizers.
-sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|bench|best|check|expected|judge|model-keys|names|precision.*|secret|tune)|llm_(pipeline|spending|splits)|reference_(bounds_functions|functions_made)|conformance_tiles)$'
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|expected|judge|names|precision.*|secret|tune)|llm_(pipeline|spending|splits)|reference_(bounds_functions|functions_made)|conformance_tiles)$'
 # What the undefined-behaviour sanitizer finds ends the program with a trap, without a message.  The tables behind its messages are a third of the
 # work of compiling, and every start of a program relocates them.  A build with the preset as it is says where the trap was.
 sanitizer_flags='-g1 -fsanitize-undefined-trap-on-error'

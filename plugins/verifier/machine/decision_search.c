@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MOST_ALONG 8192     /* values of a dim, one after the other; beyond these few */
-#define MOST_CROSSED 24u    /* decisions whose shapes are mixed, each with each other */
+#define MOST_CROSSED 128u   /* decisions whose shapes are mixed, each with each other */
 #define MOST_CURVE 4096     /* values of the first dim of a curve */
 #define MOST_ON_CURVE 1024u /* shapes on one curve */
 #define MOST_CURVES 24u     /* decisions whose curves are followed */
@@ -19,17 +19,25 @@ bool decision_is_wanted(const struct decision *decision) {
    return decision->met != MET_BOTH && !(decision->is_value && decision->met == MET_TRUE);
 }
 
+/* A manifest may decide thousands of things at each of many thousand shapes, so none is looked for one by one. */
 static struct decision *decision_of(struct decision_search *s, const rkb_plan_decision_t *told) {
-   uint32_t n = s->next < s->count && s->list[s->next].place == told->place ? s->next : 0;
-   while (n < s->count && s->list[n].place != told->place)
-      n++;
-   if (n == MOST_DECISIONS)
+   if (s->next < s->count && s->list[s->next].place == told->place)
+      return &s->list[s->next++];
+   uint32_t slot = (uint32_t)(told->place * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+   _Static_assert(DECISION_SLOTS == 1u << 13, "thirteen bits of the product are a slot");
+   while (s->slots[slot] && s->list[s->slots[slot] - 1].place != told->place)
+      slot = (slot + 1) % DECISION_SLOTS;
+   if (!s->slots[slot] && s->count == MOST_DECISIONS) {
+      s->is_full = true;
       return NULL;
-   if (n == s->count)
-      s->list[s->count++] = (struct decision){
+   }
+   if (!s->slots[slot]) {
+      s->list[s->count] = (struct decision){
          .place = told->place, .is_value = told->is_value, .divides = told->divides, .nearest = INFINITY};
-   s->next = n + 1;
-   return &s->list[n];
+      s->slots[slot] = (uint16_t)++s->count;
+   }
+   s->next = s->slots[slot];
+   return &s->list[s->next - 1];
 }
 
 static void keep(struct decision_search *s, struct decision *d) {
@@ -105,13 +113,30 @@ static void mix(struct decision_search *s, const int64_t *a, const int64_t *b) {
    }
 }
 
+/* How often it came out in its rarer way; 0: never.  Remainders come last: at most sizes a division has one. */
+static uint64_t rarity(const struct decision *d) {
+   const uint64_t seen = d->seen[0] < d->seen[1] ? d->seen[0] : d->seen[1];
+   return seen && d->divides ? seen + UINT32_MAX : seen;
+}
+
+/* The rarest ones first, so that a manifest cannot hide a pair behind others that come out both ways everywhere. */
 void decision_search_cross(struct decision_search *s) {
    int64_t rare[MOST_CROSSED][MOST_SHAPE_DIMS];
-   uint32_t count = 0;
-   for (uint32_t n = 0; n < s->count && count < MOST_CROSSED; n++) {
-      const struct decision *d = &s->list[n];
-      if (d->seen[0] && d->seen[1])
-         memcpy(rare[count++], d->first[d->seen[1] < d->seen[0]], sizeof rare[0]);
+   uint32_t chosen[MOST_CROSSED], count = 0;
+   for (uint32_t k = 0; k < s->count; k++) {
+      const uint32_t n = (s->turn + k) % s->count;
+      const uint64_t own = rarity(&s->list[n]);
+      uint32_t at = count < MOST_CROSSED ? count : MOST_CROSSED - 1;
+      if (!own || (count == MOST_CROSSED && rarity(&s->list[chosen[at]]) <= own))
+         continue;
+      for (; at && rarity(&s->list[chosen[at - 1]]) > own; at--)
+         chosen[at] = chosen[at - 1];
+      chosen[at] = n;
+      count += count < MOST_CROSSED;
+   }
+   for (uint32_t n = 0; n < count; n++) {
+      const struct decision *d = &s->list[chosen[n]];
+      memcpy(rare[n], d->first[d->seen[1] < d->seen[0]], sizeof rare[0]);
    }
    for (uint32_t a = 0; a < count; a++)
       for (uint32_t b = a + 1; b < count && s->left; b++)
@@ -188,23 +213,23 @@ static bool has_step(struct decision_search *s, struct plane *plane, uint32_t ax
 }
 
 static void curves_of(struct decision_search *s, struct plane *plane) {
-   static const int64_t points[8][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {3, 2}, {5, 7}};
-   double distances[8][MOST_DECISIONS];
+   static const int64_t points[CURVE_POINTS][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1},
+                                                   {0, 2}, {1, 1}, {3, 2}, {5, 7}};
    uint32_t followed = 0;
    bool inside = true;
    plane->steps[0] = plane->steps[1] = 1;
    if (!has_step(s, plane, 0) || !has_step(s, plane, 1))
       return;
-   for (uint32_t n = 0; n < 8 && inside; n++) {
+   for (uint32_t n = 0; n < CURVE_POINTS && inside; n++) {
       for (uint32_t d = 0; d < MOST_DECISIONS; d++)
-         distances[n][d] = NAN;
-      s->distances = distances[n];
+         s->curves[n][d] = NAN;
+      s->distances = s->curves[n];
       inside = at_plane(s, plane, points[n][0], points[n][1]);
       s->distances = NULL;
    }
    for (uint32_t d = 0; inside && d < s->count && followed < MOST_CURVES && s->left; d++) {
       struct curve curve;
-      if (s->list[d].divides || s->list[d].is_value || !fit(&distances[0][d], MOST_DECISIONS, &curve))
+      if (s->list[d].divides || s->list[d].is_value || !fit(&s->curves[0][d], MOST_DECISIONS, &curve))
          continue;
       followed++;
       follow(s, plane, &curve);

@@ -4,7 +4,9 @@
 
 #include "verifier.h"
 
-#define MOST_DECISIONS 512u
+#define MOST_DECISIONS 4096u
+#define DECISION_SLOTS 8192u /* a power of two, so that half of them stay free */
+#define CURVE_POINTS 8u
 #define MOST_SHAPE_DIMS 16u
 #define MOST_FOUND 4u
 
@@ -32,7 +34,12 @@ struct decision_search {
    int64_t low[MOST_SHAPE_DIMS], high[MOST_SHAPE_DIMS];
    struct decision list[MOST_DECISIONS];
    uint32_t count, next; /* next: where the next decision of an evaluation is expected */
+   uint16_t
+      slots[DECISION_SLOTS]; /* 1 + the number of a decision, near the slot that its place says; 0: none */
+   bool is_full;             /* a decision had no room */
+   double curves[CURVE_POINTS][MOST_DECISIONS]; /* distances around a shape */
    uint32_t left;        /* shapes that may still be evaluated */
+   uint32_t turn;        /* the secret's: of equally rare decisions, which come first */
    uint32_t way;         /* the dim that is gone along; MOST_SHAPE_DIMS: none */
    bool notes;           /* the shape is executed */
    const int64_t *dims;  /* that are evaluated */

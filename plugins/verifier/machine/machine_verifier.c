@@ -63,6 +63,11 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
          "%u of the check cases, first %s, could not be executed on all their inputs within %llu thread-instructions and the "
          "memory; limits.execute and this stage's option memory allow more",
          outcome->unexecuted, outcome->unexecuted_case, budget);
+   if (status == RKB_OK && outcome->rank == 0 && candidate->decides_too_much)
+      outcome_note(
+         outcome, RKB_MACHINE_UNKNOWN, "limit.budget", NULL,
+         "the manifest's expressions compare and divide in more places than are looked at one by one; write "
+         "fewer launches, or simpler conditions and arguments");
    if (status == RKB_OK && outcome->rank == 0 && outcome->one_schedule &&
        !(outcome->orders & ORDER_DESCENDING))
       outcome_note(

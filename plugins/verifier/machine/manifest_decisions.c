@@ -57,7 +57,10 @@ static int note(struct drawing *g, const rkb_case_t *shape, rkb_error_t *err) {
    return status;
 }
 
+/* Where some decisions had no room nothing is looked for: the candidate is unknown (machine_verifier.c). */
 static bool any_wanted(const struct decision_search *search) {
+   if (search->is_full)
+      return false;
    for (uint32_t n = 0; n < search->count; n++)
       if (decision_is_wanted(&search->list[n]))
          return true;
@@ -118,26 +121,36 @@ static int keep_large(struct drawing *g, struct decision *d, const rkb_case_t *l
    return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
-/* Makes cases of what was found, from a drawn decision on, so that an author cannot know which of many are left out. */
+static int make_found(struct drawing *g, struct decision *d, const rkb_case_t *like, rkb_error_t *err) {
+   rkb_case_t *made = NULL;
+   int status = make_cheapest(g, d, like, &made, err);
+   if (!made && status == RKB_OK)
+      status = keep_large(g, d, like, err);
+   if (!made)
+      return status;
+   g->shapes[g->shape_count++] = made;
+   g->drawn[(*g->count)++] = made;
+   return status == RKB_OK ? note(g, made, err) : status;
+}
+
+/* Makes cases of what was found, from a drawn decision on, so that an author cannot know which of many are left out.  Remainders come last: many of
+ * them leave no room for a comparison that singles out a size.  Comparisons that find no room are told. */
 static int keep_found(struct drawing *g, const rkb_case_t *like, rkb_error_t *err) {
    struct decision_search *s = &g->search;
    const uint32_t count = s->count,
                   first = count ? (uint32_t)g->verifier->random->below(&g->stream, count) : 0;
    int status = RKB_OK;
-   for (uint32_t n = 0; n < count && status == RKB_OK && *g->count < g->room; n++) {
-      struct decision *d = &s->list[(first + n) % count];
-      rkb_case_t *made = NULL;
+   for (uint32_t k = 0; k < 2 * count && status == RKB_OK; k++) {
+      struct decision *d = &s->list[(first + k) % count];
+      if (d->divides != (k >= count))
+         continue;
       if (decision_is_wanted(d) && d->found_count) {
-         status = make_cheapest(g, d, like, &made, err);
-         if (!made && status == RKB_OK)
-            status = keep_large(g, d, like, err);
+         if (*g->count < g->room)
+            status = make_found(g, d, like, err);
+         else
+            g->candidate->decides_too_much |= !d->divides && !d->is_value;
       }
       d->found_count = 0;
-      if (!made)
-         continue;
-      g->shapes[g->shape_count++] = made;
-      g->drawn[(*g->count)++] = made;
-      status = status == RKB_OK ? note(g, made, err) : status;
    }
    return status;
 }
@@ -227,11 +240,13 @@ int manifest_decisions_draw(const struct verifier *me, struct candidate *candida
                             .room = room < MOST_SOLVED ? room : MOST_SOLVED};
       g->stream = me->random->for_job(me->host, candidate->job, STREAM_DECISIONS);
       g->search.kernel = me->kernel;
+      g->search.turn = (uint32_t)me->random->below(&g->stream, MOST_DECISIONS);
       g->search.dim_count = known[0]->dim_count;
       g->search.way = MOST_SHAPE_DIMS;
       for (uint32_t d = 0; d < g->search.dim_count; d++)
          me->task->dim_range(me->host, d, &g->search.low[d], &g->search.high[d]);
       status = draw(g, known, known_count, err);
+      candidate->decides_too_much |= g->search.is_full;
       me->kernel->survey_free(g->search.survey);
    }
    free(g);
