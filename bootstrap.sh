@@ -79,7 +79,7 @@ print_commands_and_stop() {
 missing_packages() {
   local package
   for package in "$@"; do
-    if ! dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$'; then
+    if ! grep -q '^install ok installed$' < <(dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null); then
       printf '%s\n' "$package"
     fi
   done
@@ -248,7 +248,7 @@ run_fuzzers() {
     set -euo pipefail
     name=$1 seconds=$2 folder=build-fuzz/found/$1
     mkdir -p "$folder"
-    program=$(find build-fuzz/tests -name "$name" -type f -perm -u+x | head -n 1)
+    program=$(find build-fuzz/tests -name "$name" -type f -perm -u+x -print -quit)
     "$program" -max_total_time="$seconds" -artifact_prefix="$folder/" "$folder" "tests/fuzz/corpus/${name#fuzz_}" \
       >"$folder.log" 2>&1 || { tail -n 40 "$folder.log" >&2; exit 255; }' fuzz '{}' "$fuzz_seconds"
 }
@@ -302,7 +302,7 @@ make_bundle() {
   cmake --install build-bundle --prefix "$folder" --strip >/dev/null
   take_libraries "$folder"
   # It has to find all of them beside itself, wherever it lies.
-  if LC_ALL=C ldd "$folder/bin/rkb-run" | grep -q 'not found'; then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi
+  if grep -q 'not found' < <(LC_ALL=C ldd "$folder/bin/rkb-run"); then fail "the bundle lacks a library: ldd $folder/bin/rkb-run"; fi
   tests/package/hardening.sh "$folder" bin libexec lib/rkb || fail "the bundle is not hardened as it should be"
   tar -C build-bundle --owner=0 --group=0 --sort=name -cJf "$archive" rkb
   bytes=$(stat -c %s "$archive")

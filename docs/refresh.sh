@@ -14,7 +14,7 @@ replace() {
   if cmp -s "$1" "$2"; then return; fi
   if [[ $mode == --check ]]; then
     echo "$1 is old: run 'ninja docs'" >&2
-    diff "$1" "$2" | head -n 20 >&2 || true
+    diff "$1" "$2" | sed -n 1,20p >&2 || true
     old=1
   else
     cp "$2" "$1"

@@ -30,7 +30,7 @@ markdown_extensions: [tables, fenced_code, toc]
 END
 mkdocs build --quiet --config-file "$work/mkdocs.yml" --site-dir "$binary/site" 2>"$work/warnings" || { cat "$work/warnings" >&2; exit 1; }
 echo "$binary/site/index.html: $(find "$binary/site" -name '*.html' | wc -l) pages"
-if grep -rlE '(src|href)="(https?:)?//[^"]*\.(js|css|woff2?)"' "$binary/site" --include='*.html' | head -n 3 | grep .; then
+if grep -rlE '(src|href)="(https?:)?//[^"]*\.(js|css|woff2?)"' "$binary/site" --include='*.html'; then
   echo "these pages would load something from the network" >&2
   exit 1
 fi

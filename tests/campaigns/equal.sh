@@ -44,4 +44,4 @@ for other in "${others[@]}"; do
   rkb diff cold-1 "$other"
 done
 # Equal for having done something: the runs hold more than their seeds.
-rkb show cold-1 | grep -qE ' (tune|schedule|edit|crossover)  '
+grep -qE ' (tune|schedule|edit|crossover)  ' < <(rkb show cold-1)

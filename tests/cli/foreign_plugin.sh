@@ -53,8 +53,8 @@ look() {
 cd "$work"
 look rkb validate mine.yaml
 look rkb-run mine.yaml --dry-run
-rkb validate mine.yaml 2>/dev/null | grep -q 'mine.yaml is valid'
-rkb-run mine.yaml --dry-run 2>/dev/null | grep -q 'minimises'
+grep -q 'mine.yaml is valid' < <(rkb validate mine.yaml 2>/dev/null)
+grep -q 'minimises' < <(rkb-run mine.yaml --dry-run 2>/dev/null)
 
 # not_opened WORDS: no constructor ran, and the message holds the words
 not_opened() {

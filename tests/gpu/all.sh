@@ -28,7 +28,7 @@ if [[ -f $prefix ]]; then
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
   tar -C "$unpacked" -xf "$prefix" || exit 2
-  prefix=$(find "$unpacked" -mindepth 1 -maxdepth 1 -type d | head -n 1)
+  prefix=$(find "$unpacked" -mindepth 1 -maxdepth 1 -type d -print -quit)
 fi
 prefix=$(cd "$prefix" && pwd)
 rkb=$prefix/bin/rkb run=$prefix/bin/rkb-run tasks=$prefix/share/rkb/tasks
@@ -108,7 +108,7 @@ part_hostile() {
     --set "propose.third.with.directory=$out/hostile/2" --set "propose.fourth.with.directory=$out/hostile/3" || true
   finished run.hostile || return 1
   "$python" "$here/expectations.py" "$out/runs/hostile" "$out/hostile" >"$out/hostile.txt" || failures=$((failures + 1))
-  grep OTHERWISE "$out/hostile.txt" | head -n 20
+  grep OTHERWISE "$out/hostile.txt" | sed -n 1,20p
   tail -n 1 "$out/hostile.txt"
   nvidia-smi --query-gpu=name,temperature.gpu,clocks.sm,memory.used --format=csv,noheader
 }

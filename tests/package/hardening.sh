@@ -86,9 +86,9 @@ check_file() {
 for folder in "$@"; do
   while IFS= read -r file; do
     [[ $(head -c 4 "$file" | od -An -tx1) == ' 7f 45 4c 46' ]] || continue
-    if readelf -hW "$file" | grep -qE 'Type: +REL'; then continue; fi # on its way to a program
+    if grep -qE 'Type: +REL' < <(readelf -hW "$file"); then continue; fi # on its way to a program
     files=$((files + 1))
-    if readelf -lW "$file" | grep -q INTERP; then check_file "$file" program; else check_file "$file" object; fi
+    if grep -q INTERP < <(readelf -lW "$file"); then check_file "$file" program; else check_file "$file" object; fi
   done < <(find "$prefix/$folder" -type f | sort)
 done
 printf '%s files, %s complaints\n' "$files" "$complaints"

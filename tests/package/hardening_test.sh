@@ -49,4 +49,4 @@ expect 'fixed address' -no-pie -fno-pie
 expect 'no stack protector' -fno-stack-protector
 expect 'is checked' -U_FORTIFY_SOURCE
 # Where the C library's start files have landing pads of their own, as Ubuntu's, their number tells nothing about such a small one.
-if [[ $(uname -m) == x86_64 ]] && ! readelf -n "$(gcc -print-file-name=crt1.o)" | grep -q IBT; then expect 'landing pads' -fcf-protection=none; fi
+if [[ $(uname -m) == x86_64 ]] && ! grep -q IBT < <(readelf -n "$(gcc -print-file-name=crt1.o)"); then expect 'landing pads' -fcf-protection=none; fi

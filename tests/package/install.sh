@@ -45,8 +45,8 @@ must_export() {
 must_work() {
   must_export "$1"
   "$work/prefix/bin/rkb-plugin-test" "$1"
-  "$work/prefix/bin/rkb" plugins --plugin-path "$1" | grep "^$2 " >/dev/null
-  "$work/prefix/bin/rkb" help --plugin-path "$1" "$2" | grep 'scale: number, 0 to 100, default 1' >/dev/null
+  grep -q "^$2 " < <("$work/prefix/bin/rkb" plugins --plugin-path "$1")
+  grep -q 'scale: number, 0 to 100, default 1' < <("$work/prefix/bin/rkb" help --plugin-path "$1" "$2")
 }
 
 cmake -S "$here/outside" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
@@ -102,7 +102,7 @@ counted=$(sqlite3 counts/run.sqlite "SELECT min(value) FROM measurement WHERE na
 [[ ${counted%.*} -ge 1 ]] || { echo "the profiler counted '$counted' kernels" >&2; exit 1; }
 
 # The installation finds its own plugins, and each of them keeps the contract.
-"$work/prefix/bin/rkb" plugins | grep '^rkb.profiler.size ' >/dev/null
+grep -q '^rkb.profiler.size ' < <("$work/prefix/bin/rkb" plugins)
 find "$libraries/rkb/plugins" -name '*.so' | sort | while read -r plugin; do
   must_export "$plugin"
   "$work/prefix/bin/rkb-plugin-test" "$plugin" >/dev/null || { echo "$plugin breaks the contract" >&2; exit 1; }

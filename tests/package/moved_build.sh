@@ -14,7 +14,7 @@ cp "$binary_directory/bin/rkb" "$work/moved/bin/"
 (cd "$binary_directory" && find plugins libexec -type f \( -name '*.so' -o -perm -u+x \) -exec cp --parents {} "$work/moved/" \;)
 env -u RKB_PLUGIN_PATH "$work/moved/bin/rkb" plugins --paths >"$work/plugins.txt"
 grep -qF "$work/moved/plugins/" "$work/plugins.txt" || fail "a copied build does not find its plugins: $(cat "$work/plugins.txt")"
-if grep -F .so "$work/plugins.txt" | grep -qvF "$work/moved/plugins/"; then fail "a copied build loads plugins of another"; fi
+if grep -qvF "$work/moved/plugins/" < <(grep -F .so "$work/plugins.txt"); then fail "a copied build loads plugins of another"; fi
 "$work/moved/bin/rkb" validate stock --task softmax >/dev/null || fail "a copied build does not find the tasks"
 
 # bootstrap.sh's way to configure, on a project that only writes down where it lies.

@@ -1,5 +1,5 @@
 . "$1/tests/adversary/attack.bash"
-cheats=$(ls "$source_folder"/tests/adversary/{checking,sampling,state,timing}/*/kernel.cu | xargs grep -l '^task: llama_rmsnorm' | awk 'NR % 2 == 0' | head -30)
+cheats=$(ls "$source_folder"/tests/adversary/{checking,sampling,state,timing}/*/kernel.cu | xargs grep -l '^task: llama_rmsnorm' | awk 'NR % 2 == 0 && NR <= 60')
 # Accepted cheats are those that are right and want to look fast: none of them is for this task.
 [[ $(wc -l <<<"$cheats") == 30 ]] || fail "there are no thirty cheats"
 rkb-run "$source_folder/pipelines/stock.yaml" --task "$source_folder/tasks/llama_rmsnorm" --quiet --out "$work/run" --secret "$(printf '%064d' 20)" \

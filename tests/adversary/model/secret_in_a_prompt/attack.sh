@@ -5,7 +5,7 @@ echo nothing
 END
 ask sh "$work/listen.sh"
 [[ -s $work/prompts ]] || fail "nothing was asked: $(cat "$work/said")"
-secret=$(grep -o '[0-9a-f]\{64\}' "$work/said" | head -1)
-[[ $secret ]] || secret=$(rkb report "$work/asked" | grep -o '[0-9a-f]\{64\}' | head -1)
+secret=$(grep -o '[0-9a-f]\{64\}' "$work/said" | sed -n 1p)
+[[ $secret ]] || secret=$(rkb report "$work/asked" | grep -o '[0-9a-f]\{64\}' | sed -n 1p)
 [[ $secret ]] || fail "the run names no secret"
 if grep -q "$secret" "$work/prompts"; then fail "the prompt holds the secret"; fi
