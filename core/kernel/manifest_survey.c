@@ -5,9 +5,21 @@
 #include "base/memory.h"
 #include "kernel/survey_names.h"
 
+#define EXPRESSIONS 1024u /* a power of two; at most half of them are used */
+
+/* An expression, and what it came to at the shape with that number. */
+typedef struct surveyed {
+   const rkb_expression_t *expression; /* NULL: free */
+   uint64_t shape, mentioned;
+   rkb_value_t value;
+   bool is_decided;
+} surveyed_t;
+
 struct rkb_manifest_survey {
    planner_t planner;
    survey_names_t names;
+   surveyed_t expressions[EXPRESSIONS];
+   uint32_t expression_count;
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    rkb_finding_t finding; /* nobody reads it */
 };
@@ -42,12 +54,43 @@ void rkb_manifest_survey_free(rkb_manifest_survey_t *survey) {
    free(survey);
 }
 
-static bool decide(rkb_manifest_survey_t *survey, const rkb_expression_t *expression, rkb_value_t *value) {
+/* NULL: there is no room for it. */
+static surveyed_t *surveyed(rkb_manifest_survey_t *survey, const rkb_expression_t *expression) {
+   uint32_t at = (uint32_t)((uintptr_t)expression >> 3) * 2654435761u >> 22;
+   _Static_assert(EXPRESSIONS == 1u << 10, "ten bits of the product are a place");
+   while (survey->expressions[at].expression && survey->expressions[at].expression != expression)
+      at = (at + 1) % EXPRESSIONS;
+   if (!survey->expressions[at].expression) {
+      if (survey->expression_count == EXPRESSIONS / 2)
+         return NULL;
+      survey->expressions[at].expression = expression;
+      survey->expression_count++;
+   }
+   return &survey->expressions[at];
+}
+
+static bool evaluate(rkb_manifest_survey_t *survey, const rkb_expression_t *expression, rkb_value_t *value) {
    const planner_t *planner = &survey->planner;
    char message[256];
-   return expression &&
-          rkb_expression_decide(expression, survey_names_lookup, &survey->names, planner->decided,
+   survey->names.mentioned = 0;
+   return rkb_expression_decide(expression, survey_names_lookup, &survey->names, planner->decided,
                                 planner->decided_argument, value, message, sizeof message) == RKB_FAULT_NONE;
+}
+
+/* An expression that was evaluated with the same values of the names that it asked for comes to the same, and decides nothing else. */
+static bool decide(rkb_manifest_survey_t *survey, const rkb_expression_t *expression, rkb_value_t *value) {
+   survey_names_t *names = &survey->names;
+   surveyed_t *known = expression ? surveyed(survey, expression) : NULL;
+   if (!known)
+      return expression && evaluate(survey, expression, value);
+   if (!known->shape || survey_names_changed(names, known->mentioned, known->shape)) {
+      known->is_decided = evaluate(survey, expression, &known->value);
+      known->mentioned = names->mentioned;
+      known->shape = names->shape;
+   }
+   names->mentioned = known->mentioned;
+   *value = known->value;
+   return known->is_decided;
 }
 
 /* Values that nothing else needs. */
@@ -105,13 +148,15 @@ static void decide_launches(rkb_manifest_survey_t *survey) {
 void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided,
                                 void *decided_argument) {
    planner_t *planner = &survey->planner;
-   survey->names.shape++;
+   survey_names_begin(&survey->names);
    planner->decided = decided;
    planner->decided_argument = decided_argument;
-   for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++)
+   for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++) {
       if (!decide(survey, planner->manifest->lets[planner->lets_known].value,
                   &planner->lets[planner->lets_known]))
          return;
+      survey->names.let_names[planner->lets_known] = survey->names.mentioned;
+   }
    decide_launches(survey);
    for (uint32_t i = 0; i < planner->manifest->map_count; i++)
       decide_map(survey, &planner->manifest->maps[i]);

@@ -36,21 +36,55 @@ static survey_name_t *mentioned(survey_names_t *names, const char *text) {
    return &names->names[names->mentions[at].name];
 }
 
+static bool is_same(const rkb_value_t *a, const rkb_value_t *b) {
+   return a->is_real == b->is_real && (a->is_real ? a->real == b->real : a->integer == b->integer);
+}
+
+void survey_names_begin(survey_names_t *names) {
+   names->shape++;
+   for (uint32_t n = 0; n < names->name_count; n++) {
+      survey_name_t *known = &names->names[n];
+      rkb_value_t value = {0};
+      if (known->is_let || known->is_constant || !known->changed)
+         continue;
+      const bool found = planner_name((void *)names->planner, known->name, &value);
+      if (found == known->found && is_same(&value, &known->value))
+         continue;
+      known->found = found;
+      known->value = value;
+      known->changed = names->shape;
+   }
+}
+
 bool survey_names_lookup(void *argument, const char *name, rkb_value_t *value) {
    survey_names_t *names = argument;
    survey_name_t *known = mentioned(names, name);
-   if (!known)
+   if (!known) {
+      names->mentioned |= SURVEY_OTHERS;
       return planner_name((void *)names->planner, name, value);
+   }
    if (known->is_let) {
+      names->mentioned |= names->let_names[known->let];
       *value = names->planner->lets[known->let];
       return true;
    }
-   if (!known->shape || (!known->is_constant && known->shape != names->shape)) {
+   if (!known->changed) {
       rkb_value_t unused;
       known->found = planner_name((void *)names->planner, name, &known->value);
       known->is_constant = !names->planner->lookup(names->planner->argument, name, &unused);
-      known->shape = names->shape;
+      known->changed = names->shape;
+   }
+   if (!known->is_constant) {
+      const uint32_t number = (uint32_t)(known - names->names);
+      names->mentioned |= number < SURVEY_TOLD_APART ? UINT64_C(1) << number : SURVEY_OTHERS;
    }
    *value = known->value;
    return known->found;
+}
+
+bool survey_names_changed(const survey_names_t *names, uint64_t mentioned, uint64_t since) {
+   for (uint64_t left = mentioned & ~SURVEY_OTHERS; left; left &= left - 1)
+      if (names->names[__builtin_ctzll(left)].changed > since)
+         return true;
+   return mentioned & SURVEY_OTHERS;
 }

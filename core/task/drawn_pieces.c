@@ -9,20 +9,25 @@
 #include <string.h>
 #include "base/memory.h"
 
-/* 24 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none. */
-#define SLOTS (3u << 15)
+/* 24 MiB when all are used, for a layer's row of 4 Mi elements and what goes with it; untouched ones take none.  Small tensors get fewer:
+ * a check makes inputs for a hundred small cases, and to clear whole tables for them took longer than to draw the elements. */
+#define MOST_SLOTS (3u << 15)
+#define LEAST_SLOTS 64u
 #define TENSORS (1u << 16)
 
 struct rkb_drawn_pieces {
    pthread_mutex_t lock;
+   uint32_t slots;
    uint64_t *names;               /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
    uint32_t *places;              /* by slot: where its numbers lie, from 1 on; 0: nowhere yet */
    uint32_t used;                 /* places */
    float (*numbers)[DRAWN_PIECE]; /* by place */
 };
 
-rkb_drawn_pieces_t *rkb_drawn_pieces_new(void) {
+rkb_drawn_pieces_t *rkb_drawn_pieces_new(uint64_t elements) {
    rkb_drawn_pieces_t *pieces = rkb_allocate(1, sizeof *pieces);
+   const uint64_t wanted = LEAST_SLOTS + elements / DRAWN_PIECE;
+   pieces->slots = wanted < MOST_SLOTS ? (uint32_t)wanted : MOST_SLOTS;
    pthread_mutex_init(&pieces->lock, NULL);
    return pieces;
 }
@@ -40,9 +45,9 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
 /* Without memory, or of a tensor beyond those that names tell apart, nothing is kept. */
 static bool has_table(rkb_drawn_pieces_t *pieces, uint32_t tensor) {
    if (!pieces->names && !pieces->places && !pieces->numbers) {
-      pieces->names = rkb_try_allocate(SLOTS, sizeof *pieces->names, NULL);
-      pieces->places = rkb_try_allocate(SLOTS, sizeof *pieces->places, NULL);
-      pieces->numbers = rkb_try_uncleared(SLOTS, sizeof *pieces->numbers, NULL);
+      pieces->names = rkb_try_allocate(pieces->slots, sizeof *pieces->names, NULL);
+      pieces->places = rkb_try_allocate(pieces->slots, sizeof *pieces->places, NULL);
+      pieces->numbers = rkb_try_uncleared(pieces->slots, sizeof *pieces->numbers, NULL);
    }
    return pieces->names && pieces->places && pieces->numbers && tensor < TENSORS;
 }
@@ -51,16 +56,16 @@ static uint64_t name_of(uint32_t tensor, uint64_t number) {
    return number * TENSORS + tensor + 1;
 }
 
-static uint32_t slot_of(uint32_t tensor, uint64_t number) {
-   return (uint32_t)((number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % SLOTS);
+static uint32_t slot_of(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
+   return (uint32_t)((number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % pieces->slots);
 }
 
 static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
-   return pieces->names[slot_of(tensor, number)] == name_of(tensor, number);
+   return pieces->names[slot_of(pieces, tensor, number)] == name_of(tensor, number);
 }
 
 static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, const double *drawn) {
-   const uint32_t slot = slot_of(tensor, number);
+   const uint32_t slot = slot_of(pieces, tensor, number);
    if (!pieces->places[slot])
       pieces->places[slot] = ++pieces->used;
    float *numbers = pieces->numbers[pieces->places[slot] - 1];
@@ -91,7 +96,7 @@ static void copy(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t fir
    for (uint64_t done = 0; done < count;) {
       const uint64_t at = (first + done) % DRAWN_PIECE, left = DRAWN_PIECE - at;
       const uint64_t part = left < count - done ? left : count - done;
-      const uint32_t slot = slot_of(tensor, (first + done) / DRAWN_PIECE);
+      const uint32_t slot = slot_of(pieces, tensor, (first + done) / DRAWN_PIECE);
       const float *from = pieces->numbers[pieces->places[slot] - 1] + at;
       for (uint64_t i = 0; i < part; i++)
          out[done + i] = (double)from[i];

@@ -11,7 +11,8 @@
 
 typedef struct rkb_drawn_pieces rkb_drawn_pieces_t;
 
-rkb_drawn_pieces_t *rkb_drawn_pieces_new(void);
+/* elements: of all tensors together; the table holds no more pieces than they have. */
+rkb_drawn_pieces_t *rkb_drawn_pieces_new(uint64_t elements);
 void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces);
 
 /* Draws count elements of a tensor from `first` on. */

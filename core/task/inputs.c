@@ -65,6 +65,13 @@ void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor) {
    set_streams(inputs, tensor, ~inputs->seed);
 }
 
+static uint64_t all_elements(const rkb_case_t *the_case) {
+   uint64_t elements = 0;
+   for (uint32_t i = 0; i < the_case->tensor_count; i++)
+      elements += the_case->tensors[i].elements;
+   return elements;
+}
+
 int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, const rkb_family_t *family,
                          uint64_t seed, rkb_inputs_t **inputs, rkb_error_t *err) {
    (void)task;
@@ -76,7 +83,7 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
    made->saved = rkb_allocate(the_case->tensor_count + 1, sizeof *made->saved);
    made->kept = rkb_allocate(the_case->tensor_count + 1, sizeof *made->kept);
-   made->pieces = rkb_drawn_pieces_new();
+   made->pieces = rkb_drawn_pieces_new(all_elements(the_case));
    made->bound = bound;
    made->family = rkb_family_entry(family);
    made->seed = seed;

@@ -306,7 +306,8 @@ typedef struct rkb_kernel_api {
                          rkb_error_t *err);
 
    /* The same for many shapes with the attributes of one, some thousand times as fast: no plan is made, so all expressions of the launches that
-    * run are evaluated, those of tensor maps too.  *survey NULL: the manifest cannot be read.  The case outlives the survey.  survey_at is false where the
+    * run are evaluated, those of tensor maps too; but those whose names have the values that they had when they were evaluated last tell nothing again.
+    * *survey NULL: the manifest cannot be read.  The case outlives the survey.  survey_at is false where the
     * shape is not in the domain.  [worker] */
    int (*survey_open)(const rkb_host_t *host, const rkb_item_t *candidate, const rkb_case_t *like,
                       rkb_plan_survey_t **survey, rkb_error_t *err);
