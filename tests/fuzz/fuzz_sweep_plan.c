@@ -8,13 +8,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static char directory[] = "/tmp/rkb-fuzz-sweep-XXXXXX";
+static char path[sizeof directory + 16];
+
+static void remove_directory(void) {
+   unlink(path);
+   rmdir(directory);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-   static char directory[] = "/tmp/rkb-fuzz-sweep-XXXXXX";
-   static char path[sizeof directory + 16];
    rkb_sweep_t *sweep = NULL;
    rkb_error_t err = {0};
    if (!path[0]) {
-      if (!mkdtemp(directory))
+      if (!mkdtemp(directory) || atexit(remove_directory) != 0)
          abort();
       snprintf(path, sizeof path, "%s/sweep.json", directory);
    }

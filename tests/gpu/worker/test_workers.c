@@ -172,5 +172,8 @@ int main(void) {
                                       cmocka_unit_test(variables_are_passed_on)};
    if (!mkdtemp(cache) || setenv("XDG_CACHE_HOME", cache, 1) != 0)
       return 1;
-   return cmocka_run_group_tests(tests, NULL, NULL);
+   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+   char command[sizeof cache + 16];
+   snprintf(command, sizeof command, "rm -rf %s", cache);
+   return system(command) == 0 ? failed : 1;
 }
