@@ -5,6 +5,7 @@
  *   don't-care           is not compared
  *   numeric.nonfinite    NaN or infinite where the reference is finite, unless a transform spreads the inputs' NaN;
  *                        a number where the reference is NaN
+ *   place                a place that another element of the row must have
  *   exact                on exact families the values must be equal, except for ambiguous elements and transforms
  *   hard                 outside the hard bound: rejected, whatever the data
  *   stat                 outside the stat bound: numeric.precision; rejected if the family decides precision, else suspect
@@ -23,19 +24,23 @@
  * comparison proves too little.  A small output may always have this many. */
 #define AMBIGUOUS_FEW 16u
 
-enum broken { RULE_NONE, RULE_STAT, RULE_EXACT, RULE_HARD, RULE_NONFINITE };
+enum broken { RULE_NONE, RULE_STAT, RULE_EXACT, RULE_PLACE, RULE_HARD, RULE_NONFINITE };
 
 /* Returns the rule that an element breaks, and the bound. */
 static enum broken judge_element(const rkb_judge_rule_t *rule, double got, const rkb_point_t *want,
-                                 double *bound) {
+                                 enum rkb_place_standing place, double *bound) {
    double error = fabs(got - want->value);
    *bound = rule->loose ? fmax(want->hard, rule->absolute + rule->relative * fabs(want->value)) : want->hard;
    if (got == want->value || (isnan(got) && (isnan(want->value) || rule->spreads_nan)))
-      return RULE_NONE;
+      return place == RKB_PLACE_WRONG ? RULE_PLACE : RULE_NONE;
    if (isnan(want->value) || (!isfinite(got) && isfinite(want->value)))
       return RULE_NONFINITE;
    if (!(error <= *bound))
       return RULE_HARD;
+   if (place != RKB_PLACE_UNKNOWN) {
+      *bound = 0;
+      return place == RKB_PLACE_WRONG ? RULE_PLACE : RULE_NONE;
+   }
    if (rule->loose)
       return RULE_NONE;
    if (rule->exact && !(want->flags & RKB_POINT_AMBIGUOUS) &&
@@ -62,7 +67,7 @@ static rkb_point_t largest_bounds(const rkb_points_t *points) {
    return largest;
 }
 
-static const char *const bound_names[] = {"", "stat", "exact", "hard", "hard"};
+static const char *const bound_names[] = {"", "stat", "exact", "place", "hard", "hard"};
 
 /* Whether a broken hard bound looks like too low a precision.  That needs inputs made to show low precision, and a double-precision
  * shadow of the same run that is right; without a shadow, the error must have the size of low precision. */
@@ -92,8 +97,9 @@ bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *sha
          continue;
       }
       judgement->judged++;
-      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0;
-      const enum broken breaks = judge_element(rule, got, &want, &broken);
+      const enum rkb_place_standing place = rule->places ? rule->places[i] : RKB_PLACE_UNKNOWN;
+      judgement->ambiguous += (want.flags & RKB_POINT_AMBIGUOUS) != 0 && place != RKB_PLACE_RIGHT;
+      const enum broken breaks = judge_element(rule, got, &want, place, &broken);
       double error = got == want.value ? 0 : fabs(got - want.value);
       if (isfinite(error) && error > 0) {
          judgement->worst_hard = fmax(judgement->worst_hard, want.hard > 0 ? error / want.hard : INFINITY);
@@ -113,6 +119,7 @@ bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *sha
          worst = breaks;
          worst_ratio = ratio;
          worst_imprecise = breaks == RULE_HARD && looks_imprecise(rule, error, broken, shadow, want.value, i);
+         worst_imprecise |= breaks == RULE_PLACE && shadow && shadow[i] == want.value;
          judgement->element = elements ? elements[i] : i;
          judgement->got = got;
          judgement->want = want.value;

@@ -7,6 +7,14 @@
 /* An output with a larger share of ambiguous elements is not judged. */
 #define RKB_AMBIGUOUS_SHARE 0.25
 
+/* What is known of an element that is the place of a chosen element (task/judged_places.h).  If nothing is known, its bounds judge it. */
+enum rkb_place_standing {
+   RKB_PLACE_UNKNOWN,
+   RKB_PLACE_RIGHT, /* rounding may bring the element there to this turn */
+   RKB_PLACE_OPEN,  /* right, but so many others are right that this proves little: it counts as ambiguous */
+   RKB_PLACE_WRONG
+};
+
 /* The rule for one output on one family of inputs. */
 typedef struct rkb_judge_rule {
    bool exact, stat;          /* exact: values must be equal; stat: the stat bound applies */
@@ -21,6 +29,8 @@ typedef struct rkb_judge_rule {
     * further. */
    double hard_growth, stat_growth;
    bool spreads_nan;          /* inputs have NaN, and the algorithm may spread it to other elements */
+   const uint8_t *
+      places; /* enum rkb_place_standing of each element; NULL: elements are no places, or none is in doubt */
 } rkb_judge_rule_t;
 
 /* Compares points->count elements; data has the rule's dtype.  shadow holds the same elements in double precision, or is NULL.

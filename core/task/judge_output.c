@@ -1,9 +1,11 @@
 /* Chooses the rule for an output from the task's tolerance and the family of its inputs.  Any thread. */
 #include "task/task_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "reference/judge.h"
 #include "reference/operations/product.h"
+#include "task/judged_places.h"
 
 /* Winograd's F(2, 3) in two dims.  The transformed factors of a product together are up to 16 times the
  * product of the largest element and the sum of weights, which is about four times the largest of the direct
@@ -35,10 +37,20 @@ static rkb_judge_rule_t rule_of(const rkb_inputs_t *inputs, uint32_t dtype, bool
                              .spreads_nan = family->has_nan && transform};
 }
 
-static int judge_as(const rkb_inputs_t *inputs, const char *name, const rkb_judge_rule_t *rule, const void *data,
-                    const double *shadow, const rkb_points_t *points, const uint64_t *elements,
-                    rkb_judgement_t *judgement, rkb_error_t *err) {
-   if (rkb_judge(rule, data, shadow, points, elements, judgement))
+/* value: what the elements are of, in the reference's program. */
+static int judge_as(const rkb_inputs_t *inputs, const char *name, uint32_t value,
+                    const rkb_judge_rule_t *of_family, const void *data, const double *shadow,
+                    const rkb_points_t *points, const uint64_t *elements, rkb_judgement_t *judgement,
+                    rkb_error_t *err) {
+   rkb_judge_rule_t rule = *of_family;
+   uint8_t *places = NULL;
+   const int status = rkb_judge_places(inputs, value, rule.dtype, data, points, elements, &places, err);
+   if (status != RKB_OK)
+      return status;
+   rule.places = places;
+   const bool judged = rkb_judge(&rule, data, shadow, points, elements, judgement);
+   free(places);
+   if (judged)
       return RKB_OK;
    return rkb_fail(
       err, RKB_ERR_LIMIT,
@@ -58,7 +70,8 @@ int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data
       rule.hard_growth = FILTER_HARD;
       rule.stat_growth = FILTER_STAT;
    }
-   return judge_as(inputs, view->tensors[tensor].name, &rule, data, shadow, points, elements, judgement, err);
+   return judge_as(inputs, view->tensors[tensor].name, inputs->bound->program->outputs[tensor], &rule, data,
+                   shadow, points, elements, judgement, err);
 }
 
 int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uint32_t dtype, const void *data,
@@ -69,7 +82,8 @@ int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uin
       return rkb_fail(err, RKB_ERR_INVALID, "case %s has no intermediate number %u", inputs->bound->view.name, number);
    /* if the rule is not exact, sums may be in any order */
    const rkb_judge_rule_t rule = rule_of(inputs, dtype, true);
-   return judge_as(inputs, intermediate.name, &rule, data, NULL, points, elements, judgement, err);
+   return judge_as(inputs, intermediate.name, inputs->bound->steps->nodes[number].output, &rule, data, NULL,
+                   points, elements, judgement, err);
 }
 
 double rkb_task_element(const rkb_tensor_t *tensor, const void *bytes, uint64_t i) {

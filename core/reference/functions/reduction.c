@@ -104,21 +104,22 @@ static void build_product(const rkb_call_t *call, uint32_t *outputs) {
 }
 
 /* Gives the values and, if the node lists a second output, their places. */
-static void ranked(const rkb_call_t *call, int64_t count, bool descending, uint32_t *outputs) {
+static void ranked(const rkb_call_t *call, int64_t count, bool descending, bool stable, uint32_t *outputs) {
    uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x);
-   outputs[0] = rkb_make_ranked(call->program, x, dim, count, descending);
+   outputs[0] = rkb_make_ranked(call->program, x, dim, count, descending, stable);
    if (call->output_count > 1)
-      outputs[1] = rkb_make_ranked_places(call->program, x, dim, count, descending);
+      outputs[1] = rkb_make_ranked_places(call->program, x, dim, count, descending, stable);
 }
 
 static void build_top(const rkb_call_t *call, uint32_t *outputs) {
-   ranked(call, rkb_call_int(call, "k"), rkb_call_true(call, "largest"), outputs);
+   ranked(call, rkb_call_int(call, "k"), rkb_call_true(call, "largest"), false, outputs);
 }
 
 static void build_sort(const rkb_call_t *call, uint32_t *outputs) {
    uint32_t x = call->inputs[0], dim = rkb_call_dim(call, "dim", x);
    const rkb_shape_t *shape = rkb_program_shape(call->program, x);
-   ranked(call, dim < shape->rank ? shape->size[dim] : 0, rkb_call_true(call, "descending"), outputs);
+   ranked(call, dim < shape->rank ? shape->size[dim] : 0, rkb_call_true(call, "descending"),
+          rkb_call_true(call, "stable"), outputs);
 }
 
 static void build_search(const rkb_call_t *call, uint32_t *outputs) {
@@ -180,13 +181,21 @@ const rkb_function_t rkb_functions_reduction[] = {
     "x",
     1,
     1,
-    {{"dim", RKB_ATTRIBUTE_INT, "-1", NULL}, {"descending", RKB_ATTRIBUTE_BOOL, "false", NULL}},
+    {{"dim", RKB_ATTRIBUTE_INT, "-1", NULL},
+     {"descending", RKB_ATTRIBUTE_BOOL, "false", NULL},
+     {"stable", RKB_ATTRIBUTE_BOOL, "false", NULL}},
     build_sort,
     NULL},
    {"cumsum", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_sum"},
    {"cumprod", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_scan, "cumulative_product"},
    {"linear_scan", "factor, addend", 2, 2, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_recurrence, NULL},
-   {"searchsorted", "sorted, values", 2, 2, {{"right", RKB_ATTRIBUTE_BOOL, "false", NULL}}, build_search, NULL},
+   {"searchsorted",
+    "sorted, values",
+    2,
+    2,
+    {{"right", RKB_ATTRIBUTE_BOOL, "false", NULL}},
+    build_search,
+    NULL},
    {"softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "softmax"},
    {"log_softmax", "x", 1, 1, {{"dim", RKB_ATTRIBUTE_INT, NULL, NULL}}, build_softmax, "log_softmax"},
    {0},

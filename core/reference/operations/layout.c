@@ -281,6 +281,26 @@ OPERATION(triangle, false);
 static const rkb_operation_t arange = {
    .name = "arange", .exact = true, .compute = compute_arange, .work = no_work};
 
+bool rkb_move_back(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
+                   int64_t *index) {
+   const map_t map = node->operation == &slice ? map_slice : node->operation == &flip ? map_flip : NULL;
+   int64_t at[RKB_MAX_RANK], from[RKB_MAX_RANK];
+   if (!map && node->operation != &permute)
+      return node->operation == &reshape;
+   for (uint64_t i = 0; i < count; i++) {
+      uint32_t which = 0;
+      rkb_shape_split(output_shape(program, node), (uint64_t)index[i], at);
+      if (map) {
+         map(program, node, index[i], at, &which, &index[i]);
+         continue;
+      }
+      for (uint32_t d = 0; d < node->integer_count; d++)
+         from[node->integers[d]] = at[d];
+      index[i] = (int64_t)rkb_shape_join(input_shape(program, node, 0), from);
+   }
+   return true;
+}
+
 /* Constructors */
 
 const rkb_operation_t *rkb_reshape_operation(void) {

@@ -7,6 +7,10 @@
 
 const rkb_operation_t *rkb_reshape_operation(void);
 const rkb_operation_t *rkb_expand_operation(void);
+/* Replaces numbers of the node's elements by those of the operand's elements that they are.  False: the node is no reshape, permute, slice or
+ * flip. */
+bool rkb_move_back(const rkb_program_t *program, const rkb_program_node_t *node, uint64_t count,
+                   int64_t *index);
 uint32_t rkb_make_reshape(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape);
 uint32_t rkb_make_expand(rkb_program_t *program, uint32_t x, const rkb_shape_t *shape);
 uint32_t rkb_make_permute(rkb_program_t *program, uint32_t x, const uint32_t *dims); /* rank of x entries */

@@ -168,14 +168,20 @@ class IndexCalls:
         (source,), given = bind("topk", "@input k dim=-1 largest=True sorted~", args, kwargs)
         return self.ordered(node, "topk", source, {"k": given["k"], "dim": given["dim"], "largest": bool(given["largest"])})
 
+    def sorting(self, node, source, given):
+        attributes = {"dim": given["dim"], "descending": bool(given["descending"])}
+        if given["stable"]:  # equal elements keep their order
+            attributes["stable"] = True
+        return self.ordered(node, "sort", source, attributes)
+
     def do_sort(self, node, args, kwargs):
-        (source,), given = bind("sort", "@input dim=-1 descending=False stable~", args, kwargs)
-        return self.ordered(node, "sort", source, {"dim": given["dim"], "descending": bool(given["descending"])})
+        (source,), given = bind("sort", "@input dim=-1 descending=False stable=False", args, kwargs)
+        return self.sorting(node, source, given)
 
     def do_argsort(self, node, args, kwargs):
-        (source,), given = bind("argsort", "@input dim=-1 descending=False stable~", args, kwargs)
+        (source,), given = bind("argsort", "@input dim=-1 descending=False stable=False", args, kwargs)
         node.meta["value"] = (source.meta["value"], node.meta["value"])
-        return self.ordered(node, "sort", source, {"dim": given["dim"], "descending": bool(given["descending"])})[1]
+        return self.sorting(node, source, given)[1]
 
     # --- windows
 
