@@ -55,7 +55,10 @@ int rkb_degree_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
       return degrees[0] - degrees[1];
    if (rkb_is_operation(node, "add") || rkb_is_operation(node, "sub"))
       return degrees[0] == degrees[1] ? degrees[0] : RKB_NO_DEGREE;
-   static const char *const linear[] = {"copy", "neg", "mul_scalar", "div_scalar", "convert", "divide_by_count"};
+   /* A number that is rounded here, and scaled afterwards, is another one. */
+   if (rkb_is_operation(node, "convert") && rkb_dtype_holds(node->dtype, graph->nodes[node->inputs[0]].dtype))
+      return degrees[0];
+   static const char *const linear[] = {"copy", "neg", "mul_scalar", "div_scalar", "divide_by_count"};
    for (uint32_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
       if (rkb_is_operation(node, linear[i]))
          return degrees[0];

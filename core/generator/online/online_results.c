@@ -46,11 +46,10 @@ static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
       inverse = rkb_writer_real(writer, &writer->graph->nodes[o->later[out]].reals[0]);
    else if (!*divided)
       return;
-   if (*divided) {
-      const char *name = rkb_writer_name(writer, "inverse");
-      rkb_write(writer, "const float %s = %s%s;", name, inverse, divided);
-      inverse = name;
-   }
+   if (*divided) /* two outs may be divided by one sum */
+      inverse = rkb_writer_once(writer, "inverse", writer->depth,
+                                rkb_arena_format(writer->arena, "%s%s", inverse, divided))
+                   .text;
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
    rkb_write(writer, "   %s *= %s;", rkb_online_out(writer, o, out), inverse);

@@ -20,6 +20,19 @@ def number(value):
 class LayoutCalls:
     """Uses operand() and step() of Lowering."""
 
+    def stored_share(self, node, name):
+        """softmax(x, dim, dtype=float32).to(x.dtype) is how a model spells the softmax of x in its own type: PyTorch computes that in float32, too, and
+        rounds what it stores.  The graph has it as one node of the narrow type, where a kernel may round and may leave it: kernels of attention
+        round before they divide by the row's sum.  So only where nothing else reads the softmax."""
+        made = next((entry for entry in self.nodes if entry["out"] == name), None)
+        if made is None or made["op"] != "softmax":
+            return False
+        same = {other for other, known in self.names.items() if known == name}
+        if any(user not in same and user is not node for other in same for user in other.users):
+            return False
+        made["dtype"] = str(node.meta["value"].dtype).replace("torch.", "")
+        return True
+
     def convert(self, node, value):
         """A conversion.  Truth is exact in every type, whole numbers are in wider ones.  Those that become floats may be factors, which have one type."""
         before, after = value.meta["value"].dtype, node.meta["value"].dtype
@@ -30,6 +43,8 @@ class LayoutCalls:
             zero = self.step(node, "eq", [name], {"other": 0.0}, node.meta["value"], "_zero")
             return self.step(node, "rsub", [zero], {"other": 1.0})
         if not before.is_floating_point and before in EXACT and after in (torch.float64, torch.int64, torch.int32):
+            return name
+        if before == torch.float32 and after in CONVERTED and self.stored_share(node, name):
             return name
         if after in CONVERTED and (before in CONVERTED or not before.is_floating_point):  # rounds where PyTorch does
             return self.step(node, "to", [name], {"dtype": str(after).replace("torch.", "")})
