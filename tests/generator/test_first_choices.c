@@ -67,6 +67,8 @@ static const struct {
    {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * in_twos)"},
    {TASKS "/bf16_attention", "backward", "fused",
     "power_of_two(fmaf(share_below, -184.664965f, -share_sum_log_rows_here));"},
+   /* A sum of few terms has a thread, not a warp. */
+   {OWN_TASKS "/few_rows", "backward", "suited", "{map: element, compute: [matmul_2], write: [matmul_2]"},
 };
 
 static void test_choices(void **state) {

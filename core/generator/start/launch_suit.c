@@ -156,16 +156,21 @@ bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target
 /* The same where other bench cases have tiles.  It is smaller, so that the cases which the checking machine
  * executes whole have tiles too. */
 #define SMALL_IN_SOME 256
+/* A warp for a sum of so few terms has nothing to do for most of its lanes, so a thread computes an element. */
+#define SHORT_SUM 8
 
 static double work_of(const rkb_extent_t *e) {
    return e->groups * e->m * e->n * e->depth;
 }
 
-static void suit_small(const rkb_extents_t *e, rkb_launch_t *launch) {
+static void suit_small(const rkb_extents_t *e, bool is_matmul, rkb_launch_t *launch) {
    uint32_t few = 0;
    for (uint32_t i = 0; i < e->count; i++)
       few += work_of(&e->cases[i]) <= 1024.0 * SMALL_PRODUCT;
-   if (few == e->count)
+   if (few == e->count && is_matmul && rkb_most_depth(e) <= SHORT_SUM) {
+      launch->mapping = RKB_MAP_ELEMENT;
+      launch->decisions[RKB_VECTOR] = 1;
+   } else if (few == e->count)
       *launch = rkb_small_launch(launch);
    else if (few)
       launch->decisions[RKB_SMALL] = SMALL_IN_SOME;
@@ -183,7 +188,7 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    }
    if (rkb_tensor_suit(graph, target, &e, &tensor) < suit_tile(graph, target, launch))
       *launch = tensor;
-   suit_small(&e, launch);
+   suit_small(&e, kind == RKB_NODE_MATMUL, launch);
 }
 
 /* The bytes of the widest element from which a value is read.  Only large values count, because their bytes
