@@ -49,8 +49,11 @@ compile_c() {
 }
 
 # Each export in a namespace of its own; the headers they share come first, and a one-line stand-in for the one that Debian's
-# processor-only build of PyTorch lacks.
+# processor-only build of PyTorch lacks.  torch/extension.h takes half a minute to read.  Of what it brings, the exports use ATen, and pybind11 in
+# the module that is left out here, so only "all" reads the whole of it.
 compile_torch() {
+   extension='ATen/ATen.h'
+   [ "$which" = first ] || extension='torch/extension.h'
    torch=""
    for candidate in /usr/include "$(python3 -c 'import torch, os; print(os.path.join(os.path.dirname(torch.__file__), "include"))' 2>/dev/null)"; do
       [ -f "$candidate/torch/extension.h" ] || [ -f "$candidate/torch/csrc/api/include/torch/extension.h" ] && torch=$candidate
@@ -60,7 +63,7 @@ compile_torch() {
    echo '#define C10_CUDA_BUILD_SHARED_LIBS' > stub/c10/cuda/impl/cuda_cmake_macros.h
    grep -h '^#include' ./*.cu | sort -u | sed '/torch\/extension.h/d' > includes
    { grep -h '^#undef __CUDA_NO' ./*.cu | sort -u
-     echo '#include <torch/extension.h>'; cat includes; number=0
+     echo "#include <$extension>"; cat includes; number=0
      for file in *.cu; do
         number=$((number + 1))
         echo "namespace seed_$number {"
