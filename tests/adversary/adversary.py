@@ -5,8 +5,8 @@ honest twin that does the same work right.  README.md has the format of an entry
 All kernels of one task, one direction and one set of settings are the candidates of one rkb-run, so that many entries share a process.
 A secret decides what the checking machine samples, so an entry may ask for several; each is a run of its own.
 
-With --quick an entry whose every secret must be answered is tried under its first one alone, and an entry that says 'long: yes' is left
-out, unless the variable RKB_LONG is set.
+With --quick an entry whose every secret must be answered is tried under its first one alone, a twin that is a shipped seed is left to the tests of
+correct kernels (tests/faults), and an entry that says 'long: yes' is left out, unless the variable RKB_LONG is set.
 
 usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--quick] [--list] [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
 """
@@ -66,12 +66,15 @@ class Entry:
         if lines.get("long", "yes") != "yes":
             sys.exit(f"{folder}/entry.case: long is 'yes' or not there")
         self.long = "long" in lines
+        self.twin_is_held = False  # by another test
         self.answered, self.others, self.wrong = 0, [], []
 
     def shorten(self):
-        """Under some secrets an attack may pass; only all of them together say whether it passes too often."""
+        """Under some secrets an attack may pass; only all of them together say whether it passes too often.  A twin that ships as a seed is
+        among the correct kernels of tests/faults."""
         if self.least == self.secrets:
             self.secrets = self.least = 1
+        self.twin_is_held = not self.costs and "/seeds/" in self.twin
 
     def script(self):
         """An attack that is no kernel: a script that ends with 0 when rkb withstood it."""
@@ -140,6 +143,8 @@ def groups_of(entries):
         if entry.script():
             continue
         for which in ("kernel.cu", "twin.cu"):
+            if which == "twin.cu" and entry.twin_is_held:
+                continue
             task, direction = subject_of(entry.kernel(which))
             twins = entry.secrets if entry.costs else min(entry.secrets, TWIN_SECRETS)
             for secret in range(entry.secrets if which == "kernel.cu" else twins):
