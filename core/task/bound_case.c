@@ -363,6 +363,8 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
 }
 
 void rkb_bound_free(rkb_bound_t *bound) {
-   if (bound)
-      rkb_arena_free(bound->arena);
+   if (!bound)
+      return;
+   rkb_given_pools_free(&bound->pools);
+   rkb_arena_free(bound->arena);
 }

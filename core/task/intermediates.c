@@ -55,8 +55,9 @@ int rkb_task_expect_intermediate(const rkb_inputs_t *inputs, uint32_t number, co
 
 /* Giving ------------------------------------------------------------------------------------------------------------- */
 
-/* Draws elements of a true intermediate, as many as are cheap enough. */
-static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
+/* Computes drawn elements of a true intermediate, as many as are cheap enough. */
+static int compute_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made,
+                        rkb_error_t *err) {
    const rkb_program_value_t *info = &inputs->bound->steps->values[value];
    const rkb_random_t drawn = rkb_random_stream(inputs->seed, "given/elements", (int64_t)value, 0);
    uint64_t elements[MOST_POOL];
@@ -84,6 +85,35 @@ static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_valu
       made->pool[n] = made->dtype == RKB_F32 ? (double)(float)kept : rkb_dtype_round(made->dtype, kept);
    }
    return RKB_OK;
+}
+
+/* False: something else decides the elements too, or so many intermediates are given that nothing is kept. */
+static bool name_pool(const rkb_inputs_t *inputs, const struct rkb_given_value *made, rkb_pool_key_t *key) {
+   const rkb_given_t *given = inputs->given;
+   if (inputs->replaced != UINT32_MAX || inputs->planted || given->count >= RKB_POOL_GIVEN)
+      return false;
+   *key = (rkb_pool_key_t){.family = inputs->family, .seed = inputs->seed, .count = given->count + 1};
+   for (uint32_t n = 0; n < given->count; n++) {
+      key->values[n] = given->values[n].value;
+      key->dtypes[n] = given->values[n].dtype;
+   }
+   key->values[given->count] = made->value;
+   key->dtypes[given->count] = made->dtype;
+   return true;
+}
+
+/* Draws elements of a true intermediate, which is given after those of the inputs so far. */
+static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
+   rkb_given_pools_t *pools =
+      (rkb_given_pools_t *)(uintptr_t)&inputs->bound->pools; /* the part of a bound case that changes */
+   rkb_pool_key_t key;
+   const bool named = name_pool(inputs, made, &key);
+   if (named && (made->pool = rkb_given_pools_find(pools, &key, &made->pool_count)))
+      return RKB_OK;
+   const int status = compute_pool(inputs, value, made, err);
+   if (status == RKB_OK && named)
+      rkb_given_pools_keep(pools, &key, made->pool, made->pool_count);
+   return status;
 }
 
 /* Builds the program for the intermediates given so far.  Points that were remembered belong to the previous

@@ -109,6 +109,55 @@ static void made_up_elements_are_true_ones(void **state) {
    rkb_task_free(task);
 }
 
+/* What the last of some intermediates holds once they were given. */
+static void fill_last(rkb_task_t *task, uint64_t seed, const uint32_t *numbers, uint32_t dtype,
+                      uint32_t count, uint8_t out[4 * MOST]) {
+   const rkb_case_t *the_case = case_named(task, "odd");
+   const uint32_t dtypes[2] = {RKB_F32, RKB_F32}, last[1] = {dtype};
+   rkb_inputs_t *inputs = NULL;
+   uint64_t elements[MOST], width;
+   rkb_error_t err = {0};
+   first_elements(elements, 9 * 31);
+   memset(out, 0, 4 * MOST);
+   assert_int_equal(
+      rkb_task_inputs_open(task, the_case, rkb_task_family(task, the_case, 0), seed, &inputs, &err), RKB_OK);
+   assert_int_equal(rkb_task_give(inputs, numbers, count == 1 ? last : dtypes, count, &err), RKB_OK);
+   assert_int_equal(rkb_task_given_fill(inputs, numbers[count - 1], elements, 9 * 31, out, &width, &err),
+                    RKB_OK);
+   rkb_task_inputs_free(inputs);
+}
+
+/* What was drawn for earlier inputs of a case serves later ones, and those alone whose elements are the same. */
+static void elements_do_not_depend_on_what_was_drawn_before(void **state) {
+   (void)state;
+   rkb_task_t *task = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "backward");
+   const rkb_case_t *the_case = case_named(task, "odd");
+   const struct {
+      uint64_t seed;
+      uint32_t dtype, count;
+   } draws[] = {{7, RKB_F32, 2}, {7, RKB_F32, 1}, {7, RKB_BF16, 1}, {8, RKB_F32, 1},
+                {8, RKB_F32, 2}, {7, RKB_F32, 2}, {7, RKB_F32, 1}};
+   rkb_intermediate_t info;
+   uint32_t numbers[2], found = 0;
+   uint8_t here[4 * MOST], fresh[4 * MOST], first[4 * MOST] = {0};
+   for (uint32_t n = 0; found < 2 && rkb_task_intermediate(the_case, n, &info); n++)
+      if (info.elements == 9 * 31)
+         numbers[found++] = n;
+   assert_int_equal(found, 2);
+   for (uint32_t n = 0; n < sizeof draws / sizeof *draws; n++) {
+      rkb_task_t *other = fixture_load(RKB_SOURCE_DIR "/tasks/gelu_mlp", "backward");
+      const uint32_t *given = numbers + 2 - draws[n].count;
+      fill_last(task, draws[n].seed, given, draws[n].dtype, draws[n].count, here);
+      fill_last(other, draws[n].seed, given, draws[n].dtype, draws[n].count, fresh);
+      assert_memory_equal(here, fresh, sizeof here);
+      assert_true(n == 0 || n == 5 || memcmp(here, first, sizeof here) != 0);
+      if (n == 0)
+         memcpy(first, here, sizeof first);
+      rkb_task_free(other);
+   }
+   rkb_task_free(task);
+}
+
 /* A kernel keeps each row's log of the sum of exps.  The reference gives that number, and a softmax whose
  * sums are given is exp(x - l). */
 static void a_softmax_goes_by_the_sums_that_are_given(void **state) {
@@ -183,6 +232,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_lies_behind_follows_from_what_was_given),
       cmocka_unit_test(made_up_elements_are_true_ones),
+      cmocka_unit_test(elements_do_not_depend_on_what_was_drawn_before),
       cmocka_unit_test(a_softmax_goes_by_the_sums_that_are_given),
       cmocka_unit_test(a_wrong_use_is_refused),
    };
