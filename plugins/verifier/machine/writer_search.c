@@ -197,27 +197,48 @@ static void take_pattern(const struct sample *s, uint32_t launch, uint32_t buffe
       rkb_machine_pattern(s->machine, launch, buffer, &place, add_run, pattern);
 }
 
+/* Of the blocks of a row, which starts at the first one.  Bytes are whole numbers, so that sums of steps are what first_byte() gives. */
+static void choose_in_row(const uint32_t grid[3], uint64_t first, const struct affine *affine,
+                          const struct word_runs *words, const struct pattern *pattern, uint64_t *chosen) {
+   const double behind = (double)words->runs[words->count - 1][1],
+                ahead = (double)words->runs[0][0] - (double)affine->length;
+   double index[3];
+   index_of(grid, first, index);
+   double turn_low = first_byte(affine, index), low = turn_low;
+   for (uint32_t x = 0, at = 0; x < grid[0]; x++) {
+      if (low > ahead && low < behind && meets(words, low, low + (double)affine->length) &&
+          meets_pattern(words, pattern, low))
+         chosen[(first + x) / 64] |= UINT64_C(1) << ((first + x) % 64);
+      low += affine->step[0];
+      if (++at == affine->turn) {
+         turn_low += affine->step[3];
+         low = turn_low;
+         at = 0;
+      }
+   }
+}
+
+static void choose_meeting(const uint32_t grid[3], const struct affine *affine, const struct word_runs *words,
+                           const struct pattern *pattern, uint64_t *chosen) {
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+   for (uint64_t first = 0; words->count && first < total; first += grid[0])
+      choose_in_row(grid, first, affine, words, pattern, chosen);
+}
+
 bool sample_find_writers(const struct sample *s, uint32_t launch, uint32_t buffer,
                          const struct word_runs *words, uint64_t *chosen) {
    const uint32_t *grid = s->plan->launches[launch].grid;
-   const uint64_t total = s->blocks.launches[launch].total;
    struct affine affine;
    struct known known = {.count = 0};
    gather(s, launch, buffer, &known);
    gather(s->probe, launch, buffer, &known);
-   if (total > MOST_BLOCKS || !fit(grid, &known, &affine))
+   if (s->blocks.launches[launch].total > MOST_BLOCKS || !fit(grid, &known, &affine))
       return false;
    struct pattern pattern = {.runs = malloc(MOST_RUNS * sizeof *pattern.runs)};
    take_pattern(s, launch, buffer, &pattern);
    if (!pattern.count)
       take_pattern(s->probe, launch, buffer, &pattern);
-   for (uint64_t block = 0; block < total; block++) {
-      double index[3];
-      index_of(grid, block, index);
-      const double low = first_byte(&affine, index);
-      if (meets(words, low, low + (double)affine.length) && meets_pattern(words, &pattern, low))
-         chosen[block / 64] |= UINT64_C(1) << (block % 64);
-   }
+   choose_meeting(grid, &affine, words, &pattern, chosen);
    free(pattern.runs);
    return true;
 }
