@@ -207,6 +207,9 @@ static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->known_count; i++)
       if (strcmp(writer->known[i].term.text, name) == 0)
          return true;
+   for (uint32_t i = 0; i < writer->kept_count; i++)
+      if (strcmp(writer->kept[i].array, name) == 0)
+         return true;
    /* A size that may become a parameter later. */
    for (uint32_t i = 0; i < writer->graph->sizes.count; i++)
       if (strcmp(writer->graph->sizes.list[i].name, name) == 0)
