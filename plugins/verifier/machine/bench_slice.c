@@ -87,8 +87,9 @@ static int list_blocks(struct slice *slice, rkb_error_t *err) {
       list->classes = calloc(count + 1, sizeof *list->classes);
       list->drawn = calloc(count + 1, sizeof *list->drawn);
       made = list->numbers && list->classes && list->drawn;
-      for (uint64_t block = 0; made && block < list->total; block++)
-         if (slice->chosen[n][block / 64] >> (block % 64) & 1) {
+      for (uint64_t word = 0; made && word < (list->total + 63) / 64; word++)
+         for (uint64_t left = slice->chosen[n][word]; left; left &= left - 1) {
+            const uint64_t block = 64 * word + (uint64_t)__builtin_ctzll(left);
             /* Any block of a launch before is as likely to be among those of a drawn one. */
             list->drawn[list->count] = n == slice->target || list->count < slice->targets;
             list->classes[list->count] = sample_class(s->plan->launches[n].grid, block);
@@ -131,6 +132,14 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
    return status;
 }
 
+/* Whether a run with values would show nothing more: it would come to the end of the work sooner. */
+static bool only_cut_off(const rkb_machine_report_t *report) {
+   bool only = true;
+   for (uint32_t n = 0; n < report->finding_count; n++)
+      only &= strcmp(report->findings[n].reason, "limit.budget") == 0;
+   return only;
+}
+
 /* The blocks of a probe, without values as far as no input steers them: only where they store is asked. */
 static int execute_probe(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
@@ -141,8 +150,9 @@ static int execute_probe(struct slice *slice, const rkb_machine_options_t *optio
    if (status != RKB_OK)
       return status;
    rkb_machine_report(slice->part.machine, &report);
-   return report.finding_count || (report.control_taint | report.address_taint) ? execute(slice, options, err)
-                                                                                : RKB_OK;
+   return !only_cut_off(&report) || (report.control_taint | report.address_taint)
+             ? execute(slice, options, err)
+             : RKB_OK;
 }
 
 /* Where the sample has too few blocks to tell who writes what: of each launch before, the neighbours along the axes of its first block,
