@@ -1,10 +1,10 @@
 """Holds the evaluator against PyTorch: reference.py in double precision, on the evaluator's own inputs.
 
-    /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--direction D] [--seeds 3] [--threads 2]
+    /usr/bin/python3 compare.py --dump PROGRAM --tasks FOLDER [--task NAME]... [--direction D] [--seeds N] [--threads 2]
                                 [--bench [bench|whole]] [--differences] [--outside] [--float32 [--families all|NAME]]
 
 Default: |evaluator - torch in double| <= max(1e-11 max|row|, 64 bounds at u = 2^-53), autograd for backward, outside ambiguous
-elements.  PROGRAM may be a folder of what it wrote (torch2.sh).
+elements; one seed, or three where RKB_LONG is set.  PROGRAM may be a folder of what it wrote (torch2.sh).
 --float32      torch in single precision instead, as one more correct implementation, wanted inside both bounds
 --stored       torch in the types that the task stores, PyTorch's own kernels, wanted inside both bounds: tasks with a narrow type
                alone.  On the processor, sums are in fp32 and rounded once, as devices do: torch 1.13 adds bfloat16 products in bfloat16
@@ -474,7 +474,7 @@ def main():
     parser.add_argument("--tasks", required=True)
     parser.add_argument("--task", action="append")
     parser.add_argument("--direction", choices=("forward", "backward"))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3 if "RKB_LONG" in os.environ else 1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--families", default="normal", help="normal, all, or the name of another family")
     parser.add_argument("--bench", nargs="?", const="bench", choices=("bench", "whole"))
