@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char *harness_read_file(const char *path) {
    FILE *file = fopen(path, "rb");
@@ -38,7 +39,7 @@ static void *find_nvrtc(void) {
    return NULL;
 }
 
-char *harness_compile(const char *source, const char *define, char *message, size_t message_size) {
+static char *compile_anew(const char *source, const char *define, char *message, size_t message_size) {
    void *library = find_nvrtc();
    if (!library) {
       snprintf(message, message_size, "NVRTC is not installed");
@@ -88,6 +89,48 @@ char *harness_compile(const char *source, const char *define, char *message, siz
    }
    destroy(&program);
    return text;
+}
+
+/* Where the PTX of a source lies that another build's tests compiled before: in the folder that RKB_TEST_PTX names.  bootstrap.sh names one, and
+ * empties it first, so that the tests with the sanitizers need not compile what the release suite did, which takes them twice as long.  A file
+ * has the define, the source, and after a 0 the PTX; its name is FNV-1a of the first two. */
+static bool kept_path(const char *question, char *path, size_t path_size) {
+   const char *folder = getenv("RKB_TEST_PTX");
+   uint64_t hash = UINT64_C(0xcbf29ce484222325);
+   for (const char *at = question; *at; at++)
+      hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+   return folder &&
+          (size_t)snprintf(path, path_size, "%s/%016llx", folder, (unsigned long long)hash) < path_size - 16;
+}
+
+static void keep_ptx(const char *path, const char *question, const char *ptx) {
+   char unfinished[1024];
+   snprintf(unfinished, sizeof unfinished, "%s.%d", path, (int)getpid());
+   FILE *file = fopen(unfinished, "wb");
+   if (!file)
+      return;
+   bool whole = fwrite(question, strlen(question) + 1, 1, file) == 1;
+   whole &= fwrite(ptx, strlen(ptx), 1, file) == 1;
+   whole &= fclose(file) == 0;
+   if (!whole || rename(unfinished, path) != 0)
+      remove(unfinished);
+}
+
+char *harness_compile(const char *source, const char *define, char *message, size_t message_size) {
+   char path[1000], *ptx = NULL, *question = NULL;
+   if (asprintf(&question, "%s\n%s", define ? define : "", source) < 0)
+      return NULL;
+   const bool keeps = kept_path(question, path, sizeof path);
+   char *kept = keeps ? harness_read_file(path) : NULL;
+   if (kept && strcmp(kept, question) == 0)
+      ptx = strdup(kept + strlen(kept) + 1);
+   else
+      ptx = compile_anew(source, define, message, message_size);
+   if (ptx && keeps && !kept)
+      keep_ptx(path, question, ptx);
+   free(kept);
+   free(question);
+   return ptx;
 }
 
 static const char *keep_name(harness_t *harness, const char *name) {
