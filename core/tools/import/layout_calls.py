@@ -197,7 +197,7 @@ class LayoutCalls:
         """Each element of a dim several times in a row, as keys and values shared by heads are."""
         (source,), given = bind("repeat_interleave", "@input repeats dim=None output_size~", args, kwargs)
         value, times = source.meta["value"], given["repeats"]
-        dim = given["dim"] % value.dim()
+        dim = given["dim"] % value.dim() if given.get("dim") is not None else 0  # without dim only a vector is covered
         one = value.unsqueeze(dim + 1)
         wide = one.expand(value.shape[: dim + 1] + (times,) + value.shape[dim + 1 :])
         name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(one.shape)}, one, "_apart")

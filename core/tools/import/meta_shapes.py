@@ -72,9 +72,9 @@ def pooled_shape(value, kernel_size, stride=None, padding=0, dilation=1, ceil_mo
 
 def repeated_shape(value, repeats, dim=None, output_size=None):
     """torch's own function asks for the size that it would give."""
-    if not isinstance(repeats, int) or dim is None:
+    if not isinstance(repeats, int) or (dim is None and value.dim() != 1):
         raise NotImplementedError("repeats of one number along one dim are covered alone")
-    dim %= value.dim()
+    dim = 0 if dim is None else dim % value.dim()
     shape = value.shape[:dim] + (value.shape[dim] * repeats,) + value.shape[dim + 1 :]
     return without_data(value, shape)
 
