@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
+#include "reference/operations/whole_numbers.h"
 
 #define PIECE RKB_CHUNK
 #define READ_PIECES 64u /* pieces read at once when points are computed, which several threads share */
@@ -218,7 +219,9 @@ static int reduce_row(rkb_reader_t *reader, const rkb_program_node_t *node, int 
    double length = (double)rows->length;
    switch (kind) {
    case SUM:
-      *point = conclude_sum(precision, &sums);
+      *point = rkb_sums_exactly(sums.hard, sums.absolute) && rkb_is_whole(rkb_reader_program(reader), x)
+                  ? (rkb_point_t){sums.sum, 0, 0, sums.flags}
+                  : conclude_sum(precision, &sums);
       return RKB_OK;
    case MEAN:
       *point = conclude_mean(precision, &sums, length);

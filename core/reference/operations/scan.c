@@ -10,6 +10,7 @@
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
+#include "reference/operations/whole_numbers.h"
 
 enum { SUM, PRODUCT, PRODUCT_GRADIENT };
 
@@ -18,6 +19,7 @@ typedef struct row {
    uint64_t number, length;
    rkb_block_t operands[2], results;
    int64_t *index;
+   bool whole; /* its numbers, whatever the inputs are */
 } row_t;
 
 static void row_free(row_t *row) {
@@ -73,7 +75,9 @@ static void scan_sums(const rkb_precision_t *precision, row_t *row) {
    gathered_t sum = {.point = {0}};
    for (uint64_t i = 0; i < row->length; i++) {
       gather(&sum, rkb_block_get(&row->operands[0], i));
-      rkb_block_put(&row->results, i, conclude(precision, &sum));
+      rkb_block_put(&row->results, i,
+                    row->whole && rkb_sums_exactly(sum.point.hard, sum.absolute) ? sum.point
+                                                                                 : conclude(precision, &sum));
    }
 }
 
@@ -122,6 +126,7 @@ static int scan(rkb_reader_t *reader, const rkb_program_node_t *node, int kind, 
    row_t row;
    if (!row_new(&row, rows.length))
       return RKB_ERR_NOMEM;
+   row.whole = rkb_is_whole(rkb_reader_program(reader), node->inputs[0]);
    int status = RKB_OK;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       rkb_rows_split(shape, mask, (uint64_t)index[i], &number, &place);
