@@ -42,7 +42,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # What is left out of them: tests of many whole runs, and commands, whose code other tests execute under the sanitizers; and tests of Python or of
 # other projects' programs, which no sanitizer sees.
-sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|bench|check|debug|doctor|expected|judge|judge-tune|manual-pages|model-keys|names|pipelines|precision.*|run|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|functions_made)|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package|plugin_tuner|sweep_comparisons)$'
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|functions_made)|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package)$'
 # What the undefined-behaviour sanitizer finds ends the program with a trap, without a message.  The tables behind its messages are a third of the
 # work of compiling, and every start of a program relocates them.  A build with the preset as it is says where the trap was.
 # Without the optimiser all but what core/CMakeLists.txt calls busy is compiled in half the time.
