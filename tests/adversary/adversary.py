@@ -6,7 +6,7 @@ All kernels of one task, one direction and one set of settings are the candidate
 A secret decides what the checking machine samples, so an entry may ask for several; each is a run of its own.
 
 With --quick an entry whose every secret must be answered is tried under its first one alone, a twin that is a shipped seed is left to the tests of
-correct kernels (tests/faults), and an entry that says 'long: yes' is left out, unless the variable RKB_LONG is set.
+correct kernels (tests/faults) if they judge it whole, and an entry that says 'long: yes' is left out, unless the variable RKB_LONG is set.
 
 usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--quick] [--list] [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
 """
@@ -69,12 +69,12 @@ class Entry:
         self.twin_is_held = False  # by another test
         self.answered, self.others, self.wrong = 0, [], []
 
-    def shorten(self):
-        """Under some secrets an attack may pass; only all of them together say whether it passes too often.  A twin that ships as a seed is
-        among the correct kernels of tests/faults."""
+    def shorten(self, held):
+        """Under some secrets an attack may pass; only all of them together say whether it passes too often.  held: kernels that another test
+        judges whole."""
         if self.least == self.secrets:
             self.secrets = self.least = 1
-        self.twin_is_held = not self.costs and "/seeds/" in self.twin
+        self.twin_is_held = not self.costs and (self.folder / self.twin).resolve() in held
 
     def script(self):
         """An attack that is no kernel: a script that ends with 0 when rkb withstood it."""
@@ -113,6 +113,14 @@ class Entry:
             problems.append(f"{self.name}: {self.standing} {' or '.join(self.reasons)} ({self.stage}) {self.answered} times of "
                             f"{self.secrets}, not {self.least}; otherwise:\n  " + "\n  ".join(self.others))
         return problems
+
+
+def kernels_held_elsewhere(source):
+    """The seeds that tests/faults accepts whole in each run of ctest: all but those that it leaves to long-tests."""
+    names = (line.strip() for line in (source / "tests/faults/long_kernels.txt").read_text().splitlines())
+    long = {source / "tasks" / task / "seeds" / direction / f"{seed}.cu"
+            for task, direction, seed in (name.split("/") for name in names if name.count("/") == 2 and not name.startswith("#"))}
+    return set(source.glob("tasks/*/seeds/*/*.cu")) - long
 
 
 def secret_of(number):
@@ -240,8 +248,9 @@ def main():
         entries = [e for e in entries if e.name in arguments.only or e.name.split("/")[0] in arguments.only]
     if arguments.quick and not arguments.list and "RKB_LONG" not in os.environ:
         entries = [e for e in entries if not e.long]
+        held = kernels_held_elsewhere(arguments.source)
         for entry in entries:
-            entry.shorten()
+            entry.shorten(held)
     if not entries:
         sys.exit("no entry is there to be run")
     if arguments.list:

@@ -21,14 +21,17 @@ def scripts(tree):
 
 
 def main():
-    found = 0
+    found = read = 0
     for path in scripts(sys.argv[1]):
+        read += 1
         with open(path, encoding="utf-8") as text:
             for number, line in enumerate(text, 1):
                 if STOPS_EARLY.search(line):
                     print(f"{os.path.relpath(path, sys.argv[1])}:{number}: {line.strip()}")
                     found += 1
-    return 1 if found else 0
+    if not read:
+        print(f"{sys.argv[1]} has no scripts")
+    return 1 if found or not read else 0
 
 
 if __name__ == "__main__":
