@@ -284,6 +284,13 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
 
+/* Adds the conditions that a launch decides by registers with several writers: what a loop counts, what a branch chooses.  Each then costs what the loop takes.
+ * turns: how many blocks and statements may still be followed, over all launches; it outlives the list, and several lists may have one.  At zero none of these conditions is seen.
+ * False: there are none. */
+bool rkb_machine_conditions_follow(rkb_machine_conditions_t *conditions, uint64_t *turns);
+/* Whether this is one of those. */
+bool rkb_machine_conditions_followed(const rkb_machine_conditions_t *conditions, uint32_t number);
+
 /* For those who look for a shape at which a condition comes out otherwise.  Numbers of conditions are below this one. */
 uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditions);
 /* As rkb_machine_conditions_decide, for conditions that wanted has by their numbers.  distance: how far the sides of a comparison are from equal; NAN: it
@@ -291,6 +298,8 @@ uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditio
 void rkb_machine_conditions_measure(
    rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint8_t *wanted,
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument);
+/* Whether the sides of a condition are, wherever one looks, what they are nearby: sums and products alone, of numbers so small that they do not wrap. */
+bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *conditions, uint32_t number);
 /* Drops what these conditions do not need. */
 void rkb_machine_conditions_keep(rkb_machine_conditions_t *conditions, const uint8_t *wanted);
 

@@ -77,9 +77,81 @@ static void a_launch_decides_by_its_parameters_and_sizes(void **state) {
    rkb_machine_module_free(module);
 }
 
+/* What a function that is not inlined, floating-point numbers and a loop decide: weighed(n) == 37, n * 0.5 == 8.5, and after as many turns as n can be halved, turns == 4.
+ * The loop's own test is a condition as well, since what it tests is no plain counter. */
+static const char followed_ptx[] =
+   ".version 8.0\n.target sm_90\n.address_size 64\n"
+   ".func (.param .b32 result) weighed(.param .b32 of)\n{\n.reg .b32 %r<3>;\n"
+   "ld.param.u32 %r1, [of];\nmad.lo.s32 %r2, %r1, 2, 3;\nst.param.b32 [result], %r2;\nret;\n}\n"
+   ".visible .entry decide(.param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<20>;\n.reg .f32 %f<4>;\n"
+   "ld.param.u32 %r1, [n];\n"
+   "{\n.param .b32 given;\n.param .b32 taken;\nst.param.b32 [given], %r1;\n"
+   "call.uni (taken), weighed, (given);\nld.param.b32 %r2, [taken];\n}\n"
+   "setp.eq.s32 %p1, %r2, 37;\n"
+   "cvt.rn.f32.s32 %f1, %r1;\nmul.f32 %f2, %f1, 0f3F000000;\nsetp.neu.f32 %p2, %f2, 0f41080000;\n"
+   "mov.u32 %r3, %r1;\nmov.u32 %r4, 0;\n"
+   "again:\nshr.u32 %r3, %r3, 1;\nadd.s32 %r4, %r4, 1;\nsetp.gt.u32 %p3, %r3, 0;\n@%p3 bra again;\n"
+   "setp.eq.s32 %p4, %r4, 4;\n"
+   "ret;\n}\n";
+
+struct followed {
+   uint32_t count, loops;
+   bool outcomes[8];
+   uint32_t numbers[8];
+};
+
+static void note_followed(void *argument, uint32_t number, bool outcome) {
+   struct followed *followed = argument;
+   for (uint32_t n = 0; n < followed->count; n++)
+      if (followed->numbers[n] == number) { /* both ways, as a loop's test comes out */
+         followed->loops++;
+         return;
+      }
+   assert_true(followed->count < 8);
+   followed->numbers[followed->count] = number;
+   followed->outcomes[followed->count++] = outcome;
+}
+
+static void expect_followed(rkb_machine_conditions_t *conditions, uint32_t n, const bool outcomes[3]) {
+   const rkb_plan_argument_t argument = {.buffer = UINT32_MAX, .bytes = 4, .value = n};
+   const rkb_plan_launch_t launch = {
+      .entry = "decide", .grid = {1, 1, 1}, .block = {32, 1, 1}, .arguments = &argument, .argument_count = 1};
+   struct followed followed = {.count = 0};
+   rkb_machine_conditions_decide(conditions, &launch, note_followed, &followed);
+   assert_int_equal(followed.count, 4); /* the loop halves, so its test counts as a condition */
+   assert_int_equal(followed.loops, 1);
+   assert_int_equal(followed.outcomes[0], outcomes[0]);
+   assert_int_equal(followed.outcomes[1], outcomes[1]);
+   assert_int_equal(followed.outcomes[3], outcomes[2]);
+}
+
+static void calls_floats_and_loops_are_followed(void **state) {
+   (void)state;
+   uint32_t line;
+   rkb_machine_module_t *module = rkb_machine_module_read(followed_ptx, strlen(followed_ptx));
+   assert_non_null(module);
+   assert_null(rkb_machine_module_error(module, &line));
+   rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(module, "decide");
+   assert_non_null(conditions);
+   uint64_t turns = 1000;
+   assert_true(rkb_machine_conditions_follow(conditions, &turns));
+   expect_followed(conditions, 17, (bool[]){true, false, false});
+   expect_followed(conditions, 15, (bool[]){false, true, true});
+   assert_in_range(turns, 1, 999);
+   turns = 0;
+   struct followed followed = {.count = 0};
+   rkb_machine_conditions_decide(
+      conditions, &(rkb_plan_launch_t){.entry = "decide", .grid = {1, 1, 1}, .block = {32, 1, 1}},
+      note_followed, &followed);
+   assert_int_equal(followed.loops, 0);
+   rkb_machine_conditions_free(conditions);
+   rkb_machine_module_free(module);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_launch_decides_by_its_parameters_and_sizes),
+      cmocka_unit_test(calls_floats_and_loops_are_followed),
    };
    return RUN_TESTS(tests);
 }

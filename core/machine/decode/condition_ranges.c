@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-uint64_t machine_condition_as(uint64_t value, uint32_t type) {
-   const uint32_t bits = 8 * ptx_type_bytes(type);
-   if (type == PTX_PRED)
-      return value & 1;
-   if (bits >= 64)
-      return value;
-   value &= (UINT64_C(1) << bits) - 1;
-   return ptx_type_is_signed(type) && value >> (bits - 1) ? value | ~UINT64_C(0) << bits : value;
-}
-
 static bool is_single(struct range range) {
    return range.low == range.high;
 }
@@ -168,6 +158,8 @@ bool machine_condition_range(const struct step *step, const struct range operand
    struct range other;
    /* These ranges cannot hold all numbers of 64 bits without a sign. */
    if (!is_signed && step->operation != CHOOSE && step->operation != AND && (a.low < 0 || b.low < 0))
+      return false;
+   if (machine_condition_is_float(step) || step->joined != COPY)
       return false;
    switch (step->operation) {
    case COPY:

@@ -38,18 +38,33 @@ enum operation {
    FUNNEL_LEFT,
    FUNNEL_RIGHT,
    SHUFFLE,
-   CONSTANT
+   CONSTANT,
+   CONVERT, /* to or from a floating-point number */
+   ROOT,
+   INVERSE,
+   INVERSE_ROOT,
+   POWER_OF_TWO,
+   LOGARITHM,
+   SINE,
+   COSINE,
+   TANGENT
 };
+
+enum rounding { NEAREST, WHOLE, DOWN, UP, TO_ZERO }; /* all but the first: to a whole number */
 
 struct step {
    const ptx_statement_t *statement;
    /* Type: of the result; from: the type that a conversion or a wide product takes. */
    uint32_t number, type, from;
    enum operation operation;
-   char comparison[3];
+   enum rounding rounding; /* of a conversion */
+   enum operation joined;  /* of a comparison: with another predicate, by AND, OR or XOR; COPY: with none */
+   char comparison[4];
+   bool saturates;           /* the result is between 0 and 1 */
    bool condition, of_block; /* of_block: it also depends on the block's place in the grid */
    /* It also depends on the index of a thread, and has a range over the block's threads. */
    bool of_threads;
+   bool bends; /* a number that it computes or compares may be no polynomial of the sizes */
 };
 
 /* The values that a register has in the threads of a block: numbers between these, in its type. */
@@ -60,10 +75,13 @@ struct range {
 struct rkb_machine_conditions {
    const ptx_module_t *module;
    const ptx_function_t *function;
+   ptx_function_t *inlined; /* what function is, where the kernel calls others; else NULL */
    struct step *steps;
    uint32_t count;
    struct range *values; /* by register */
    bool *known;
+   struct condition_paths *paths; /* condition_paths.c; NULL: not asked for, or there are none */
+   uint64_t *turns;               /* of its ways that may still be followed, over all launches */
    bool of_blocks; /* also follows the block's place in the grid, and the indices of its threads */
    uint32_t block[3];
 };
@@ -72,21 +90,53 @@ static inline bool machine_is_place(uint64_t special) {
    return special >= PTX_SPECIAL_CTAID_X && special <= PTX_SPECIAL_CTAID_Z;
 }
 
+static inline bool machine_is_size(uint64_t special) {
+   return (special >= PTX_SPECIAL_NTID_X && special <= PTX_SPECIAL_NTID_Z) ||
+          (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
+}
+
 static inline bool machine_is_thread(uint64_t special) {
    return special <= PTX_SPECIAL_TID_Z; /* these come first in the list */
 }
 
 /* NULL: the kernel has no condition that can be followed, or memory ran out. */
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry, bool of_blocks);
+/* condition_steps.c.  Whether the opcode's n-th word is this one. */
+bool machine_condition_word(const char *opcode, uint32_t n, const char *word);
+/* Reads what the opcode does into the step; false: it is not followed. */
+bool machine_condition_read(const char *opcode, struct step *step);
+/* Whether a statement that gives one register a value has operands of kinds that a launch may decide, whatever their values are. */
+bool machine_condition_operands(const rkb_machine_conditions_t *conditions, const ptx_statement_t *statement);
+/* How far the sides of a comparison are from equal; NAN where no two numbers are compared.  Before its step is taken. */
+double machine_condition_distance(const rkb_machine_conditions_t *conditions, const struct step *step,
+                                  const rkb_plan_launch_t *launch);
+/* Which of the two a least or largest number is: what `min(C, 65)` decides, where it is written as no comparison. */
+bool machine_condition_is_first(const rkb_machine_conditions_t *conditions, const struct step *step,
+                                const rkb_plan_launch_t *launch);
 /* Computes the step's register.  False: it has no value that is known. */
 bool machine_condition_step(rkb_machine_conditions_t *conditions, const struct step *step, const rkb_plan_launch_t *launch, struct range *result);
 
 /* Returns the value in this type: cut to its bits, and with the sign extended. */
-uint64_t machine_condition_as(uint64_t value, uint32_t type);
+static inline uint64_t machine_condition_as(uint64_t value, uint32_t type) {
+   const uint32_t bits = 8 * ptx_type_bytes(type);
+   if (type == PTX_PRED)
+      return value & 1;
+   if (bits >= 64)
+      return value;
+   value &= (UINT64_C(1) << bits) - 1;
+   return ptx_type_is_signed(type) && value >> (bits - 1) ? value | ~UINT64_C(0) << bits : value;
+}
 /* For single operands.  False: there is no result, as for a division by zero. */
 bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* condition_bits.c: the same for operations on bits and the high halves of products. */
 bool machine_condition_apply_bits(const struct step *step, const uint64_t operands[4], uint64_t *result);
+/* condition_floats.c: the same for floating-point numbers. */
+bool machine_condition_apply_floats(const struct step *step, const uint64_t operands[4], uint64_t *result);
+/* What bits of a type stand for. */
+double machine_condition_number(uint64_t bits, uint32_t type);
+static inline bool machine_condition_is_float(const struct step *step) {
+   return ptx_type_is_float(step->type) || ptx_type_is_float(step->from);
+}
 /* For operands with ranges: returns a range that is easily found; for a predicate 0 to 1 where threads
  * differ.  False: none is known. */
 bool machine_condition_range(const struct step *step, const struct range operands[3], struct range *result);

@@ -197,10 +197,30 @@ enum ptx_special {
 ptx_module_t *ptx_module_read(const char *text, size_t bytes);
 void ptx_module_free(ptx_module_t *module);
 
-uint32_t ptx_type_bytes(uint32_t type);                   /* 0 for predicates */
+/* What each type is, by its number. */
+struct ptx_type_facts {
+   const char *name;
+   uint8_t bytes; /* 0 for predicates */
+   bool is_float, is_signed;
+};
+extern const struct ptx_type_facts ptx_types[];
+
 uint32_t ptx_type_named(const char *text, size_t length); /* "f32"; PTX_NO_TYPE when unknown */
-bool ptx_type_is_float(uint32_t type);
-bool ptx_type_is_signed(uint32_t type);
-const char *ptx_type_name(uint32_t type);
+
+static inline uint32_t ptx_type_bytes(uint32_t type) {
+   return ptx_types[type].bytes;
+}
+
+static inline bool ptx_type_is_float(uint32_t type) {
+   return ptx_types[type].is_float;
+}
+
+static inline bool ptx_type_is_signed(uint32_t type) {
+   return ptx_types[type].is_signed;
+}
+
+static inline const char *ptx_type_name(uint32_t type) {
+   return ptx_types[type].name;
+}
 
 #endif

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-static const struct {
-   const char *name;
-   uint8_t bytes;
-   bool is_float, is_signed;
-} types[] = {
+const struct ptx_type_facts ptx_types[] = {
    [PTX_NO_TYPE] = {"", 0, false, false},    [PTX_B8] = {"b8", 1, false, false},
    [PTX_U8] = {"u8", 1, false, false},       [PTX_S8] = {"s8", 1, false, true},
    [PTX_B16] = {"b16", 2, false, false},     [PTX_U16] = {"u16", 2, false, false},
@@ -21,25 +17,9 @@ static const struct {
    [PTX_PRED] = {"pred", 0, false, false},
 };
 
-uint32_t ptx_type_bytes(uint32_t type) {
-   return types[type].bytes;
-}
-
-bool ptx_type_is_float(uint32_t type) {
-   return types[type].is_float;
-}
-
-bool ptx_type_is_signed(uint32_t type) {
-   return types[type].is_signed;
-}
-
-const char *ptx_type_name(uint32_t type) {
-   return types[type].name;
-}
-
 uint32_t ptx_type_named(const char *text, size_t length) {
    for (uint32_t type = PTX_B8; type <= PTX_PRED; type++)
-      if (strlen(types[type].name) == length && memcmp(types[type].name, text, length) == 0)
+      if (strlen(ptx_types[type].name) == length && memcmp(ptx_types[type].name, text, length) == 0)
          return type;
    return PTX_NO_TYPE;
 }

@@ -31,6 +31,7 @@ struct part {
    uint64_t most;  /* budget it may have */
    uint64_t given; /* budget it had */
    bool drawn;     /* within DRAWN_BUDGET */
+   bool looped;    /* found by what a loop counts: it says nothing of what shapes usually cost */
    bool once;      /* on the first family alone */
    bool started;
    int status;
@@ -43,8 +44,8 @@ struct work {
    struct schedule schedule;
    struct part parts[2 * MOST_CASES]; /* of the first round, and of the second */
    struct owed owed[MOST_CASES];
-   rkb_case_t *drawn[MOST_CASES];
-   uint32_t count, drawn_count;
+   rkb_case_t *drawn[MOST_CASES], *looped[MOST_LOOPED];
+   uint32_t count, drawn_count, looped_count;
    uint32_t round;    /* the first part of the round that is executed */
    double usual_cost; /* usual_cost() */
 };
@@ -178,11 +179,21 @@ static int list_told(struct work *work, rkb_error_t *err) {
    uint32_t told = 0;
    for (uint32_t n = 0; n < work->drawn_count; n++)
       known[n] = work->drawn[n];
-   const int status = told_sizes_draw(work->verifier, work->candidate, known, work->drawn_count,
-                                      work->drawn + work->drawn_count,
-                                      MOST_CASES - work->count - work->drawn_count, &told, err);
+   const int status = told_sizes_draw(
+      work->verifier, work->candidate, known, work->drawn_count, work->drawn + work->drawn_count,
+      MOST_CASES - work->count - work->drawn_count, &told, work->looped, &work->looped_count, err);
    work->drawn_count += told;
    return status;
+}
+
+/* Adds those found by loops, which come last: nothing else depends on them. */
+static void list_looped(struct work *work) {
+   for (uint32_t n = 0; n < work->looped_count; n++)
+      if (work->count + work->drawn_count < MOST_CASES)
+         work->drawn[work->drawn_count++] = work->looped[n];
+      else
+         work->verifier->task->case_free(work->looped[n]);
+   work->looped_count = 0;
 }
 
 static int list_cases(struct work *work, struct candidate *candidate, rkb_error_t *err) {
@@ -213,6 +224,8 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
       status = list_told(work, err);
    if (status == RKB_OK)
       status = list_decided(work, candidate, err);
+   const uint32_t first_looped = work->drawn_count;
+   list_looped(work);
    for (uint32_t n = 0; n < work->drawn_count; n++) {
       const bool small = n < drawn || n >= others;
       add_part(work, work->drawn[n], NULL,
@@ -220,6 +233,7 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
                : small      ? DRAWN_BUDGET
                             : MANY_BLOCKS_BUDGET);
       work->parts[work->count - 1].drawn = small;
+      work->parts[work->count - 1].looped = n >= first_looped;
    }
    return status;
 }
@@ -286,6 +300,8 @@ static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
    *most = 0;
    for (uint32_t n = 0; n < work->round && status == RKB_OK; n++) {
       double cost;
+      if (work->parts[n].looped)
+         continue;
       status = cost_of(work, &work->parts[n], (double)work->parts[n].outcome.largest, &cost, err);
       *most = cost > *most ? cost : *most;
    }
@@ -295,22 +311,25 @@ static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
 /* Adds a part for some of the drawn shapes that took more than their budget in one run: of those that are dearer than others for their size, or of all, if
  * that is how most ended.  The first ones tell most. */
 static int add_dear(struct work *work, rkb_error_t *err) {
-   uint32_t drawn = 0, dear = 0;
+   uint32_t drawn = 0, dear = 0,
+            added[2] = {0, 0}; /* added: shapes found by loops are counted by themselves */
+   bool any = false;
    for (uint32_t n = 0; n < work->round; n++) {
-      drawn += work->parts[n].drawn;
-      dear += was_dear(&work->parts[n]);
+      const struct part *part = &work->parts[n];
+      drawn += part->drawn && !part->looped;
+      dear += was_dear(part) && !part->looped;
+      any |= was_dear(part);
    }
-   const int status = dear ? usual_cost(work, &work->usual_cost, err) : RKB_OK;
-   for (uint32_t n = 0, added = 0;
-        n < work->round && dear && status == RKB_OK && added < MOST_DEAR && work->count < 2 * MOST_CASES;
-        n++) {
+   const int status = any ? usual_cost(work, &work->usual_cost, err) : RKB_OK;
+   for (uint32_t n = 0; n < work->round && any && status == RKB_OK && work->count < 2 * MOST_CASES; n++) {
+      const struct part *part = &work->parts[n];
       double cost = 0;
-      if (was_dear(&work->parts[n]) &&
-          cost_of(work, &work->parts[n], (double)work->parts[n].outcome.work, &cost, err) == RKB_OK &&
-          (2 * dear >= drawn || cost > DEARER * work->usual_cost)) {
-         add_part(work, work->parts[n].the_case, NULL, DEAR_BUDGET);
+      if (added[part->looped] < MOST_DEAR && was_dear(part) &&
+          cost_of(work, part, (double)part->outcome.work, &cost, err) == RKB_OK &&
+          ((dear && 2 * dear >= drawn) || cost > DEARER * work->usual_cost)) {
+         added[part->looped]++;
+         add_part(work, part->the_case, NULL, DEAR_BUDGET);
          work->parts[work->count - 1].once = true;
-         added++;
       }
    }
    return status;
@@ -320,13 +339,16 @@ static int add_dear(struct work *work, rkb_error_t *err) {
 static int add_smaller(struct work *work, rkb_error_t *err) {
    const rkb_case_t *executed[MOST_CASES], *cut[MOST_CASES];
    uint32_t executed_count = 0, cut_count = 0, drawn = 0;
-   for (uint32_t n = 0; n < work->round; n++) {
-      const struct part *part = &work->parts[n];
-      if (was_dear(part))
-         cut[cut_count++] = part->the_case;
-      else if (part->the_case->kind == RKB_CASE_DRAWN)
-         executed[executed_count++] = part->the_case;
-   }
+   for (uint32_t turn = 0; turn < 2; turn++) /* those found by loops come last, and take no other's place */
+      for (uint32_t n = 0; n < work->round; n++) {
+         const struct part *part = &work->parts[n];
+         if (part->looped != (turn == 1))
+            continue;
+         if (was_dear(part))
+            cut[cut_count++] = part->the_case;
+         else if (part->the_case->kind == RKB_CASE_DRAWN && !part->looped)
+            executed[executed_count++] = part->the_case;
+      }
    const int status =
       cut_shapes_draw(work->verifier, work->candidate, executed, executed_count, cut, cut_count,
                       work->drawn + work->drawn_count, MOST_CASES - work->drawn_count, &drawn, err);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_FOLLOWED UINT64_C(100000000) /* blocks and statements, over all shapes: about a second */
+
 static uint64_t mixed(uint64_t value) {
    value = (value ^ value >> 31) * 0x7fb5d329728ea185u;
    return value ^ value >> 27;
@@ -32,6 +34,8 @@ static void take_change(void *argument, uint64_t constant) {
 /* Without memory for what was met, nothing is solved for. */
 static void open_kernel(struct shape_conditions *c, const rkb_plan_launch_t *launch) {
    rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(c->candidate->module, launch->entry);
+   if (conditions && c->follows)
+      (void)rkb_machine_conditions_follow(conditions, &c->turns);
    const uint32_t numbers = conditions ? rkb_machine_conditions_numbers(conditions) : 0;
    c->kernels[launch->kernel] = conditions;
    c->met[launch->kernel] = conditions ? calloc(numbers + 1, 1) : NULL;
@@ -84,6 +88,25 @@ int shape_conditions_open(struct shape_conditions *c, const struct verifier *ver
       status = shape_conditions_new(c, the_case, true, &news, err);
    c->learns = false;
    return status;
+}
+
+bool shape_conditions_follow(struct shape_conditions *c) {
+   bool any = false;
+   c->follows = true;
+   c->turns = MOST_FOLLOWED;
+   for (uint32_t k = 0; k < MOST_KERNELS; k++)
+      any |= c->kernels[k] && rkb_machine_conditions_follow(c->kernels[k], &c->turns);
+   return any;
+}
+
+bool shape_conditions_want(const struct shape_conditions *c) {
+   bool want = false;
+   for (uint32_t k = 0; k < MOST_KERNELS; k++) {
+      const uint32_t numbers = c->kernels[k] && c->met[k] ? rkb_machine_conditions_numbers(c->kernels[k]) : 0;
+      for (uint32_t n = 0; n < numbers; n++)
+         want |= c->met[k][n] != 3 && rkb_machine_conditions_followed(c->kernels[k], n);
+   }
+   return want;
 }
 
 void shape_conditions_close(struct shape_conditions *c) {

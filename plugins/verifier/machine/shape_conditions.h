@@ -22,12 +22,18 @@ struct shape_conditions {
    uint32_t kernel, found;
    uint64_t before; /* the condition decided last, and how */
    bool note;
+   bool follows; /* also what loops count and branches choose */
+   uint64_t turns; /* blocks and statements that may still be followed for it */
 };
 
 /* Takes what the check cases decide. */
 int shape_conditions_open(struct shape_conditions *conditions, const struct verifier *verifier, const struct candidate *candidate,
                           struct shape_features *features, rkb_error_t *err);
 void shape_conditions_close(struct shape_conditions *conditions);
+/* From now on also takes what loops count and branches choose, which takes longer; false: the kernels decide nothing by it.  What earlier shapes decided so has to be noted again. */
+bool shape_conditions_follow(struct shape_conditions *conditions);
+/* Whether such a condition came out in one way alone at all shapes that were noted. */
+bool shape_conditions_want(const struct shape_conditions *conditions);
 /* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
 int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);
 

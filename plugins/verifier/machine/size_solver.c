@@ -200,13 +200,23 @@ struct parabola {
    double zero, one, two;
 };
 
+/* By how much values may be off that are of second degree: rounded ones by some of their digits. */
+static double slack_of(const double *along) {
+   double size = 0;
+   for (uint32_t n = 0; n < 4; n++)
+      size = fmax(size, fabs(along[n]));
+   return size == floor(size) && along[0] == floor(along[0]) && along[1] == floor(along[1]) ? 0.25
+                                                                                            : 1e-5 * size;
+}
+
 /* Whether the values along an axis are of second degree. */
 static bool fit_axis(double at_base, const double *along, struct parabola *p) {
+   const double slack = slack_of(along);
    p->zero = at_base;
    p->two = (along[1] - 2 * along[0] + at_base) / 2;
    p->one = along[0] - at_base - p->two;
-   return fabs(p->zero + 5 * p->one + 25 * p->two - along[2]) < 0.25 &&
-          fabs(p->zero + 11 * p->one + 121 * p->two - along[3]) < 0.25;
+   return fabs(p->zero + 5 * p->one + 25 * p->two - along[2]) < slack &&
+          fabs(p->zero + 11 * p->one + 121 * p->two - along[3]) < slack;
 }
 
 static uint32_t roots_of(double a, double b, double c, double roots[2]) {
@@ -240,6 +250,9 @@ static int solve_axis(struct search *s, const struct wanted *w, const struct axi
 static int solve_pair(struct search *s, const struct wanted *w, const struct axis *a, const struct axis *b,
                       const struct parabola *p, const struct parabola *q, double both, rkb_error_t *err) {
    int64_t found[MOST_GUESSES][2], count = 0;
+   const bool whole = p->zero == floor(p->zero) && p->one + p->two == floor(p->one + p->two) &&
+                      q->one + q->two == floor(q->one + q->two) && both == floor(both);
+   const double slack = whole ? 0 : 1e-6 * fmax(fabs(p->zero), 1);
    const int64_t first = a->step > 0 ? (s->low[a->dim] - s->dims[a->dim]) / a->step
                                      : (s->high[a->dim] - s->dims[a->dim]) / a->step;
    for (int64_t u = first; u < first + MOST_CURVE; u++) {
@@ -251,7 +264,7 @@ static int solve_pair(struct search *s, const struct wanted *w, const struct axi
       for (uint32_t n = 0, several = roots_of(q->two, one, zero, roots); n < several; n++) {
          const double v = round(roots[n]), other = (double)s->dims[b->dim] + v * (double)b->step;
          if (other < (double)s->low[b->dim] || other > (double)s->high[b->dim] ||
-             zero + one * v + q->two * v * v != 0)
+             fabs(zero + one * v + q->two * v * v) > slack)
             continue;
          int64_t place = count++;
          if (place >= (int64_t)MOST_GUESSES)
@@ -283,10 +296,12 @@ static int solve(struct search *s, struct wanted *w, rkb_error_t *err) {
          const double both = w->distances[pair] - p->zero - p->one - p->two - q->one - q->two;
          bool holds =
             w->polynomial && (p->one != 0 || p->two != 0) && (q->one != 0 || q->two != 0 || both != 0);
+         const double slack =
+            fmax(slack_of(&w->distances[s->axes[a].first]), slack_of(&w->distances[s->axes[b].first]));
          for (uint32_t n = 1; n < 3 && holds; n++) {
             const double u = (double)ACROSS[n][0], v = (double)ACROSS[n][1];
             holds = fabs(p->zero + p->one * u + p->two * u * u + q->one * v + q->two * v * v + both * u * v -
-                         w->distances[pair + n]) < 0.25;
+                         w->distances[pair + n]) < slack;
          }
          if (holds && status == RKB_OK && s->more)
             status = solve_pair(s, w, &s->axes[a], &s->axes[b], p, q, both, err);
@@ -401,6 +416,8 @@ static int walk_launch(struct search *s, uint32_t kernel, rkb_error_t *err) {
    if (any)
       own = rkb_machine_conditions_new(candidate->module, s->plans[0]->launches[s->launch].entry);
    if (own) {
+      if (s->solver->conditions->follows)
+         (void)rkb_machine_conditions_follow(own, &s->solver->conditions->turns);
       rkb_machine_conditions_keep(own, rest);
       for (uint32_t a = 0; a < s->axis_count && status == RKB_OK && s->more; a++)
          status = walk_axis(s, own, rest, &s->axes[a], err);
@@ -414,6 +431,11 @@ static int walk_launch(struct search *s, uint32_t kernel, rkb_error_t *err) {
    return status;
 }
 
+/* Also floating-point numbers are looked for along the dims, since they are rounded. */
+static bool is_smooth(const struct search *s, const struct wanted *w) {
+   return rkb_machine_conditions_smooth(s->solver->conditions->kernels[w->kernel], w->number);
+}
+
 static int search_with(struct search *s, const uint8_t *const *wanted, bool again, rkb_error_t *err) {
    int status = make_points(s, err);
    if (status != RKB_OK || !s->plans[0])
@@ -421,6 +443,8 @@ static int search_with(struct search *s, const uint8_t *const *wanted, bool agai
    measure(s, wanted);
    for (uint32_t n = 0; n < s->wanted_count && status == RKB_OK && s->more; n++)
       status = solve(s, &s->wanted[n], err);
+   for (uint32_t n = 0; n < s->wanted_count; n++)
+      s->wanted[n].polynomial &= is_smooth(s, &s->wanted[n]);
    for (uint32_t n = 0; n < s->wanted_count && status == RKB_OK && s->more && !again; n++)
       if (n == 0 || s->wanted[n].launch != s->wanted[n - 1].launch) {
          s->launch = s->wanted[n].launch;
@@ -444,7 +468,9 @@ int size_solver_search(const struct size_solver *solver, const rkb_case_t *base,
       if (!wanted[k])
          status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for sizes that are solved for");
       for (uint32_t n = 0; wanted[k] && n < numbers; n++)
-         any |= wanted[k][n] = again ? c->solved[k][n] : c->met[k][n] == 1 || c->met[k][n] == 2;
+         any |= wanted[k][n] = again ? c->solved[k][n]
+                                     : (c->met[k][n] == 1 || c->met[k][n] == 2) &&
+                                          (!c->follows || rkb_machine_conditions_followed(c->kernels[k], n));
    }
    if (status == RKB_OK && any) {
       s->solver = solver;

@@ -19,6 +19,8 @@
 #define MOST_DIMS 16u
 #define MOST_NUMBERS (MOST_WORDS + 256u)
 
+_Static_assert(MOST_LOOPED >= MOST_TOLD + MOST_SOLVED, "all that is kept has room");
+
 struct told {
    const struct verifier *verifier;
    const struct candidate *candidate;
@@ -197,8 +199,43 @@ static int solve(struct told *t, const rkb_case_t *const *known, uint32_t known_
    return status;
 }
 
-int told_sizes_draw(const struct verifier *me, const struct candidate *candidate, const rkb_case_t *const *known, uint32_t known_count,
-                    rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err) {
+static int note(struct told *t, const rkb_case_t *the_case, rkb_error_t *err) {
+   uint32_t news;
+   return shape_conditions_new(&t->conditions, the_case, true, &news, err);
+}
+
+/* Looks for shapes by what loops count, after all else and with places of its own, so that an author cannot crowd other conditions out by loops. */
+static int search_loops(struct told *t, rkb_case_t **looped, uint32_t *looped_count,
+                        const rkb_case_t *const *known, uint32_t known_count, uint32_t *numbers,
+                        uint32_t number_count, rkb_error_t *err) {
+   const struct verifier *me = t->verifier;
+   const uint32_t before = *t->count;
+   const rkb_case_t *the_case;
+   int status = RKB_OK;
+   if (!shape_conditions_follow(&t->conditions))
+      return RKB_OK;
+   for (uint32_t n = 0;
+        status == RKB_OK && (the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
+      status = note(t, the_case, err);
+   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
+      if (known[n]->kind == RKB_CASE_DRAWN)
+         status = note(t, known[n], err);
+   for (uint32_t n = 0; n < before && status == RKB_OK; n++)
+      status = note(t, t->drawn[n], err);
+   if (status != RKB_OK || !shape_conditions_want(&t->conditions))
+      return status;
+   t->drawn = looped;
+   t->count = looped_count;
+   t->room = MOST_LOOPED;
+   t->base_count = 1;
+   t->most = 1 + MOST_TOLD;
+   status = search(t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
+   return status == RKB_OK && RKB_HAS(me->task, dim_range) ? solve(t, known, known_count, err) : status;
+}
+
+int told_sizes_draw(const struct verifier *me, const struct candidate *candidate,
+                    const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn, uint32_t room,
+                    uint32_t *count, rkb_case_t **looped, uint32_t *looped_count, rkb_error_t *err) {
    struct told t = {.verifier = me,
                     .candidate = candidate,
                     .stream = me->random->for_job(me->host, candidate->job, STREAM_TOLD),
@@ -208,7 +245,7 @@ int told_sizes_draw(const struct verifier *me, const struct candidate *candidate
                     .room = room};
    const rkb_case_t *base = smallest_check_case(me);
    uint32_t numbers[MOST_NUMBERS], number_count = 0, news;
-   *count = 0;
+   *count = *looped_count = 0;
    if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dims) || !base || base->dim_count > MOST_DIMS)
       return RKB_OK;
    struct shape_features *features = calloc(1, sizeof *features);
@@ -227,6 +264,8 @@ int told_sizes_draw(const struct verifier *me, const struct candidate *candidate
       status = search(&t, 1, WEIGHT_OF_TWO, numbers, number_count, err);
    if (status == RKB_OK && RKB_HAS(me->task, dim_range))
       status = solve(&t, known, known_count, err);
+   if (status == RKB_OK)
+      status = search_loops(&t, looped, looped_count, known, known_count, numbers, number_count, err);
    shape_conditions_close(&t.conditions);
    free(features);
    return status;

@@ -1,0 +1,396 @@
+/* What the statements by which a kernel decides do (conditions.h): which are read, and what they make of numbers.  No state. */
+#include "machine/decode/conditions.h"
+#include "machine/decode/written_variables.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Reading -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the opcode's n-th word is this one. */
+bool machine_condition_word(const char *opcode, uint32_t n, const char *word) {
+   for (; n && opcode; n--)
+      opcode = strchr(opcode, '.') ? strchr(opcode, '.') + 1 : NULL;
+   const size_t length = strlen(word);
+   return opcode && strncmp(opcode, word, length) == 0 && (opcode[length] == '.' || opcode[length] == '\0');
+}
+
+static uint32_t type_at_end(const char *opcode, uint32_t from_end) {
+   const char *end = opcode + strlen(opcode), *dot = end;
+   for (uint32_t n = 0; n <= from_end && dot; n++) {
+      end = dot;
+      for (dot = end - 1; dot > opcode && *dot != '.'; dot--)
+         ;
+      if (dot <= opcode)
+         dot = NULL;
+   }
+   return dot ? ptx_type_named(dot + 1, (size_t)(end - dot - 1)) : PTX_NO_TYPE;
+}
+
+static bool read_space(const char *opcode, struct step *step) {
+   if (!machine_condition_word(opcode, 1, "param"))
+      step->operation = CONSTANT;
+   return step->operation == PARAMETER || machine_condition_word(opcode, 1, "const") ||
+          machine_condition_word(opcode, 1, "global");
+}
+
+/* The words between `setp` and the type: how it compares, and the operation by which the result is joined with a predicate. */
+static bool read_comparison(const char *opcode, struct step *step) {
+   const char *comparison = strchr(opcode, '.') + 1, *end = strchr(comparison, '.');
+   if (!end || end - comparison < 2 || end - comparison > 3)
+      return false;
+   memcpy(step->comparison, comparison, (size_t)(end - comparison));
+   step->joined = machine_condition_word(opcode, 2, "and")   ? AND
+                  : machine_condition_word(opcode, 2, "or")  ? OR
+                  : machine_condition_word(opcode, 2, "xor") ? XOR
+                                                             : COPY;
+   return true;
+}
+
+/* An operation of which the result or an operand is a floating-point number. */
+static bool read_floats(const char *opcode, struct step *step) {
+   static const struct {
+      const char *word;
+      enum rounding rounding;
+   } roundings[] = {{"rni", WHOLE}, {"rmi", DOWN}, {"rpi", UP}, {"rzi", TO_ZERO}};
+   const enum operation o = step->operation;
+   for (uint32_t n = 1; n < 4; n++) {
+      for (uint32_t k = 0; k < sizeof roundings / sizeof *roundings; k++)
+         if (machine_condition_word(opcode, n, roundings[k].word))
+            step->rounding = roundings[k].rounding;
+      step->saturates |= machine_condition_word(opcode, n, "sat");
+   }
+   if (machine_condition_word(opcode, 0, "cvt"))
+      step->operation = CONVERT;
+   step->condition = o == COMPARE;
+   if ((o == PARAMETER && !read_space(opcode, step)) || (o == COMPARE && !read_comparison(opcode, step)))
+      return false;
+   return step->type != PTX_NO_TYPE && step->from != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8 &&
+          step->type != PTX_F16X2 && step->type != PTX_BF16X2 &&
+          (o <= SUBTRACT || o == MULTIPLY || o == MULTIPLY_ADD || (o >= QUOTIENT && o <= SIZE) ||
+           o == COMPARE || o == CHOOSE || o == PARAMETER || o >= ROOT);
+}
+
+bool machine_condition_read(const char *opcode, struct step *step) {
+   static const struct {
+      const char *word;
+      enum operation operation;
+   } names[] = {{"mov", COPY},
+                {"cvt", COPY},
+                {"add", ADD},
+                {"sub", SUBTRACT},
+                {"mul", MULTIPLY},
+                {"mad", MULTIPLY_ADD},
+                {"and", AND},
+                {"or", OR},
+                {"xor", XOR},
+                {"not", NOT},
+                {"shl", LEFT},
+                {"shr", RIGHT},
+                {"rem", REMAINDER},
+                {"div", QUOTIENT},
+                {"min", LEAST},
+                {"max", MOST},
+                {"neg", MINUS},
+                {"abs", SIZE},
+                {"popc", ONES},
+                {"setp", COMPARE},
+                {"selp", CHOOSE},
+                {"ld", PARAMETER},
+                {"clz", LEADING_ZEROS},
+                {"brev", REVERSED},
+                {"bfe", FIELD},
+                {"prmt", BYTES},
+                {"lop3", BY_TABLE},
+                {"shf", FUNNEL_LEFT},
+                {"shfl", SHUFFLE},
+                {"fma", MULTIPLY_ADD},
+                {"sqrt", ROOT},
+                {"rcp", INVERSE},
+                {"rsqrt", INVERSE_ROOT},
+                {"ex2", POWER_OF_TWO},
+                {"lg2", LOGARITHM},
+                {"sin", SINE},
+                {"cos", COSINE},
+                {"tanh", TANGENT}};
+   uint32_t n = 0;
+   while (n < sizeof names / sizeof *names && !machine_condition_word(opcode, 0, names[n].word))
+      n++;
+   if (n == sizeof names / sizeof *names)
+      return false;
+   step->operation = names[n].operation;
+   step->type = step->from = type_at_end(opcode, 0);
+   if (machine_condition_word(opcode, 0, "cvt"))
+      step->type = type_at_end(opcode, 1);
+   if (machine_condition_is_float(step))
+      return read_floats(opcode, step);
+   const bool wide = machine_condition_word(opcode, 1, "wide"),
+              multiplies = step->operation == MULTIPLY || step->operation == MULTIPLY_ADD;
+   if (multiplies && machine_condition_word(opcode, 1, "hi"))
+      step->operation = step->operation == MULTIPLY ? MULTIPLY_HIGH : ADD_HIGH;
+   else if (multiplies && !wide && !machine_condition_word(opcode, 1, "lo"))
+      return false;
+   if (step->operation == FUNNEL_LEFT && machine_condition_word(opcode, 1, "r"))
+      step->operation = FUNNEL_RIGHT;
+   if (step->operation == BYTES && !machine_condition_word(opcode, 1, "b32")) /* with a mode */
+      return false;
+   if (wide && step->from != PTX_U32 && step->from != PTX_S32)
+      return false;
+   if (wide)
+      step->type = step->from == PTX_S32 ? PTX_S64 : PTX_U64;
+   if (step->operation >= CONVERT || (step->operation == PARAMETER && !read_space(opcode, step)) ||
+       (step->operation == COMPARE && !read_comparison(opcode, step)))
+      return false;
+   step->condition = step->operation == COMPARE ||
+                     (step->type == PTX_PRED && (step->operation == AND || step->operation == OR));
+   return step->type != PTX_NO_TYPE && step->from != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8;
+}
+
+bool machine_condition_operands(const rkb_machine_conditions_t *c, const ptx_statement_t *statement) {
+   const ptx_operand_t *operands = &c->function->operands[statement->operand];
+   const uint32_t count = statement->operand_count;
+   const char *opcode = statement->opcode;
+   if (count < 2 || count > 5 || operands[0].kind != PTX_OPERAND_REGISTER)
+      return false;
+   if (machine_condition_word(opcode, 0, "ld"))
+      return (machine_condition_word(opcode, 1, "param") || machine_condition_word(opcode, 1, "const") ||
+              machine_condition_word(opcode, 1, "global")) &&
+             operands[1].kind == PTX_OPERAND_ADDRESS &&
+             c->function->operands[operands[1].first].kind == PTX_OPERAND_SYMBOL;
+   if (machine_condition_word(opcode, 0, "shfl"))
+      return count > 3 && operands[operands[1].paired ? 2 : 1].kind == PTX_OPERAND_REGISTER &&
+             !operands[1].paired;
+   bool may = true;
+   for (uint32_t k = 1; k < count && may; k++)
+      may = !operands[k].paired &&
+            (operands[k].kind == PTX_OPERAND_REGISTER || operands[k].kind == PTX_OPERAND_INTEGER ||
+             operands[k].kind == PTX_OPERAND_FLOAT32 || operands[k].kind == PTX_OPERAND_FLOAT64 ||
+             (operands[k].kind == PTX_OPERAND_SPECIAL && machine_is_size(operands[k].value)));
+   return may;
+}
+
+/* Computing ------------------------------------------------------------------------------------------------------------ */
+
+static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
+   const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b, equal = a == b;
+   return strcmp(how, "eq") == 0                             ? equal
+          : strcmp(how, "ne") == 0                           ? !equal
+          : strcmp(how, "lt") == 0 || strcmp(how, "lo") == 0 ? less
+          : strcmp(how, "le") == 0 || strcmp(how, "ls") == 0 ? less || equal
+          : strcmp(how, "gt") == 0 || strcmp(how, "hi") == 0 ? !less && !equal
+                                                             : !less;
+}
+
+static bool join(const struct step *step, uint64_t other, uint64_t *result) {
+   if (step->joined != COPY)
+      *result = step->joined == AND  ? *result & other
+                : step->joined == OR ? *result | other
+                                     : *result ^ other;
+   return true;
+}
+
+bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result) {
+   const uint64_t a = operands[0], b = operands[1], c = operands[2];
+   const bool is_signed = ptx_type_is_signed(step->from);
+   if (machine_condition_is_float(step) && step->operation != COPY && step->operation != CHOOSE) {
+      if (!machine_condition_apply_floats(step, operands, result))
+         return false;
+      return step->operation != COMPARE || join(step, c, result);
+   }
+   if (step->operation > PARAMETER)
+      return machine_condition_apply_bits(step, operands, result);
+   const uint32_t bits = 8 * ptx_type_bytes(step->type);
+   switch (step->operation) {
+   case ADD:
+      *result = a + b;
+      break;
+   case SUBTRACT:
+      *result = a - b;
+      break;
+   case MULTIPLY:
+      *result = a * b;
+      break;
+   case MULTIPLY_ADD:
+      *result = a * b + c;
+      break;
+   case AND:
+      *result = a & b;
+      break;
+   case OR:
+      *result = a | b;
+      break;
+   case XOR:
+      *result = a ^ b;
+      break;
+   case NOT:
+      *result = ~a;
+      break;
+   case LEFT:
+      *result = b < bits ? a << b : 0;
+      break;
+   case RIGHT:
+      *result = b < bits                      ? (is_signed ? (uint64_t)((int64_t)a >> b) : a >> b)
+                : is_signed && (int64_t)a < 0 ? ~UINT64_C(0)
+                                              : 0;
+      break;
+   case REMAINDER:
+   case QUOTIENT:
+      if (b == 0 || (is_signed && b == ~UINT64_C(0)))
+         return false;
+      *result = step->operation == REMAINDER ? (is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b)
+                                             : (is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b);
+      break;
+   case LEAST:
+      *result = compare("lt", a, b, is_signed) ? a : b;
+      break;
+   case MOST:
+      *result = compare("lt", a, b, is_signed) ? b : a;
+      break;
+   case MINUS:
+      *result = 0 - a;
+      break;
+   case SIZE:
+      *result = (int64_t)a < 0 ? 0 - a : a;
+      break;
+   case ONES:
+      *result = (uint64_t)__builtin_popcountll(step->from == PTX_B32 ? a & UINT32_MAX : a);
+      break;
+   case COMPARE:
+      *result = compare(step->comparison, a, b, is_signed);
+      return join(step, c, result);
+   case CHOOSE:
+      *result = c & 1 ? a : b;
+      break;
+   default:
+      *result = a;
+      break;
+   }
+   return true;
+}
+
+static bool parameter_of(const rkb_machine_conditions_t *c, const struct step *step,
+                         const rkb_plan_launch_t *launch, uint64_t *value) {
+   const ptx_operand_t *address = &c->function->operands[step->statement->operand + 1],
+                       *symbol = &c->function->operands[address->first];
+   const uint64_t offset = c->module->variables[symbol->index].offset + symbol->value + address->value;
+   for (uint32_t n = 0; n < launch->argument_count; n++) {
+      const rkb_plan_argument_t *argument = &launch->arguments[n];
+      if (argument->offset == offset && argument->buffer == UINT32_MAX && !argument->map &&
+          argument->bytes >= ptx_type_bytes(step->type)) {
+         *value = argument->value;
+         return true;
+      }
+   }
+   return false;
+}
+
+/* A value of a variable that no kernel writes. */
+static bool constant_of(const rkb_machine_conditions_t *c, const struct step *step, uint64_t *value) {
+   const ptx_operand_t *address = &c->function->operands[step->statement->operand + 1],
+                       *symbol = &c->function->operands[address->first];
+   const ptx_variable_t *variable = &c->module->variables[symbol->index];
+   const uint64_t offset = symbol->value + address->value;
+   const uint32_t bytes = ptx_type_bytes(step->type);
+   *value = 0;
+   if ((variable->space != PTX_CONST && variable->space != PTX_GLOBAL) || variable->relocation_count ||
+       offset > variable->bytes || variable->bytes - offset < bytes ||
+       (variable->space == PTX_GLOBAL && machine_may_write(c->module, symbol->index)))
+      return false;
+   if (variable->initial)
+      memcpy(value, variable->initial + offset, bytes);
+   return true;
+}
+
+static struct range single(uint64_t value) {
+   return (struct range){(int64_t)value, (int64_t)value};
+}
+
+/* The values that a special register has in the threads of the block. */
+static struct range special_of(const rkb_machine_conditions_t *c, uint64_t special,
+                               const rkb_plan_launch_t *launch) {
+   if (machine_is_thread(special))
+      return (struct range){0, (int64_t)launch->block[special - PTX_SPECIAL_TID_X] - 1};
+   return single(machine_is_place(special)         ? c->block[special - PTX_SPECIAL_CTAID_X]
+                 : special >= PTX_SPECIAL_NCTAID_X ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
+                                                   : launch->block[special - PTX_SPECIAL_NTID_X]);
+}
+
+static bool range_of(const rkb_machine_conditions_t *c, const struct step *step, const ptx_operand_t *operand,
+                     const rkb_plan_launch_t *launch, struct range *value) {
+   if (operand->kind == PTX_OPERAND_REGISTER && !c->known[operand->index])
+      return false;
+   *value = operand->kind == PTX_OPERAND_REGISTER  ? c->values[operand->index]
+            : operand->kind != PTX_OPERAND_SPECIAL ? single(operand->value)
+                                                   : special_of(c, operand->value, launch);
+   if (operand->kind == PTX_OPERAND_REGISTER && operand->negated)
+      *value = (struct range){value->high ^ 1, value->low ^ 1};
+   return step->operation == CHOOSE || machine_condition_range_as(value, step->from);
+}
+
+static bool take_step(const rkb_machine_conditions_t *c, const struct step *step,
+                      const rkb_plan_launch_t *launch, struct range *result) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   struct range ranges[4] = {{0}};
+   uint64_t values[4], value = 0;
+   bool apart = false;
+   if (step->operation == CONSTANT) {
+      const bool known = constant_of(c, step, &value);
+      *result = single(value);
+      return known;
+   }
+   if (step->operation == SHUFFLE) { /* of a value that all threads have */
+      const ptx_operand_t *shared = &operands[operands[1].paired ? 2 : 1];
+      *result = c->values[shared->index];
+      return c->known[shared->index] && result->low == result->high;
+   }
+   if (step->operation == PARAMETER) {
+      const bool known = parameter_of(c, step, launch, &value);
+      *result = single(value);
+      return known;
+   }
+   for (uint32_t k = 1; k < step->statement->operand_count; k++) {
+      if (!range_of(c, step, &operands[k], launch, &ranges[k - 1]))
+         return false;
+      apart |= ranges[k - 1].low != ranges[k - 1].high;
+   }
+   if (apart)
+      return machine_condition_range(step, ranges, result);
+   for (uint32_t k = 0; k < 4; k++)
+      values[k] = (uint64_t)ranges[k].low;
+   const bool known = machine_condition_apply(step, values, &value);
+   *result = single(value);
+   return known;
+}
+
+bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step,
+                            const rkb_plan_launch_t *launch, struct range *result) {
+   const uint32_t to = c->function->operands[step->statement->operand].index;
+   *result = single(0);
+   c->known[to] = take_step(c, step, launch, result) &&
+                  (step->operation == COMPARE || machine_condition_range_as(result, step->type));
+   c->values[to] = *result;
+   return c->known[to];
+}
+
+bool machine_condition_is_first(const rkb_machine_conditions_t *c, const struct step *step,
+                                const rkb_plan_launch_t *launch) {
+   struct range first = {0}, result = {0};
+   return range_of(c, step, &c->function->operands[step->statement->operand + 1], launch, &first) &&
+          take_step(c, step, launch, &result) && machine_condition_range_as(&result, step->type) &&
+          first.low == result.low;
+}
+
+/* How far the sides of a comparison are from equal; NAN where no two numbers are compared. */
+double machine_condition_distance(const rkb_machine_conditions_t *c, const struct step *step,
+                                  const rkb_plan_launch_t *launch) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   struct range left = {0}, right = {0};
+   if (step->operation != COMPARE && step->operation != LEAST && step->operation != MOST)
+      return NAN;
+   if (!range_of(c, step, &operands[1], launch, &left) || !range_of(c, step, &operands[2], launch, &right))
+      return NAN;
+   if (ptx_type_is_float(step->from))
+      return machine_condition_number((uint64_t)left.low, step->from) -
+             machine_condition_number((uint64_t)right.low, step->from);
+   return (double)left.low - (double)right.low;
+}
