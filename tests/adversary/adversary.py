@@ -6,7 +6,8 @@ All kernels of one task, one direction and one set of settings are the candidate
 A secret decides what the checking machine samples, so an entry may ask for several; each is a run of its own.
 
 With --quick an entry whose every secret must be answered is tried under its first one alone, a twin that is a shipped seed is left to the tests of
-correct kernels (tests/faults) if they judge it whole, and an entry that says 'long: yes' is left out, unless the variable RKB_LONG is set.
+correct kernels (tests/faults) if they judge it whole, an entry that says 'long: yes' is left out, and of the kernels that are compiled every fourth is
+taken of each area, stage and reason, unless the variable RKB_LONG is set.
 
 usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--quick] [--list] [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
 """
@@ -27,6 +28,7 @@ import tempfile
 
 MOST_FILES = 64  # that one request of rkb.translator.seed gives
 SCRIPTS_AT_ONCE = 2  # they wait for processes more than they compute
+APART = 4  # how far apart the entries are that --quick takes of one kind
 TWIN_SECRETS = 2  # a right kernel must be accepted whatever is sampled; all secrets of an entry would cost too much
 KEYS = {"tries", "known", "stage", "reason", "standing", "costs", "twin", "secrets", "least", "long", "set"}
 STANDINGS = {"reject", "suspect", "unknown", "accept"}
@@ -76,6 +78,12 @@ class Entry:
             self.secrets = self.least = 1
         self.twin_is_held = not self.costs and (self.folder / self.twin).resolve() in held
 
+    def kind(self):
+        """Entries of one kind are thinned.  Attacks, and what is answered before anything is compiled, cost little: each is a kind of its own."""
+        if self.script() or self.stage not in ("", "build", "machine"):
+            return self.name
+        return " ".join([self.name.split("/")[0], self.standing, self.stage, *self.reasons])
+
     def script(self):
         """An attack that is no kernel: a script that ends with 0 when rkb withstood it."""
         path = self.folder / "attack.sh"
@@ -121,6 +129,13 @@ def kernels_held_elsewhere(source):
     long = {source / "tasks" / task / "seeds" / direction / f"{seed}.cu"
             for task, direction, seed in (name.split("/") for name in names if name.count("/") == 2 and not name.startswith("#"))}
     return set(source.glob("tasks/*/seeds/*/*.cu")) - long
+
+
+def thinned(entries, source):
+    """The first entry of each kind, and every fourth after it."""
+    lines = "".join(f"{entry.kind()}\t{entry.name}\n" for entry in entries)
+    taken = subprocess.run([source / "tests/thin.sh", str(APART)], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return [entry for entry in entries if entry.name in taken]
 
 
 def secret_of(number):
@@ -228,7 +243,7 @@ def main():
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("only", nargs="*", help="areas, or entries of them")
-    parser.add_argument("--quick", action="store_true", help="one secret an entry, and no entry that is long")
+    parser.add_argument("--quick", action="store_true", help="one secret an entry, no entry that is long, and a part of the others")
     parser.add_argument("--list", action="store_true", help="print how many entries each area has, as in README.md, and run nothing")
     parser.add_argument("--table", help="a TSV file for what was answered")
     parser.add_argument("--cache", help="where builds are kept from one call to the next")
@@ -247,7 +262,7 @@ def main():
     if arguments.only:
         entries = [e for e in entries if e.name in arguments.only or e.name.split("/")[0] in arguments.only]
     if arguments.quick and not arguments.list and "RKB_LONG" not in os.environ:
-        entries = [e for e in entries if not e.long]
+        entries = thinned([e for e in entries if not e.long], arguments.source)
         held = kernels_held_elsewhere(arguments.source)
         for entry in entries:
             entry.shorten(held)

@@ -1,12 +1,20 @@
 #!/bin/sh
 # Kernels of decisions that no start takes.  A file of FOLDER says TASK DIRECTION DECISIONS..., and in further lines what its schedule
 # and text have (a line "has TEXT"), or with what message it is refused ("refused TEXT").  What is written must be accepted, under the secret 1 or
-# that of a line "secret N".  A kernel of a file with the line "long" is only written, unless RKB_LONG is in the environment.
-# usage: decided.sh RKB-RUN WRITE-SCHEDULE PIPELINE TASKS FOLDER
-run=$1 write=$2 pipeline=$3 tasks=$4 folder=$5
+# that of a line "secret N".  Without RKB_LONG in the environment a kernel of a file with the line "long" is only written, and of the others
+# whose names begin with one word the first and every STEP-th after it are judged.
+# usage: decided.sh RKB-RUN WRITE-SCHEDULE PIPELINE TASKS FOLDER STEP
+run=$1 write=$2 pipeline=$3 tasks=$4 folder=$5 step=$6
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
+for file in "$folder"/*.txt; do
+   name=$(basename "$file" .txt)
+   grep -q '^refused ' "$file" && continue
+   if grep -qx long "$file" && [ -z "${RKB_LONG:-}" ]; then continue; fi
+   printf '%s\t%s\n' "${name%%_*}" "$name"
+done | "$(dirname "$0")/../thin.sh" "$step" >"$work/judged"
+test -s "$work/judged" || { echo "nothing is judged"; exit 1; }
 for file in "$folder"/*.txt; do
    name=$(basename "$file" .txt)
    mkdir "$work/$name"
@@ -23,7 +31,7 @@ for file in "$folder"/*.txt; do
    while read -r text; do
       grep -qF "$text" "$work/$name/kernel.cu" || { echo "$name: its kernel has no '$text'"; failed=1; }
    done <"$work/wanted"
-   if grep -qx long "$file" && [ -z "${RKB_LONG:-}" ]; then continue; fi
+   grep -qx "$name" "$work/judged" || continue
    secret=$(sed -n 's/^secret //p' "$file")
    if ! "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --set "propose.seed.with.directory=$work/$name" --out "$work/$name.run" \
       --jobs 1 --secret "$(printf %064d "${secret:-1}")" --quiet >"$work/$name.log" 2>&1; then

@@ -2,7 +2,8 @@
 # Exports seed kernels in every form (for --torch as an extension and as an operator) and compiles what comes out: each --c file on its own (device pass and host front end, no
 # machine code), all --torch files as one translation unit, because PyTorch's headers take half a minute to read.
 #   export.sh TOOL SOURCE_DIRECTORY WORK_DIRECTORY --c|--torch [all|text]
-# One seed of each fp32 task and direction and of one task of each narrower class, and every seed with "all" (the target check-exports).
+# One seed of each fp32 task and direction and of one task of each narrower class, and every seed with "all" (the target check-exports).  Of the
+# --c files of one class a plain ctest compiles every third (../thin.sh).
 # With "text" nothing is compiled: under the sanitizers the tool is what is tested, and the release suite compiles the same texts.
 # Without nvcc, or for --torch without PyTorch's C++ headers: skipped (77), but never where the environment has CI, as continuous
 # integration and bootstrap.sh test do: there it fails.
@@ -37,6 +38,7 @@ export_seeds() {
       [ "$form" = --c ] || ! grep -q 'dtype: float8' "$task/task.yaml" || continue
       name=$(basename "$task")_${direction}_$(basename "$seed" .cu)
       "$tool" "$form" "$task" "$direction" "$seed" > "$name.cu" || { echo "cannot export $seed"; exit 1; }
+      printf '%s\t%s\n' "$(sed -n 's/^precision: //p' "$task/task.yaml")" "./$name.cu" >> cases
       # What changes a tensor in place becomes no operator.
       [ "$form" = --torch ] && ! grep -q 'role: inout' "$task/task.yaml" || continue
       "$tool" --operator "$task" "$direction" "$seed" > "$name.operator.cu" || { echo "cannot export $seed as an operator"; exit 1; }
@@ -45,7 +47,8 @@ export_seeds() {
 
 # Two at a time; xargs fails when one of them did.
 compile_c() {
-   ls ./*.cu | xargs -n 1 -P 2 "$nvcc" -arch=compute_80 -std=c++17 -Xcicc -O0 -ptx -o /dev/null
+   "$source/tests/thin.sh" "$([ "$which" = all ] && echo 1 || echo 3)" < cases > taken || exit 1
+   xargs -n 1 -P 2 "$nvcc" -arch=compute_80 -std=c++17 -Xcicc -O0 -ptx -o /dev/null < taken
 }
 
 # Each export in a namespace of its own; the headers they share come first, and a one-line stand-in for the one that Debian's
