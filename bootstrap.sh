@@ -11,7 +11,7 @@ usage: ./bootstrap.sh demo | test | bundle [--yes]
   demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/softmax
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz the readers of YAML, expressions, manifests, plans,
-           pipelines, tasks, kernels, PTX, event streams, queues, and replies of models and of programs for 3 s each, and run every test
+           pipelines, tasks, kernels, PTX, event streams, queues, and replies of models and of programs for 1 s each, and run every test
   bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
            machine with glibc 2.36 or newer: what a GPU machine without a network is given
 
@@ -52,7 +52,7 @@ linker=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_MODULE_LINKER_FLAGS=-fuse-
 # Areas with fuzz targets, and how long each target runs.  Without the optimiser the targets are built in a third of the time and run three
 # quarters as fast.  Who fuzzes for hours builds with the preset as it is.
 fuzzed_areas='base;library;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
-fuzz_seconds=3
+fuzz_seconds=1
 fuzz_flags='-g1 -O0'
 
 # --- packages -----------------------------------------------------------------------------------------------------
