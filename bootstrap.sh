@@ -42,7 +42,7 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # What is left out of them: tests of many whole runs, and commands, whose code other tests execute under the sanitizers; and tests of Python or of
 # other projects' programs, which no sanitizer sees.
-sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|functions_made)|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package)$'
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|bounds_ones|functions_made)|faults_unbuilt|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package)$'
 # What the undefined-behaviour sanitizer finds ends the program with a trap, without a message.  The tables behind its messages are a third of the
 # work of compiling, and every start of a program relocates them.  A build with the preset as it is says where the trap was.
 # Without the optimiser all but what core/CMakeLists.txt calls busy is compiled in half the time.
@@ -212,15 +212,32 @@ configure() {
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" "$@" >&2
+  cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" "$@" 2>&1 | sed "s|^|$folder: |" >&2
+}
+
+# The three builds of `test`, at once, because CMake takes one processor.
+configure_for_tests() {
+  local builds=() one
+  configure build release -DBUILD_TESTING=ON -DRKB_WERROR=ON &
+  builds+=($!)
+  configure build-fuzz fuzz "-DRKB_AREAS=$fuzzed_areas" "-DCMAKE_C_FLAGS_DEBUG=$fuzz_flags" "${linker[@]}" &
+  builds+=($!)
+  configure build-asan asan "-DRKB_AREAS=$sanitized_areas" "-DCMAKE_C_FLAGS_DEBUG=$sanitizer_flags" "-DCMAKE_CXX_FLAGS_DEBUG=$sanitizer_flags" "${linker[@]}" &
+  builds+=($!)
+  for one in "${builds[@]}"; do wait "$one"; done
+}
+
+# build FOLDER
+build() {
+  local folder=$1 began=$SECONDS
+  ninja -C "$folder" --quiet >&2
+  say "$folder is built ($((SECONDS - began)) s)"
 }
 
 # configure_and_build FOLDER PRESET [CMake option]...
 configure_and_build() {
-  local folder=$1 began=$SECONDS
   configure "$@"
-  ninja -C "$folder" --quiet >&2
-  say "$folder is built ($((SECONDS - began)) s)"
+  build "$1"
 }
 
 run_demo() {
@@ -242,7 +259,6 @@ run_demo() {
 # Each reader of foreign bytes, from its kept inputs onwards.  What it finds is left in build-fuzz/.
 run_fuzzers() {
   local fuzzers
-  configure build-fuzz fuzz "-DRKB_AREAS=$fuzzed_areas" "-DCMAKE_C_FLAGS_DEBUG=$fuzz_flags" "${linker[@]}"
   mapfile -t fuzzers < <(ninja -C build-fuzz -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | sort -u)
   [[ ${#fuzzers[@]} -gt 0 ]] || fail "build-fuzz has no fuzz targets"
   ninja -C build-fuzz --quiet "${fuzzers[@]}" >&2
@@ -269,8 +285,7 @@ run_tests() {
   mkdir -p "$RKB_TEST_PTX"
   run_fuzzers
   ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
-  configure_and_build build-asan asan "-DRKB_AREAS=$sanitized_areas" "-DCMAKE_C_FLAGS_DEBUG=$sanitizer_flags" "-DCMAKE_CXX_FLAGS_DEBUG=$sanitizer_flags" \
-    "${linker[@]}"
+  build build-asan
   say "the tests of ${sanitized_areas//;/, } under the sanitizers"
   ctest --test-dir build-asan --output-on-failure --timeout 600 -j "$jobs" -E "$sanitized_without"
 }
@@ -352,7 +367,8 @@ case $mode in
     if [[ -f build/CMakeCache.txt ]] && grep -q '^BUILD_TESTING:BOOL=OFF' build/CMakeCache.txt; then
       cmake -B build -DBUILD_TESTING=ON >&2
     fi
-    configure_and_build build release -DBUILD_TESTING=ON -DRKB_WERROR=ON
+    configure_for_tests
+    build build
     run_tests
     ;;
   bundle) make_bundle ;;
