@@ -4,6 +4,8 @@ import math
 
 import torch
 
+from expected_sizes import expected
+
 CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
 CHECK_WORK = 4e6  # operations of its reference
 SETTLED_NORMS = 3  # from so many norms one after another
@@ -103,15 +105,30 @@ def count_at(probe, case):
     return least_count(probe.lowerings[probe.assignments.index(case)], probe.subject.tensor_names)
 
 
+def traced(probe, case):
+    """The Lowering of a case, or None where the graph is another one."""
+    return probe.lowerings[probe.assignments.index(case)] if probe.attempt(case) is None else None
+
+
 def shrunk(probe, case, moving, count, most=COSTLY_WORK):
     """A case of more than `most` operations with some dims smaller, whose norms have `count` numbers all the same."""
+    if probe.expressions:  # these tell what is worth a trace
+        found = shrunk_by(expected, probe, case, moving, count, most)
+        if probe.attempt(found) is None:
+            return found
+    return shrunk_by(traced, probe, case, moving, count, most)
+
+
+def shrunk_by(look, probe, case, moving, count, most):
+    """look: gives the graph of a case."""
     names = probe.subject.tensor_names
     for name in sorted(moving, key=lambda name: -case[name]):
-        if work_at(probe, case) <= most:
+        if work_of(look(probe, case), names) <= most:
             break
         for value in sorted(value for value in probe.domains[name][0] if value < case[name])[:MOST_SHRUNK]:
             smaller = dict(case, **{name: value})
-            if probe.attempt(smaller) is None and least_count(probe.lowerings[probe.assignments.index(smaller)], names) >= count:
+            graph = look(probe, smaller)
+            if graph is not None and least_count(graph, names) >= count:
                 case = smaller
                 break
     return case

@@ -28,10 +28,11 @@ import structure
 import writing
 from lowering import DTYPES
 from module_walk import tensors_of
-from probing import Probe, Subject
+from probing import Probe
 from refusal import Refused
 from refusal_advice import kinds_of
 from stand_in import no_dynamo
+from sized_model import Subject
 from module_hooks import ModuleHooks
 from user_file import UserFile
 
@@ -159,6 +160,8 @@ def with_dims_found(file):
             check = check_cases.choose(probe)
             return (probe, check) + without_doubts(probe)
         except sizes.Unexplained as problem:
+            if problem.in_company and probe.trace_alone():
+                continue
             last = [name for name in probe.domains if name in problem.names][-1:]
             if not last:
                 raise sizes.refused(problem)

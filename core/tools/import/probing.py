@@ -4,181 +4,23 @@ A dim is a number of the user's file (user_file.py), or axes that --dim named.  
 expression stands in the graph when it gives the number that each of the traces saw."""
 
 import torch
-import torch.nn as nn
 
-import structure
 import sizes
 from check_cases import LEAST_PUBLISHED
-from lowering import DTYPES, Lowering
-from module_walk import modules_of, tensors_of
 from refusal import Refused
-from refusal_advice import conversion
-from shape_rules import check_shapes
-from tracing import trace
-from user_file import shaped_inputs
 from window_sizes import windows_of
 
 SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
 LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
-MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
 MOST_MULTIPLES = 16  # that are tried of one dim
 SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
 MOST_RESTRICTED = 16  # what a dim is made a multiple of, so that expressions cover what follows it
 SETTLED = 4  # values of a dim beside the published one
-SETTLED_LARGE = 2  # of a graph of LARGE nodes, where each value costs a second trace of it; what is then in doubt is traced again (import_task.py)
+SETTLED_LARGE = 2  # of a graph of LARGE nodes, whose traces cost most of an import; what is then in doubt is traced again (import_task.py)
 LARGE = 250
 BUDGET = 11000  # nodes that are traced to look for dims; those not looked at by then stay as they are
 MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
-
-
-OTHER_PARAMETERS = "%s: the model has other parameters"
-
-
-class Subject:
-    """The user's model and its dims: literals (name -> Literal) and named axes (name -> [(tensor key, axis), ...])."""
-
-    def __init__(self, file, literals=None, named=None):
-        self.file = file
-        self.path = file.shown
-        self.literals = dict(literals or {})
-        self.named = dict(named or {})
-        self.answers = {}  # of ShapedTracer
-        self.device, self.model, self.inputs = self.first_model()
-        self.parameters, self.buffers = tensors_of(self.model)
-        self.structures = self.find_structures()
-        self.tensor_names = self.choose_names()
-        self.base = {name: literal.value for name, literal in self.literals.items()}
-        self.base.update({name: self.published(name, places) for name, places in self.named.items()})
-
-    def first_model(self):
-        """(device, model, inputs) at the file's own sizes, with as few numbers as its constructors can do with."""
-        for device in ("meta", "large on meta"):
-            try:
-                return (device, *self.file.run({}, device, shaped_inputs))
-            except Refused:
-                pass
-        return (None, *self.file.run({}))
-
-    def find_structures(self):
-        """Buffer -> what its numbers are, where they are a pattern that the graph can make itself."""
-        asked = [key for key, buffer in self.buffers.items() if buffer.dtype != torch.int8  # which only a node `to` makes
-                 and key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]  # fmt: skip
-        plain = any(isinstance(value, torch.Tensor) for _, module in modules_of(self.model) for value in vars(module).values())
-        model = self.model
-        if (asked or plain) and self.device is not None:
-            if sum(tensor.numel() for tensor in list(self.parameters.values()) + list(self.buffers.values())) > MOST_REAL:
-                return {}
-            model = self.with_patterns(asked)
-            if plain:
-                self.device = "inputs on meta"
-                self.model = model
-                self.parameters, self.buffers = tensors_of(model)
-        buffers = tensors_of(model)[1]
-        return {key: found for key in asked for found in [structure.of(buffers[key])] if found}
-
-    def with_patterns(self, asked):
-        """The model with numbers in the buffers that are asked for, and in tensors that are plain attributes."""
-        try:
-            model = self.model if self.device == "large on meta" else self.file.run({}, "large on meta", shaped_inputs)[0]
-            buffers = tensors_of(model)[1]
-            held = [buffers[key] for key in asked] + [value for _, module in modules_of(model) for value in vars(module).values() if isinstance(value, torch.Tensor)]
-            if not any(tensor.device.type == "meta" for tensor in held):
-                return model
-        except (Refused, KeyError):  # a constructor asks for numbers of a weight
-            pass
-        return self.file.run({}, "inputs on meta", shaped_inputs)[0]
-
-    def choose_names(self):
-        """Argument, parameter or buffer -> a name that is an identifier and nobody else's."""
-        chosen, taken = {}, set(self.named) | set(self.literals)
-        tensors = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
-        for key in tensors + list(self.parameters) + list(self.buffers):
-            name = key.replace(".", "_")
-            if name[0].isdigit():
-                name = "p" + name
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            chosen[key] = name
-        return chosen
-
-    def tensor(self, key):
-        value = self.inputs.get(key, self.parameters.get(key, self.buffers.get(key)))
-        if not isinstance(value, torch.Tensor):
-            known = ", ".join(self.tensor_names)
-            raise Refused("--dim names '%s', which is no input, parameter or buffer; there are: %s" % (key, known))
-        return value
-
-    def published(self, name, places):
-        values = set()
-        for key, axis in places:
-            shape = self.tensor(key).shape
-            if axis >= len(shape):
-                raise Refused("--dim %s=%s:%d: %s has %d dims" % (name, key, axis, key, len(shape)))
-            values.add(shape[axis])
-        if len(values) > 1:
-            raise Refused("--dim %s names dims of different sizes: %s" % (name, ", ".join(map(str, sorted(values)))))
-        return values.pop()
-
-    def resized(self, key, tensor, assignment):
-        shape = list(tensor.shape)
-        for name, places in self.named.items():
-            for other, axis in places:
-                if other == key:
-                    shape[axis] = assignment[name]
-        if shape == list(tensor.shape):
-            return tensor
-        return torch.empty(shape, dtype=tensor.dtype, device="meta")
-
-    def variant(self, assignment, device):
-        """(model, inputs) at one assignment."""
-        moved = {name: assignment[name] for name in self.literals if assignment[name] != self.base[name]}
-        if not moved and device == self.device:
-            return self.model, dict(self.inputs)
-        return self.file.run({name: assignment[name] for name in self.literals}, device)
-
-    def traced(self, assignment):
-        """(model, inputs) to trace at one assignment: but for its own sizes, a model needs no numbers in its weights."""
-        if assignment == self.base or self.device == "meta":
-            return self.variant(assignment, self.device)
-        return self.variant(assignment, "shapes")
-
-    def lower(self, assignment, expected=None, spend=None):
-        """The graph at one assignment of the dims, as a Lowering; its shapes hold those of all tensors.  expected, spend: of trace()."""
-        model, inputs = self.traced(assignment)
-        inputs = {key: self.resized(key, value, assignment) if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
-        parameters, buffers = self.file.store.tensors_of(model)
-        if list(parameters) != list(self.parameters) or list(buffers) != list(self.buffers):
-            raise Refused(OTHER_PARAMETERS % self.path)
-        changed = []
-        try:
-            for key, tensor in list(parameters.items()) + list(buffers.items()) if self.named else []:
-                other = self.resized(key, tensor, assignment)
-                if other is not tensor:
-                    owner, _, name = key.rpartition(".")
-                    module = model.get_submodule(owner)
-                    table = module._parameters if key in parameters else module._buffers
-                    changed.append((table, name, tensor))
-                    table[name] = nn.Parameter(other) if key in parameters else other
-            if changed:
-                parameters, buffers = tensors_of(model)
-            traced = trace(model, self.path, inputs, self.file.path, (parameters, buffers), expected, spend, self.answers, self.file.hooks)
-            lowering = Lowering(traced, self.path, self.tensor_names, self.structures)
-            lowering.run(traced.graph)
-        finally:
-            for table, name, tensor in changed:
-                table[name] = tensor
-            self.file.store.settle(model)
-        tensors = dict(inputs, **parameters)
-        tensors.update(buffers)
-        lowering.shapes = {key: self.resized(key, tensors[key], assignment).shape for key in self.tensor_names}
-        lowering.types = {key: DTYPES.get(tensors[key].dtype) for key in self.tensor_names}
-        lowering.conversion = conversion(inputs.values(), parameters.values())
-        lowering.inputs = inputs
-        lowering.calls = traced.calls
-        check_shapes(self.path, lowering, self.tensor_names)
-        return lowering
 
 
 def outline(lowering):
@@ -203,6 +45,12 @@ class Probe:
         self.notes = []
         self.extra_shapes = {}
         self.joint = None  # the least sizes that were seen together, where the least of each do not go together
+        self.settled = SETTLED if len(self.outline) < LARGE else SETTLED_LARGE
+        self.moved_together = set()  # ids of literals that were moved at once, without a domain
+        self.waits = len(self.outline) >= LARGE  # smaller values of a dim are looked for when other dims have been found
+        self.waiting = {}  # dim -> the values that will be tried
+        self.together = {}  # dim -> small values that were traced with those of other dims alone
+        self.expressions = None  # what merged() gave last
         self.spent = 0.0
 
     def attempt(self, assignment):
@@ -264,9 +112,16 @@ class Probe:
         those before them, where that works, so the domains hold together."""
         subject = self.subject
         for name in list(subject.base):
-            domain = self.search_dim(name) if self.spent < BUDGET else None
+            domain = self.search_dim(name, not self.waits) if self.spent < BUDGET else None
             if domain:
                 self.domains[name] = domain
+            if domain and self.waits:
+                self.waiting[name] = self.smaller(name, domain[1])[: self.settled]
+                self.spent += self.price_of_waiting()
+                if len(self.waiting) in (2, 4, 8) and not self.works_together(0):
+                    self.waits = False  # as in most networks of images: a height of 1 goes with no width of 1
+                    self.find_smaller_together()
+        self.find_smaller_together()
         for name in list(subject.base):
             self.find_followers(name)
         self.keep_only(self.domains)
@@ -283,8 +138,10 @@ class Probe:
             return
         free = [other for other in others if other.name not in self.domains and not other.followers]
         for group in [[other] for other in free] + [[other] for other in others if other not in free] + [free, others]:
-            if not group or self.spent > BUDGET:
+            moving = frozenset(map(id, [literal, *group]))
+            if not group or moving in self.moved_together or self.spent > BUDGET:
                 continue
+            self.moved_together.add(moving)
             literal.followers = group
             self.failures = {}
             domain = self.search_dim(name)
@@ -328,6 +185,7 @@ class Probe:
                 self.subject.literals.pop(name, None)
                 self.domains.pop(name, None)
         self.failures = {}
+        self.expressions = None
 
     def restrict(self, name):
         """Makes a dim move by twice as much, for what no expression covers may be a half of something odd; False where it cannot."""
@@ -339,9 +197,9 @@ class Probe:
         self.assignments, self.lowerings = list(self.assignments), list(self.lowerings)
         kept = [value for value in values if value % multiple == 0]
         for value in [step * multiple for step in LADDER if step * multiple < base] + [base + step * multiple for step in (1, 2, 3)]:
-            if len(kept) <= SETTLED and value not in kept and self.works(name, value):
+            if len(kept) <= self.settled and value not in kept and self.works(name, value):
                 kept.append(value)
-        if len(kept) < SETTLED:
+        if len(kept) < self.settled:
             return False
         self.domains[name] = (sorted(kept), multiple)
         if self.joint and self.joint.get(name, 0) % multiple:
@@ -351,9 +209,11 @@ class Probe:
     def works(self, name, value):
         return value >= 1 and self.attempt(dict(self.subject.base, **{name: value})) is None
 
-    def search_dim(self, name):
-        """(values, multiple) at which the graph is the same and the shapes move, or None."""
+    def search_dim(self, name, smaller=True):
+        """(values, multiple) at which the graph is the same and the shapes move, or None.  smaller: smaller values are looked for too."""
         base = self.subject.base[name]
+        if not self.may_move(name, base):
+            return None
         if not self.works(name, base + 1) and not self.works(name, 2 * base):
             return None  # what does not even work twice as large moves with nothing that divides it
         for multiple in [m for m in range(1, min(base, 4096) + 1) if base % m == 0][:MOST_MULTIPLES]:
@@ -361,27 +221,86 @@ class Probe:
                 continue
             if not self.moves(name, base):
                 return None
-            values = [base + multiple]
-            small = [step * multiple for step in LADDER if step * multiple < base]
-            for value in small:
-                if self.works(name, value):
-                    values.append(value)
-                if len(values) > (SETTLED if len(self.outline) < LARGE else SETTLED_LARGE):
-                    break
-            for value in (base + 2 * multiple, base + 3 * multiple):
-                if len(values) < 3 and self.works(name, value):
-                    values.append(value)
-            if base > LEAST_PUBLISHED and min(values) > base:
-                return None  # it only grows, and what was published is the most that is asked
-            return sorted(values), multiple
+            return self.with_smaller(name, multiple) if smaller else ([base + multiple], multiple)
         return None
+
+    def smaller(self, name, multiple):
+        return [step * multiple for step in LADDER if step * multiple < self.subject.base[name]]
+
+    def with_smaller(self, name, multiple, known=()):
+        """The same of a dim that was seen to move by a multiple.  known: values that need no trace."""
+        base = self.subject.base[name]
+        values = [base + multiple]
+        for value in self.smaller(name, multiple):
+            if value in known or self.works(name, value):
+                values.append(value)
+            if len(values) > self.settled:
+                break
+        if base > LEAST_PUBLISHED and min(values) > base:
+            return None  # it only grows, and what was published is the most that is asked
+        for value in (base + 2 * multiple, base + 3 * multiple):
+            if len(values) < 3 and self.works(name, value):
+                values.append(value)
+        return sorted(values), multiple
+
+    def price_of_waiting(self):
+        return self.settled * len(self.lowerings[0].calls)
+
+    def works_together(self, i):
+        sizes = {name: own[i] for name, own in self.waiting.items() if i < len(own)}
+        return self.attempt(dict(self.subject.base, **sizes)) is None
+
+    def find_smaller_together(self):
+        """The smaller values of the dims of a large graph that wait for them: the least of all are traced at once, and then the next."""
+        self.spent -= self.price_of_waiting() * len(self.waiting)
+        for i in range(self.settled):
+            self.trace_together({name: own[i] for name, own in self.waiting.items() if i < len(own)})
+        for name in self.waiting:
+            domain = self.with_smaller(name, self.domains[name][1], self.together.get(name, ()))
+            if domain:
+                self.domains[name] = domain
+            else:
+                self.domains.pop(name)
+        self.waiting = {}
+
+    def trace_together(self, sizes):
+        """Traces the sizes at once, or one half of them and the other where that does not work."""
+        if len(sizes) > 1 and self.attempt(dict(self.subject.base, **sizes)) is None:
+            for name, value in sizes.items():
+                self.together.setdefault(name, []).append(value)
+        elif len(sizes) > 2:
+            names = list(sizes)
+            for half in (names[: len(names) // 2], names[len(names) // 2 :]):
+                self.trace_together({name: sizes[name] for name in half})
+
+    def trace_alone(self):
+        """Moves each dim alone to the small sizes that were seen together; False where all of them were seen so."""
+        together, self.together = self.together, {}
+        return any([name in self.domains and self.works(name, value) for name, values in together.items() for value in values])
+
+    def is_wide(self, name, base):
+        """Whether the number is a size even where it shows in a parameter's shape alone."""
+        return base >= SMALLEST_WIDTH or (name in self.subject.literals and self.subject.literals[name].multiples)
+
+    def may_move(self, name, base):
+        """Whether a trace can show that the number is a size: a small one of the model that moves no input is none, which is told without a trace."""
+        literal = self.subject.literals.get(name)
+        if self.is_wide(name, base) or literal is None or id(literal.node) in self.subject.file.of_inputs_alone:
+            return True
+        for value in (base + 1, 2 * base):
+            try:
+                _, inputs = self.subject.traced(dict(self.subject.base, **{name: value}))
+            except Refused:
+                continue
+            if any(isinstance(other, torch.Tensor) and other.shape != getattr(inputs.get(key), "shape", None) for key, other in self.subject.inputs.items()):
+                return True
+        return False
 
     def moves(self, name, base):
         """Whether the number is a size: it shows in the shape of an input, or is large and shows in a parameter's.  Small ones
         that do not (a stride, a kernel, a number of groups or heads) say how the model works."""
-        used = self.lowerings[0].used
-        wide = base >= SMALLEST_WIDTH or (name in self.subject.literals and self.subject.literals[name].multiples)
-        keys = [key for key in used if wide or key in self.subject.inputs]
+        wide = self.is_wide(name, base)
+        keys = [key for key in self.lowerings[0].used if wide or key in self.subject.inputs]
         for assignment, lowering in zip(self.assignments, self.lowerings):
             if assignment[name] != base:
                 return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)
@@ -427,6 +346,7 @@ class Probe:
                     vectors[name] = list(zip(*seen))
                     merged["more"].append((name, dtype, self.leaf(seen, what + ": its shape", context)))
             nodes.append(merged)
+        self.expressions = nodes, shapes
         return nodes, shapes
 
     def leaf(self, values, what, context):

@@ -14,12 +14,14 @@ MOST_FITS = 512  # expressions that are told apart
 
 
 class Unexplained(Exception):
-    """A number that follows the dims in a way that no expression covers.  names: the dims that move it."""
+    """A number that follows the dims in a way that no expression covers.  names: the dims that move it; in_company: whether it may be that
+    they do so only where other dims move too."""
 
-    def __init__(self, sentence, names):
+    def __init__(self, sentence, names, in_company=True):
         super().__init__(sentence)
         self.sentence = sentence
         self.names = names
+        self.in_company = in_company
 
 
 def signed(offset):
@@ -241,9 +243,22 @@ class Sizes:
                 moved = self.moved_by(values)
                 seen = ", ".join("%s -> %d" % (" ".join("%s=%d" % (n, a[n]) for n in moved), v)
                                  for a, v in list(zip(self.assignments, values))[:4])  # fmt: skip
-                raise Unexplained("%s depends on %s in a way that no expression covers (%s)" % (what, " and ".join(moved), seen), moved)
+                raise Unexplained("%s depends on %s in a way that no expression covers (%s)" % (what, " and ".join(moved), seen), moved, not self.is_odd(moved, values, context))
             self.known[values] = text
         return text
+
+    def is_odd(self, moved, values, context):
+        """Whether a number has no expression even in the traces that move no other dims than these."""
+        own = [i for i, a in enumerate(self.assignments) if all(a[name] == self.assignments[0][name] for name in self.names if name not in moved)]
+        if any(len({self.assignments[i][name] for i in own}) < 3 for name in moved):
+            return False
+
+        def of_these(vector):
+            return tuple([vector[i] for i in own])
+
+        alone = Sizes([self.assignments[i] for i in own], self.multiples)
+        alone.known.update((of_these(vector), text) for vector, text in self.known.items())
+        return alone.search(of_these(values), [of_these(vector) for vector in context]) is None
 
     def search(self, values, context):
         moved = self.moved_by(values)
