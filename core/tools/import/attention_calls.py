@@ -28,7 +28,7 @@ def upper_triangle(mask):
 
 
 class AttentionCalls:
-    """Uses operand(), step(), part() and dropout() of Lowering."""
+    """Uses operand(), step(), part(), repeated() and dropout() of Lowering."""
 
     def do_multi_head_attention_forward(self, node, args, kwargs):
         bind("multi_head_attention_forward", SIGNATURE, args, kwargs)  # refuses what is fixed
@@ -71,14 +71,18 @@ class AttentionCalls:
         return out, self.attention_weights(node, given, share, (batch, heads, rows, columns), like_q)
 
     def do_scaled_dot_product_attention(self, node, args, kwargs):
-        """One operation without a mask; with one, spelled out."""
-        signature = "@query @key @value attn_mask=None dropout_p!0.0 is_causal=False scale=None enable_gqa!False"
+        """One operation without a mask; with one, spelled out.  Heads of keys and values that several heads of queries share are repeated first."""
+        signature = "@query @key @value attn_mask=None dropout_p!0.0 is_causal=False scale=None enable_gqa=False"
         (query, key, value), given = bind("scaled_dot_product_attention", signature, args, kwargs)
         operands = [self.operand(part) for part in (query, key, value)]
+        q, k, v = (part.meta["value"] for part in (query, key, value))
+        if given.pop("enable_gqa", False):
+            for i, (shared, label) in ((1, (k, "_keys")), (2, (v, "_values"))):
+                operands[i] = self.repeated(node, operands[i], shared, shared.dim() - 3, q.shape[-3] // shared.shape[-3], label)
+            k = k.new_empty((*k.shape[:-3], *q.shape[-3:-2], *k.shape[-2:]))
         mask = given.pop("attn_mask", None)
         if mask is None:
             return self.step(node, "scaled_dot_product_attention", operands, given)
-        q, k, v = (part.meta["value"] for part in (query, key, value))
         turned = self.part(node, "transpose", [operands[1]], {"dim0": k.dim() - 2, "dim1": k.dim() - 1}, "key_columns", k.transpose(-2, -1))
         like = q @ k.transpose(-2, -1)
         scores = self.part(node, "matmul", [operands[0], turned], {}, "scores", like)

@@ -198,11 +198,16 @@ class LayoutCalls:
         (source,), given = bind("repeat_interleave", "@input repeats dim=None output_size~", args, kwargs)
         value, times = source.meta["value"], given["repeats"]
         dim = given["dim"] % value.dim() if given.get("dim") is not None else 0  # without dim only a vector is covered
+        return self.repeated(node, self.operand(source), value, dim, times)
+
+    def repeated(self, node, name, value, dim, times, label=""):
+        """Each element of a dim that many times in a row.  label: what tells its names from the node's own."""
         one = value.unsqueeze(dim + 1)
         wide = one.expand(value.shape[: dim + 1] + (times,) + value.shape[dim + 1 :])
-        name = self.step(node, "reshape", [self.operand(source)], {"shape": tuple(one.shape)}, one, "_apart")
-        name = self.step(node, "expand", [name], {"shape": tuple(wide.shape)}, wide, "_wide")
-        return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
+        name = self.step(node, "reshape", [name], {"shape": tuple(one.shape)}, one, label + "_apart")
+        name = self.step(node, "expand", [name], {"shape": tuple(wide.shape)}, wide, label + "_wide")
+        whole = wide.flatten(dim, dim + 1)
+        return self.step(node, "reshape", [name], {"shape": tuple(whole.shape)}, whole, label)
 
     def do_interpolate(self, node, args, kwargs):
         signature = "@input size=None scale_factor=None mode='nearest' align_corners=None recompute_scale_factor~ antialias!False"

@@ -221,6 +221,23 @@ def told_attention_layer(query, key, value, embed_dim_to_check, num_heads, in_pr
     return without_data(query, (length, batch, width)), without_data(query, (batch, *heads, length, length)) if need_weights else None
 
 
+def told_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """scaled_dot_product_attention over heads that several heads of queries share; others are PyTorch's to tell."""
+    if not enable_gqa:
+        return None
+    if min(query.dim(), key.dim(), value.dim()) < 3:
+        raise RuntimeError("attention with enable_gqa has tensors of heads, rows and features at least")
+    heads, shared = query.shape[-3], (key.shape[-3], value.shape[-3])
+    if any(count < 1 or heads % count for count in shared):
+        raise RuntimeError("attention with enable_gqa: %d heads of queries are no multiple of %d heads of keys and %d of values" % (heads, *shared))
+    if key.shape[-2] != value.shape[-2] or query.shape[-1] != key.shape[-1] or not query.shape[:-3] == key.shape[:-3] == value.shape[:-3]:
+        raise RuntimeError("attention of queries %s, keys %s and values %s: they do not fit" % tuple(list(x.shape) for x in (query, key, value)))
+    scores = (*query.shape[:-1], key.shape[-2])
+    if attn_mask is not None and torch.broadcast_shapes(attn_mask.shape, scores) != scores:
+        raise RuntimeError("a mask of %s does not fit the scores, which are %s" % (list(attn_mask.shape), list(scores)))
+    return without_data(query, (*query.shape[:-1], value.shape[-1]))
+
+
 def told_relu6(x, inplace=False):
     return told_hardtanh(x, 0.0, 6.0, inplace)
 
@@ -254,7 +271,7 @@ TOLD = {"linear": told_linear, "conv1d": told_convolution(1), "conv2d": told_con
         "concat": told_cat, "hardtanh": told_hardtanh, "relu6": told_relu6, "layer_norm": told_layer_norm,
         "dropout": told_dropout, "gelu": told_gelu, "softmax": told_softmax, "matmul": told_matmul, "__matmul__": told_matmul,
         "max_pool2d": told_pool(2, plain_max), "avg_pool2d": told_pool(2, plain_average), "adaptive_avg_pool2d": told_adaptive,
-        "multi_head_attention_forward": told_attention_layer, **dict.fromkeys(("relu", "silu"), told_unary),
+        "multi_head_attention_forward": told_attention_layer, "scaled_dot_product_attention": told_attention, **dict.fromkeys(("relu", "silu"), told_unary),
         **dict.fromkeys(("sigmoid", "tanh", "exp", "sqrt"), lambda x: told_unary(x)),
         **dict.fromkeys(("add", "sub", "mul", "truediv", "__add__", "__sub__", "__mul__", "__truediv__"), told_binary)}  # fmt: skip
 
