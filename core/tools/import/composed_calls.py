@@ -54,6 +54,15 @@ class ComposedCalls:
         size = self.part(node, "norm", [x], {"dim": (dim,), "keepdim": True}, "size", like)
         return self.step(node, "div", [x, self.part(node, "clamp", [size], {"min": given["eps"]}, "kept", like)], {})
 
+    def do__weight_norm(self, node, args, kwargs):
+        """torch.nn.utils.weight_norm: g * v / ||v||, the norm over all dims but one."""
+        (v, g), given = bind("_weight_norm", "@v @g dim=0", args, kwargs)
+        x, value = self.operand(v), v.meta["value"]
+        apart = given["dim"] != -1
+        over = tuple(d for d in range(value.dim()) if not apart or d != given["dim"] % value.dim())
+        size = self.part(node, "norm", [x], {"dim": over, "keepdim": apart}, "size", value.sum(over, keepdim=apart))
+        return self.step(node, "mul", [x, self.part(node, "div", [self.operand(g), size], {}, "scale", g.meta["value"])], {})
+
     def do_glu(self, node, args, kwargs):
         (source,), given = bind("glu", "@input dim=-1", args, kwargs)
         x, value, dim = self.operand(source), node.meta["value"], given["dim"]

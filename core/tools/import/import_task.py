@@ -26,7 +26,7 @@ import recipes
 import sizes
 import structure
 import writing
-from lowering import DTYPES
+from lowering import DTYPES, MOVES
 from module_walk import tensors_of
 from probing import Probe
 from refusal import Refused
@@ -59,14 +59,17 @@ def parse_dims(options):
 
 
 def index_bound(nodes, shapes, name):
-    """What limits an integer input: the classes of a loss or the rows of a table it indexes.  shapes: of every tensor."""
-    shapes = dict(shapes, **{node["out"]: node["shape"] for node in nodes})
+    """What limits an integer input: the classes of a loss or the rows of a table it indexes, also where its elements are moved first.
+    shapes: of every tensor."""
+    shapes, moved = dict(shapes, **{node["out"]: node["shape"] for node in nodes}), {name}
     for node in nodes:
-        if node["op"] in ("cross_entropy", "nll_loss") and node["in"][1] == name:
+        if node["op"] in MOVES and node["in"][0] in moved:
+            moved.add(node["out"])
+        if node["op"] in ("cross_entropy", "nll_loss") and node["in"][1] in moved:
             return shapes[node["in"][0]][1]
-        if node["op"] == "embedding" and node["in"][1] == name:
+        if node["op"] == "embedding" and node["in"][1] in moved:
             return shapes[node["in"][0]][0]
-        if node["op"] in ("gather", "scatter_add", "scatter") and node["in"][1] == name:
+        if node["op"] in ("gather", "scatter_add", "scatter") and node["in"][1] in moved:
             return shapes[node["in"][0]][int(node["attr"]["dim"])]
     return None
 
@@ -90,7 +93,11 @@ def describe_inputs(probe, nodes, shapes, data):
         if kept:
             probe.notes.append("the input %s is %s, and stays so in every family of inputs" % (name, structure.SAID[kept]))
         if not tensor.dtype.is_floating_point:
-            init = recipes.of_integers(tensor, index_bound(nodes, by_name, name))
+            bound = index_bound(nodes, by_name, name)
+            init = recipes.of_integers(tensor, bound)
+            if bound and recipes.least(tensor) < 0:
+                probe.notes.append("%s has %d in the file; it is drawn from 0 to %s - 1 here, so no label is ignored and no index counts from the end"
+                                   % (name, recipes.least(tensor), bound))  # fmt: skip
         elif key in inputs:
             init = recipes.from_data(tensor[tensor != 0] if kept and kept != "symmetric" else tensor)
         else:

@@ -135,14 +135,22 @@ class IndexCalls:
     def do_scatter_add(self, node, args, kwargs):
         return self.scatter(node, "scatter_add", args, kwargs)
 
-    def do_index_add(self, node, args, kwargs):
-        (x, index, source), given = bind("index_add", "@input dim @index @source alpha!1", args, kwargs)
-        dim, like = given["dim"] % x.meta["value"].dim(), source.meta["value"]
+    def placed_along(self, node, op, x, index, source, dim):
+        """scatter or scatter_add by one index for each slice of the source along a dim."""
+        dim, like = dim % x.meta["value"].dim(), source.meta["value"]
         column = like.new_empty([like.shape[dim] if d == dim else 1 for d in range(like.dim())], dtype=index.meta["value"].dtype)
         name = self.part(node, "reshape", [self.operand(index)], {"shape": tuple(column.shape)}, "column", column)
         wide = column.expand(like.shape)
         name = self.part(node, "expand", [name], {"shape": tuple(wide.shape)}, "wide", wide)
-        return self.step(node, "scatter_add", [self.operand(x), name, self.operand(source)], {"dim": dim})
+        return self.step(node, op, [self.operand(x), name, self.operand(source)], {"dim": dim})
+
+    def do_index_add(self, node, args, kwargs):
+        (x, index, source), given = bind("index_add", "@input dim @index @source alpha!1", args, kwargs)
+        return self.placed_along(node, "scatter_add", x, index, source, given["dim"])
+
+    def do_index_copy(self, node, args, kwargs):
+        (x, index, source), given = bind("index_copy", "@input dim @index @source", args, kwargs)
+        return self.placed_along(node, "scatter", x, index, source, given["dim"])
 
     def do_one_hot(self, node, args, kwargs):
         (index,), given = bind("one_hot", "@tensor num_classes", args, kwargs)

@@ -119,7 +119,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                 else:
                     self.names[node] = self.lower(node)
             except Refused as refusal:
-                where = "%s:%d: " % (self.path, node.meta.get("line", 0))
+                where = "%s:%d: " % (self.path, self.line) if self.line else "%s: " % self.path  # what forward returns has no line
                 blind = refusal.sentences == ["it needs a value that is not covered"]
                 if not blind:  # the operation that made that value is on the list already
                     self.refusals += [where + sentence for sentence in refusal.sentences]
@@ -177,10 +177,12 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
             name = self.operand(value)
             if isinstance(name, tuple):
                 raise Refused("forward returns a nested tuple")
-            if name in self.tensor_names.values() or name in self.extra:
-                raise Refused("forward returns an input unchanged")
             if name in self.outputs:
-                raise Refused("forward returns the same value twice")
+                raise Refused("forward returns the same value twice; return it once")
+            if name in self.tensor_names.values() or name in self.extra:
+                if value.op in ("placeholder", "get_attr"):
+                    raise Refused("forward returns %s as it is, which a kernel has nothing to do for; leave it out, or return %s.clone()" % (name, name))
+                name = self.step(value, "reshape", [name], {"shape": tuple(value.meta["value"].shape)})
             self.outputs.append(name)
 
     def lower(self, node):

@@ -238,6 +238,13 @@ def told_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=F
     return without_data(query, (*query.shape[:-1], value.shape[-1]))
 
 
+def told_weight_norm(v, g, dim=0):
+    """PyTorch 1.13 does not have it on the meta device."""
+    if v.dtype is not g.dtype or g.numel() != (1 if dim == -1 else v.shape[dim]):
+        return None
+    return without_data(v, v.shape)
+
+
 def told_relu6(x, inplace=False):
     return told_hardtanh(x, 0.0, 6.0, inplace)
 
@@ -271,7 +278,7 @@ TOLD = {"linear": told_linear, "conv1d": told_convolution(1), "conv2d": told_con
         "concat": told_cat, "hardtanh": told_hardtanh, "relu6": told_relu6, "layer_norm": told_layer_norm,
         "dropout": told_dropout, "gelu": told_gelu, "softmax": told_softmax, "matmul": told_matmul, "__matmul__": told_matmul,
         "max_pool2d": told_pool(2, plain_max), "avg_pool2d": told_pool(2, plain_average), "adaptive_avg_pool2d": told_adaptive,
-        "multi_head_attention_forward": told_attention_layer, "scaled_dot_product_attention": told_attention, **dict.fromkeys(("relu", "silu"), told_unary),
+        "multi_head_attention_forward": told_attention_layer, "scaled_dot_product_attention": told_attention, "_weight_norm": told_weight_norm, **dict.fromkeys(("relu", "silu"), told_unary),
         **dict.fromkeys(("sigmoid", "tanh", "exp", "sqrt"), lambda x: told_unary(x)),
         **dict.fromkeys(("add", "sub", "mul", "truediv", "__add__", "__sub__", "__mul__", "__truediv__"), told_binary)}  # fmt: skip
 

@@ -67,9 +67,14 @@ def are_settled(model, inputs):
 
 def of_integers(tensor, bound):
     """bound: the text of a limit that the graph itself implies (classes, rows of a table), or None."""
-    data = tensor.detach().reshape(-1) if tensor.device.type != "meta" else torch.zeros(0)
-    low = int(data.min()) if data.numel() else 0
-    return "{kind: integers, low: %d, high: %s}" % (0 if bound else min(low, 0), bound or int(data.max()) + 1 if data.numel() else 1)
+    known = tensor.device.type != "meta" and tensor.numel() > 0
+    low, high = (0, bound) if bound else (min(least(tensor), 0), int(tensor.max()) + 1 if known else 1)
+    return "{kind: integers, low: %d, high: %s}" % (low, high)
+
+
+def least(tensor):
+    """The least number in an integer tensor, 0 where it has no data."""
+    return int(tensor.min()) if tensor.device.type != "meta" and tensor.numel() else 0
 
 
 def rectified_weights(nodes):

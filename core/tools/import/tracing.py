@@ -29,6 +29,7 @@ from shaped_proxy import ShapedProxy, unwatched, written
 from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
+STATELESS = "; a task has no state: make it an argument of forward, and return what it becomes"
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
 
 
@@ -433,13 +434,13 @@ def trace(model, shown, inputs, path, given=None, expected=None, spend=None, ans
     except Exception as error:
         text = first_line(error)
         if "as buffer" in text or "as parameter" in text:
-            text = "forward writes to the model's own state, such as running statistics (%s)" % text
+            text = "forward writes to the model's own state, such as running statistics (%s)%s" % (text, STATELESS)
         text = in_our_words(text) + advice(text, tensors.values(), parameters.values())
         raise Refused("%s:%d: the model does not trace: %s" % (shown, failing_line(error, path), text))
     for name, buffer in held_by(modules_of(model), "_buffers").items():
         if type(buffer) is ShapedProxy:  # PyTorch 2 lets a proxy be a buffer
-            raise Refused("%s:%d: the model does not trace: forward writes to the model's own state, such as running statistics (the buffer '%s')"
-                          % (shown, buffer.node.meta["line"], name))
+            raise Refused("%s:%d: the model does not trace: forward writes to the model's own state, such as running statistics (the buffer '%s')%s"
+                          % (shown, buffer.node.meta["line"], name, STATELESS))
         if before.get(name) != (id(buffer), buffer._version):
-            raise Refused("%s: forward writes to the buffer '%s' (running statistics are not covered)" % (shown, name))
+            raise Refused("%s: forward writes to the buffer '%s'%s" % (shown, name, STATELESS))
     return Traced(graph, root, tracer.calls)

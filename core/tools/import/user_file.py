@@ -141,6 +141,8 @@ def written_in(function):
     found = []
 
     def visit(node, hint):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and whole_number(node.operand) is not None:
+            return  # no size is negative: an axis, or a label that is ignored
         value = whole_number(node)
         if value is not None:
             found.append((hint, node, value))
@@ -229,7 +231,7 @@ class UserFile:
         return "Model"
 
     def find_literals(self):
-        top, given, defaults = [], [], []
+        top, given, defaults, arguments = [], [], [], set()
         for statement in self.tree.body:
             if isinstance(statement, ast.Assign):
                 top += assigned(statement)
@@ -239,7 +241,9 @@ class UserFile:
                 for part in statement.body:
                     if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                         defaults += defaults_of(part)
-        literals, taken, better = [], set(), dim_names.names_of_numbers(self.tree, self.model_name)
+                    if isinstance(part, ast.FunctionDef) and part.name == "forward":
+                        arguments = {argument.arg for argument in part.args.args}  # which are names of tensors
+        literals, taken, better = [], arguments, dim_names.names_of_numbers(self.tree, self.model_name)
         for name, node, value in top + given + defaults:
             if value < 1 or value > MOST_SIZE:
                 continue
@@ -258,6 +262,8 @@ class UserFile:
         found = []
 
         def visit(node):
+            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and whole_number(node.operand) is not None:
+                return
             value = whole_number(node)
             if value is None:
                 for child in ast.iter_child_nodes(node):

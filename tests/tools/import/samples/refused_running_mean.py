@@ -1,4 +1,4 @@
-# refused: forward writes to the buffer 'count' (running statistics are not covered)
+# refused: forward writes to the buffer 'count'; a task has no state
 import torch
 import torch.nn as nn
 
