@@ -4,6 +4,7 @@ import math
 
 import torch
 
+import thresholds
 from expected_sizes import expected
 
 CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
@@ -287,12 +288,34 @@ def longer_than(probe, cases, before):
     return least
 
 
+def reaching(probe, cases):
+    """The cases, and one more where a threshold that is written in the model lies beyond them all."""
+    base, added = probe.subject.base, []
+    for i, value in thresholds.fixed(probe.lowerings):
+        node = probe.lowerings[0].nodes[i]
+        if any(thresholds.reaches(traced(probe, case), i, value) for _, case in cases + added) or not thresholds.reaches(probe.lowerings[0], i, value):
+            continue
+        most = max(node["shape"])
+        for name in [name for name in probe.domains if base[name] > abs(value)]:
+            multiple = probe.domains[name][1]
+            larger = dict(cases[0][1], **{name: min(base[name], (int(abs(value)) // multiple + 1) * multiple)})
+            graph = traced(probe, larger)
+            if graph is not None and thresholds.reaches(graph, i, value) and work_of(graph, probe.subject.tensor_names) <= COSTLY_WORK:
+                added.append(("reaching", larger))
+                break
+        else:
+            probe.notes.append("no check case reaches the %g that line %d compares places with, of which there are %d: a kernel that forgets it may be accepted; "
+                               "make it an argument of Model, or edit the cases" % (value, node["line"], most))  # fmt: skip
+    return cases + [("reaching%s" % (number or ""), case) for number, (_, case) in enumerate(added)]
+
+
 def choose(probe):
     """[(label, assignment)] of the check cases.  Where even the smallest are large, the two least of what there is."""
     names = list(probe.domains)
     if not names:
         return [("as_given", {})]
     base = probe.subject.base
+    compared = [name for name in names if probe.is_threshold(name)]
     cases, large = [], []
     for number, label in enumerate(("smallest", "odd", "uneven", "larger")):
         assignment = {}
@@ -301,6 +324,7 @@ def choose(probe):
             few = base[name] <= LEAST_PUBLISHED  # of such a dim, say a batch, more than was published is small too
             small = [value for value in sorted({*values, base[name]}) if (few or value < base[name]) and value <= 64 * multiple] or [min(values + [base[name]])]
             pick = 0 if number == 0 else (len(small) - 1 if number == 3 else 2 * number + i - 1)
+            pick = min(pick, 1) if name in compared else pick  # so small that the other sizes reach it
             assignment[name] = small[min(pick, len(small) - 1)]
         if any(assignment == other for _, other in cases) or any(assignment == other for _, other, _ in large):
             continue
@@ -326,4 +350,4 @@ def choose(probe):
     if cases and min(work_at(probe, case) for _, case in cases) > DEAR_WORK:
         label, least = min(cases, key=lambda pair: work_at(probe, pair[1]))
         cases = [(label, shrunk(probe, least, names, min(SETTLED_COUNT, count_at(probe, least)), DEAR_WORK))]
-    return live(probe, cases) if cases else [("as_given", dict(base))]
+    return reaching(probe, live(probe, cases)) if cases else [("as_given", dict(base))]

@@ -6,6 +6,7 @@ expression stands in the graph when it gives the number that each of the traces 
 import torch
 
 import sizes
+import thresholds
 from check_cases import LEAST_PUBLISHED
 from refusal import Refused
 from window_sizes import windows_of
@@ -283,9 +284,12 @@ class Probe:
         return base >= SMALLEST_WIDTH or (name in self.subject.literals and self.subject.literals[name].multiples)
 
     def may_move(self, name, base):
-        """Whether a trace can show that the number is a size: a small one of the model that moves no input is none, which is told without a trace."""
+        """Whether a trace can show that the number is a size: a small one of the model that moves no input is none, which is told without a trace,
+        where it is no threshold."""
         literal = self.subject.literals.get(name)
         if self.is_wide(name, base) or literal is None or id(literal.node) in self.subject.file.of_inputs_alone:
+            return True
+        if thresholds.may_be(base, self.lowerings[0]):
             return True
         for value in (base + 1, 2 * base):
             try:
@@ -297,14 +301,23 @@ class Probe:
         return False
 
     def moves(self, name, base):
-        """Whether the number is a size: it shows in the shape of an input, or is large and shows in a parameter's.  Small ones
-        that do not (a stride, a kernel, a number of groups or heads) say how the model works."""
+        """Whether the number is a size: it shows in the shape of an input, or is large and shows in a parameter's, or is a threshold of places.
+        Small ones that do not (a stride, a kernel, a number of groups or heads) say how the model works."""
         wide = self.is_wide(name, base)
         keys = [key for key in self.lowerings[0].used if wide or key in self.subject.inputs]
         for assignment, lowering in zip(self.assignments, self.lowerings):
             if assignment[name] != base:
-                return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)
+                return self.reshapes(lowering, keys) or thresholds.of(lowering) != thresholds.of(self.lowerings[0])
         return False
+
+    def reshapes(self, lowering, keys):
+        return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)
+
+    def is_threshold(self, name):
+        """Whether a dim moves no tensor's shape."""
+        moved = [lowering for assignment, lowering in zip(self.assignments, self.lowerings) if all(
+            (assignment[other] != value) == (other == name) for other, value in self.subject.base.items())]  # fmt: skip
+        return bool(moved) and not any(self.reshapes(lowering, self.lowerings[0].used) for lowering in moved)
 
     # --- the merged graph
 
