@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Archives that were damaged or made by somebody else: every command that reads one says so, or shows what is left; none crashes, hangs
-or sends orders to the terminal.  The damage is the same in every run.  usage: damaged_archives.py FOLDER_OF_PROGRAMS SOURCE_DIRECTORY"""
+or sends orders to the terminal.  The damage is the same in every run.  With STEP, and without RKB_LONG in the environment, a part of the wrong values
+is tried (../thin.sh).  usage: damaged_archives.py FOLDER_OF_PROGRAMS SOURCE_DIRECTORY [STEP]"""
 import os
 import shutil
 import sqlite3
@@ -8,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS, SOURCE = sys.argv[1:]
+PROGRAMS, SOURCE = sys.argv[1:3]
+STEP = (sys.argv[3:] or ["1"])[0]
 WORK = tempfile.mkdtemp(prefix="rkb-damage-")
 ENVIRONMENT = {**os.environ, "XDG_CACHE_HOME": os.path.join(WORK, "cache"), "LC_ALL": "C.UTF-8"}
 ORDERS = "\x1b]0;title\x07\x1b[2J\x9b31m"
@@ -99,6 +101,7 @@ def change(statement):
 
 
 def wrong_values():
+    """What is tried, its kind, the change, and the commands that read it."""
     database = sqlite3.connect(os.path.join(WORK, "good", "run.sqlite"))
     tables = list(columns(database))
     database.close()
@@ -108,14 +111,22 @@ def wrong_values():
             later = names[1:] or names
             # What is large, in a few rows: in every row the archive has hundreds of megabytes, and copying them is most of the test.
             rows = f' WHERE "{names[0]}" IN (SELECT DISTINCT "{names[0]}" FROM {table} ORDER BY 1 LIMIT 4)' if value in ("?2", "?3") else ""
-            change(f"UPDATE OR IGNORE {table} SET " + ", ".join(f'"{name}" = {value}' for name in later) + rows)
-            read(f"{kind} in {table}", FEW)
+            yield f"{kind} in {table}", "tables", f"UPDATE OR IGNORE {table} SET " + ", ".join(f'"{name}" = {value}' for name in later) + rows, FEW
         for name in names if table in ("candidate", "verdict", "measurement", "request") else ():
-            try:
-                change(f'UPDATE OR IGNORE {table} SET "{name}" = NULL')
-            except sqlite3.IntegrityError:
-                continue  # a row's number cannot be null
-            read(f"null in {table}.{name}", FEW[:1])
+            yield f"null in {table}.{name}", "columns", f'UPDATE OR IGNORE {table} SET "{name}" = NULL', FEW[:1]
+
+
+def try_wrong_values():
+    cases = {what: rest for what, *rest in wrong_values()}
+    lines = "".join(f"{kind}\t{what}\n" for what, (kind, _, _) in cases.items())
+    taken = subprocess.run([os.path.join(SOURCE, "tests/thin.sh"), STEP], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
+    for what in taken.splitlines():
+        _, statement, commands = cases[what]
+        try:
+            change(statement)
+        except sqlite3.IntegrityError:
+            continue  # a row's number cannot be null
+        read(what, commands)
 
 
 def foreign_schemas():
@@ -134,7 +145,7 @@ def main():
     if made.returncode:
         sys.exit(f"the run to damage was not made: {made.stderr.decode()}")
     truncated_and_flipped()
-    wrong_values()
+    try_wrong_values()
     foreign_schemas()
     shutil.rmtree(WORK)
     for failure in failures[:40]:

@@ -8,7 +8,8 @@
 #             broken-task and broken.yaml.  $SOURCE is the source tree, $FEW makes checks cheap, $READONLY is a read-only directory,
 #             $FULL one without space
 # Afterwards every run holds what it held.  Every command that `rkb --help` lists, and rkb-run, has lines.
-# usage: trouble.sh SOURCE_DIRECTORY BINARY_DIRECTORY
+# With STEP, and without RKB_LONG in the environment, of each kind the first line and every STEP-th after it is tried (../thin.sh).
+# usage: trouble.sh SOURCE_DIRECTORY BINARY_DIRECTORY [STEP]
 set -euo pipefail
 # File systems of our own need a name space of our own; where there is none, the lines with $FULL are left out.
 if [[ -z ${RKB_TROUBLE_MOUNTS:-} ]]; then
@@ -59,7 +60,7 @@ while IFS=$'\t' read -r kind exit words command; do
   [[ $words == - ]] || grep -qF -- "${words#... }" err || complain "does not say: ${words#... }"
   [[ $exit -lt 2 || ! -s out ]] || complain "printed a result all the same"
   checks=$((checks + 1))
-done <"$table"
+done < <(awk '/^[^#]/ { print $1 "\t" $0 }' "$table" | "$SOURCE/tests/thin.sh" "${3:-1}")
 contents >after
 cmp before after || { echo "a run changed" >&2; failures=$((failures + 1)); }
 for name in $(rkb --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do

@@ -13,6 +13,12 @@
 #include <string.h>
 
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
+/* As in test_tensor.c: under a sanitizer each instruction set replays every third line, and not the same ones. */
+#ifdef __SANITIZE_ADDRESS__
+#define EVERY 3u
+#else
+#define EVERY 1u
+#endif
 
 struct replay {
    uint8_t *operand[3], *result, *slots;
@@ -158,10 +164,12 @@ static void replay(bool portable, bool verbose) {
       if (!conformance_parse(line, number, &in, &message))
          continue;
       assert_non_null(record);
-      bool passes = replay_line(r, &in, record), listed = known_to_fail(known, in.text);
+      const char *recorded = record;
       record = strchr(record, '\n');
       record = record && record[1] ? record + 1 : NULL;
-      run++;
+      if (run++ % EVERY != portable % EVERY)
+         continue;
+      bool passes = replay_line(r, &in, recorded), listed = known_to_fail(known, in.text);
       failing += !passes;
       if (!passes && (verbose || !listed))
          print_message("instructions.txt:%u: %s: %s\n", number, in.text, r->why);
@@ -170,7 +178,8 @@ static void replay(bool portable, bool verbose) {
                        in.text);
       wrong += passes == listed;
    }
-   print_message("%u instructions, %u known to differ from the device\n", run, failing);
+   print_message("%u instructions, one in %u replayed, %u known to differ from the device\n", run, EVERY,
+                 failing);
    for (int o = 0; o < 3; o++)
       free(r->operand[o]);
    free(r->result);

@@ -9,7 +9,12 @@
 #include "base/file.h"
 
 #define CLIMB RKB_SOURCE_DIR "/tests/run/climb.yaml"
-#define KILLS 20 /* RKB_KILLS in the environment asks for another number: the target check-kills */
+/* RKB_KILLS in the environment asks for another number: the target check-kills. */
+#ifdef __SANITIZE_ADDRESS__
+#define KILLS 8
+#else
+#define KILLS 20
+#endif
 #define MOST_EVENTS 400 /* of the thousand or so that a whole run tells of */
 
 /* Work takes a while, and not the same while for each, so that order of finishing differs from order of asking. */
