@@ -2,7 +2,7 @@
 # Kernels of decisions that no start takes.  A file of FOLDER says TASK DIRECTION DECISIONS..., and in further lines what its schedule
 # and text have (a line "has TEXT"), or with what message it is refused ("refused TEXT").  What is written must be accepted, under the secret 1 or
 # that of a line "secret N".  Without RKB_LONG in the environment a kernel of a file with the line "long" is only written, and of the others
-# whose names begin with one word the first and every STEP-th after it are judged.
+# the first and every STEP-th after it are judged (../thin.sh); files on one thing have names that begin alike.
 # usage: decided.sh RKB-RUN WRITE-SCHEDULE PIPELINE TASKS FOLDER STEP
 run=$1 write=$2 pipeline=$3 tasks=$4 folder=$5 step=$6
 work=$(mktemp -d) || exit 1
@@ -12,7 +12,7 @@ for file in "$folder"/*.txt; do
    name=$(basename "$file" .txt)
    grep -q '^refused ' "$file" && continue
    if grep -qx long "$file" && [ -z "${RKB_LONG:-}" ]; then continue; fi
-   printf '%s\t%s\n' "${name%%_*}" "$name"
+   printf 'kernel\t%s\n' "$name"
 done | "$(dirname "$0")/../thin.sh" "$step" >"$work/judged"
 test -s "$work/judged" || { echo "nothing is judged"; exit 1; }
 for file in "$folder"/*.txt; do

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Has another compiler read every source of the program as the build compiles it, without a warning asked for: what only one compiler
 takes breaks the fuzz targets, which the tests do not build.
-A source that the fuzz build beside it has compiled since it was changed needs no second reading: in continuous integration that is most.
-usage: sources.py [--compiled FUZZ_BUILD] COMPILE_COMMANDS COMPILER FOLDER..."""
+A source that the fuzz build beside it has compiled since it was changed needs no second reading.  Without RKB_LONG in the environment the first source
+of each folder and every STEP-th after it is read (../thin.sh).
+usage: sources.py [--compiled FUZZ_BUILD] [--step STEP] COMPILE_COMMANDS COMPILER FOLDER..."""
 import argparse
 import concurrent.futures
 import json
@@ -13,6 +14,7 @@ import sys
 
 parser = argparse.ArgumentParser(usage=__doc__)
 parser.add_argument("--compiled", default="")
+parser.add_argument("--step", default="1")
 parser.add_argument("commands")
 parser.add_argument("compiler")
 parser.add_argument("folders", nargs="+")
@@ -39,6 +41,12 @@ def compiled_elsewhere(folder):
             and os.path.getmtime(object_of(entry)) > os.path.getmtime(entry["file"])}
 
 
+def thinned(files):
+    lines = "".join(f"{os.path.dirname(name)}\t{name}\n" for name in sorted(files))
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../thin.sh")
+    return set(subprocess.run([script, arguments.step], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines())
+
+
 def read(entry):
     words = shlex.split(entry["command"])
     at = words.index("-o")
@@ -52,9 +60,10 @@ def read(entry):
 
 entries = entries_of(arguments.commands)
 known = compiled_elsewhere(arguments.compiled)
+taken = thinned({entry["file"] for entry in entries} - known)
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    failures = [(name, text) for name, code, text in pool.map(read, [entry for entry in entries if entry["file"] not in known]) if code]
+    failures = [(name, text) for name, code, text in pool.map(read, [entry for entry in entries if entry["file"] in taken]) if code]
 for name, text in failures:
     print(f"{name} with {arguments.compiler}:\n{text}")
-print(f"{len(entries)} sources, {len(failures)} failures; the fuzz build compiled {len(known & {entry['file'] for entry in entries})} of them")
+print(f"{len(entries)} sources, {len(failures)} failures; the fuzz build compiled {len(known & {entry['file'] for entry in entries})} of them, {len(taken)} were read")
 sys.exit(1 if failures or not entries else 0)

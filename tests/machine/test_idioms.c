@@ -1,14 +1,12 @@
-/* Correct but delicate kernels that must pass, and each one's broken twin that must not: every file of idioms/.  With
- * arguments, runs those files alone and prints what was found. */
+/* Correct but delicate kernels that must pass, and each one's broken twin that must not: every file of idioms/.  Without RKB_LONG a file has its
+ * turn with one of the two, the next file with the other.  With arguments, runs those files alone and prints what was found. */
 #include "machine_harness.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "check.h"
 
 /* Whether what was found of a broken twin says all that witnesses.txt wants of the file. */
 static bool says_all(const char *path, const char *text) {
@@ -57,14 +55,18 @@ static bool judge(const char *path, const char *source, bool broken, bool portab
    return right;
 }
 
-static int judge_file(const char *path, bool verbose) {
+enum { RIGHT = 1, BROKEN = 2 };
+
+/* which: the kernel, its twin or both; one that has no twin is judged in any case. */
+static int judge_file(const char *path, int which, bool verbose) {
    char *source = harness_read_file(path);
    if (!source)
       return 1;
    int wrong = 0;
-   if (strstr(source, "// expect: "))
+   const bool right = strstr(source, "// expect: "), broken = strstr(source, "// broken: ");
+   if (right && (which & RIGHT || !broken))
       wrong += !judge(path, source, false, false, verbose);
-   if (strstr(source, "// broken: "))
+   if (broken && (which & BROKEN || !right))
       wrong += !judge(path, source, true, false, verbose);
    free(source);
    return wrong;
@@ -86,8 +88,8 @@ static void every_idiom(void **state) {
       char path[1024];
       snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/idioms/%s", entries[n]->d_name);
       if (strstr(entries[n]->d_name, ".cu")) {
+         wrong += judge_file(path, rkb_long_tests() ? RIGHT | BROKEN : files % 2 ? BROKEN : RIGHT, false);
          files++;
-         wrong += judge_file(path, false);
       }
       free(entries[n]);
    }
@@ -99,7 +101,7 @@ static void every_idiom(void **state) {
 int main(int count, char **arguments) {
    int wrong = 0;
    for (int n = 1; n < count; n++)
-      wrong += judge_file(arguments[n], true);
+      wrong += judge_file(arguments[n], RIGHT | BROKEN, true);
    if (count > 1)
       return wrong != 0;
    const struct CMUnitTest tests[] = {cmocka_unit_test(every_idiom)};
