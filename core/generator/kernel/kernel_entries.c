@@ -23,7 +23,7 @@ const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer)
    for (uint32_t p = 0; p < writer->parameter_count; p++) {
       const rkb_parameter_text_t *parameter = &writer->parameters[p];
       for (uint32_t n = 0; n < file->graph->node_count && parameter->type <= RKB_PARAMETER_OUTPUT; n++) {
-         const bool parts = strcmp(parameter->name, rkb_parts_name(writer, n)) == 0;
+         const bool parts = rkb_is_parts_name(writer, n, parameter->name);
          if (!parts && !(file->storage[n].name && strcmp(file->storage[n].name, parameter->name) == 0) &&
              !(file->targets[n].name && strcmp(file->targets[n].name, parameter->name) == 0))
             continue;

@@ -17,6 +17,12 @@ const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor) {
    return rkb_arena_format(writer->arena, "%s_parts", writer->graph->nodes[anchor].name);
 }
 
+bool rkb_is_parts_name(const rkb_writer_t *writer, uint32_t anchor, const char *name) {
+   const char *own = writer->graph->nodes[anchor].name;
+   const size_t length = strlen(own);
+   return strncmp(name, own, length) == 0 && strcmp(name + length, "_parts") == 0;
+}
+
 const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor) {
    return rkb_arena_format(writer->arena, "%s_counts", writer->graph->nodes[anchor].name);
 }

@@ -61,6 +61,8 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
+/* Whether a name is that one.  Makes no text: it is asked for each node of a graph and each parameter of a kernel. */
+bool rkb_is_parts_name(const rkb_writer_t *writer, uint32_t anchor, const char *name);
 /* The name of the buffer that says how many elements each part of a split mean has. */
 const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor);
 
