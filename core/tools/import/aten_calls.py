@@ -330,9 +330,9 @@ def spread(name):
             raise Refused("%s with correction = %s is not covered" % (name, correction))
         if len(full) > 1 and isinstance(full[1], bool):  # var(x, unbiased)
             return Call("torch." + name, full)
-        dims = full[1] if len(full) > 1 else None
-        given = {"unbiased": bool(correction), "keepdim": named.get("keepdim", False)}
-        return Call("torch." + name, [full[0], dims], given) if dims is not None else Call("torch." + name, [full[0], bool(correction)])
+        dims, unbiased, keepdim = padded(full[1:], None, bool(correction), named.get("keepdim", False))  # var.correction has the last two by name
+        given = {"unbiased": unbiased, "keepdim": keepdim}
+        return Call("torch." + name, [full[0], dims], given) if dims is not None else Call("torch." + name, [full[0], unbiased])
 
     return call
 

@@ -7,6 +7,7 @@ torch.export: there the same writer gets the ATen graphs that make_fx traces, an
 """
 
 import collections
+import operator
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ for folder in (os.path.join(HERE, "..", "..", "..", "core", "tools", "import"), 
 
 import torch  # noqa: E402
 
+import aten_calls  # noqa: E402
 import exported  # noqa: E402
 import import_task  # noqa: E402
 from exported_modules import modules  # noqa: E402
@@ -114,6 +116,53 @@ def same_graph(text, dump):
         return ["%.3g of the bound at %s" % pair for pair in shares if not pair[0] <= 1]
 
 
+def calls_of_aten():
+    """Operations as torch.export leaves them, with their arguments by place: (operation, arguments, named ones)."""
+    aten, x, y = torch.ops.aten, torch.randn(3, 4, 5), torch.randn(3, 4, 5)
+    yield from ((op, (x, *more), {}) for op in (aten.var.dim, aten.std.dim) for more in (([1],), ([1], False), ([1], True, True), ([0, 2], False, True)))
+    yield from ((op, (x, [1]), {"correction": c, "keepdim": k}) for op in (aten.var.correction, aten.std.correction) for c in (0, 1) for k in (False, True))
+    yield from ((op, (x, *more), {}) for op in (aten.var.default, aten.std.default) for more in ((), (False,)))
+    yield from ((op, (x, [1], k), {}) for op in (aten.sum.dim_IntList, aten.mean.dim, aten.amax.default, aten.amin.default) for k in (False, True))
+    yield from ((op, (x, 1, k), {}) for op in (aten.argmax.default, aten.prod.dim_int) for k in (False, True))
+    yield from ((op, (x, 1), {}) for op in (aten.cumsum.default, aten.softmax.int, aten.log_softmax.int, aten.unsqueeze.default))
+    yield from ((op, (x, y), {"alpha": 2}) for op in (aten.add.Tensor, aten.sub.Tensor))
+    yield from ((aten.slice.Tensor, (x, 1, *cut), {}) for cut in ((1, 3), (1,), (0, 4, 2), (-2,)))
+    yield from ((aten.clamp.default, (x, *ends), {}) for ends in ((-0.5,), (None, 0.5), (-0.5, 0.5)))
+    yield from ((aten.leaky_relu.default, (x, *slope), {}) for slope in ((), (0.3,)))
+    yield from ((aten.gelu.default, (x,), named) for named in ({}, {"approximate": "tanh"}))
+    yield from ((aten.elu.default, (x, *more), {}) for more in ((), (0.5,)))
+    yield from ((op, (x, *more), {}) for op, more in (
+        (aten.hardtanh.default, (-0.2, 0.3)), (aten.select.int, (1, 2)), (aten.transpose.int, (0, 2)), (aten.permute.default, ([2, 0, 1],)), (aten.tril.default, (1,)),
+        (aten.triu.default, (-1,)), (aten.flip.default, ([1],)), (aten.roll.default, ([1], [2])), (aten.repeat.default, ([2, 1, 1],)), (aten.expand.default, ([3, 4, 5],)),
+        (aten.pow.Tensor_Scalar, (2,)), (aten.narrow.default, (1, 1, 2)), (aten.norm.ScalarOpt_dim, (2, [1], True)), (aten.logsumexp.default, ([1], True)),
+        (aten.softplus.default, (2.0, 5.0)), (aten.rsub.Scalar, (1.0,)), (aten.masked_fill.Scalar, (y > 0, 1.5)), (aten.lerp.Scalar, (y, 0.3))))  # fmt: skip
+
+
+def what_is_written_is_what_aten_computes():
+    problems = []
+    for op, arguments, named in calls_of_aten():
+        names, scope = {}, {"torch": torch, "F": torch.nn.functional, "operator": operator}
+
+        def shown(value):
+            if isinstance(value, torch.Tensor):
+                names.setdefault(id(value), "t%d" % len(names))
+                scope[names[id(value)]] = value
+                return names[id(value)]
+            if isinstance(value, (list, tuple)):
+                return "(%s,)" % ", ".join(map(shown, value))
+            return "slice(%s)" % ", ".join(map(repr, (value.start, value.stop, value.step))) if isinstance(value, slice) else repr(value)
+
+        try:
+            text = aten_calls.call_of(op, arguments, named).text(shown)
+            wanted, found = op(*arguments, **named), eval(text, scope)
+        except Refused:
+            continue
+        found = found[0] if isinstance(found, tuple) else found
+        if found.shape != wanted.shape or not torch.allclose(found.double(), wanted.double(), rtol=1e-5, atol=1e-6):
+            problems.append("%s of %s, %s is written as %s" % (op, [value for value in arguments if not isinstance(value, torch.Tensor)], named, text))
+    return problems
+
+
 def refusal_of_an_old_pytorch():
     with tempfile.NamedTemporaryFile(suffix=".pt2") as file:
         try:
@@ -127,7 +176,7 @@ def refusal_of_an_old_pytorch():
 def main():
     dump = sys.argv[1] if len(sys.argv) > 1 else None
     failed = 0
-    cases = [("a file that is no program", refusal_of_an_old_pytorch)]
+    cases = [("a file that is no program", refusal_of_an_old_pytorch), ("what is written is what ATen computes", what_is_written_is_what_aten_computes)]
     cases += [(name, lambda m=module, i=inputs, t=text: same_values(m, i, t) + same_graph(t, dump)) for name, module, inputs, text in programs()]
     for name, run in cases:
         try:
