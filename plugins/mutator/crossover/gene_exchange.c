@@ -25,11 +25,91 @@ static bool same_tokens(const source_t *left, uint32_t first, uint32_t end, cons
    return true;
 }
 
+/* A kernel's launch bounds, without the parenthesis that closes them; first == end: it has none. */
+static range_t bounds_of(const side_t *side, const rkb_launch_text_t *launch) {
+   const function_t *kernel =
+      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
+   range_t bounds = {0, 0};
+   for (uint32_t i = kernel ? kernel->first : 0; kernel && i < kernel->open && bounds.first == bounds.end;
+        i++)
+      if (source_is(side->source, i, "__launch_bounds__"))
+         bounds = (range_t){i, source_closing(side->source, i + 1)};
+   return bounds;
+}
+
+/* A kernel that bounds its threads is written for blocks of its own size: a launch with other blocks has no plan, or computes something else. */
+static bool same_bounds(const side_t *first, const rkb_launch_text_t *a, const side_t *second,
+                        const rkb_launch_text_t *b) {
+   const range_t here = bounds_of(first, a), there = bounds_of(second, b);
+   return same_tokens(first->source, here.first, here.end, second->source, there.first, there.end);
+}
+
+/* Whether a function tells threads or blocks apart. */
+static bool reads_place(const source_t *source, const function_t *function) {
+   static const char *const words[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+   for (uint32_t i = function->body; i < function->end; i++)
+      for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+         if (source_is(source, i, words[w]))
+            return true;
+   return false;
+}
+
+/* Whether the body of one function names another. */
+static bool names(const source_t *source, const function_t *caller, const function_t *function) {
+   for (uint32_t i = caller->body; i < caller->end; i++)
+      if (source_same(source, i, source, function->name))
+         return true;
+   return false;
+}
+
+/* Whether a launch's kernel calls a function, itself or through another one. */
+static bool calls(const side_t *side, const rkb_launch_text_t *launch, const function_t *function) {
+   const function_t *kernel =
+      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
+   if (!kernel || names(side->source, kernel, function))
+      return kernel != NULL;
+   for (uint32_t i = 0; i < side->functions->count; i++) {
+      const function_t *between = &side->functions->list[i];
+      if (between != function && !between->is_kernel && names(side->source, between, function) &&
+          names(side->source, kernel, between))
+         return true;
+   }
+   return false;
+}
+
+/* The next launch from `from` on whose kernel calls the function, or the number of launches. */
+static uint32_t next_caller(const side_t *side, const function_t *function, uint32_t from) {
+   while (from < side->manifest->launch_count && !calls(side, &side->manifest->launches[from], function))
+      from++;
+   return from;
+}
+
+/* Whether two functions are called by the same launches: one that gives each thread or block its part is written for a grid and a block. */
+static bool same_callers(const side_t *first, const function_t *a, const side_t *second,
+                         const function_t *b) {
+   uint32_t i = next_caller(first, a, 0), j = next_caller(second, b, 0);
+   if (i == first->manifest->launch_count)
+      return false;
+   while (i < first->manifest->launch_count && j < second->manifest->launch_count) {
+      const rkb_launch_text_t *here = &first->manifest->launches[i], *there = &second->manifest->launches[j];
+      if (strcmp(here->kernel, there->kernel) != 0 || strcmp(here->when, there->when) != 0 ||
+          strcmp(here->grid, there->grid) != 0 || strcmp(here->block, there->block) != 0 ||
+          strcmp(here->args, there->args) != 0 || here->is_else != there->is_else ||
+          !same_bounds(first, here, second, there))
+         return false;
+      i = next_caller(first, a, i + 1);
+      j = next_caller(second, b, j + 1);
+   }
+   return i == first->manifest->launch_count && j == second->manifest->launch_count;
+}
+
 static bool is_exchangeable(const side_t *first, const function_t *a, const side_t *second,
                             const function_t *b) {
    return a->is_device && b->is_device && !a->is_kernel && !b->is_kernel &&
           same_tokens(first->source, a->first, a->body, second->source, b->first, b->body) &&
-          !same_tokens(first->source, a->body, a->end, second->source, b->body, b->end);
+          !same_tokens(first->source, a->body, a->end, second->source, b->body, b->end) &&
+          ((!reads_place(first->source, a) && !reads_place(second->source, b)) ||
+           same_callers(first, a, second, b));
 }
 
 bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
@@ -88,25 +168,6 @@ static bool looks_at_grid(const side_t *side, const rkb_launch_text_t *launch) {
       if (source_is(side->source, i, "gridDim"))
          return true;
    return false;
-}
-
-/* A kernel's launch bounds, without the parenthesis that closes them; first == end: it has none. */
-static range_t bounds_of(const side_t *side, const rkb_launch_text_t *launch) {
-   const function_t *kernel =
-      functions_named(side->source, side->functions, launch->kernel, strcspn(launch->kernel, "< "));
-   range_t bounds = {0, 0};
-   for (uint32_t i = kernel ? kernel->first : 0; kernel && i < kernel->open && bounds.first == bounds.end;
-        i++)
-      if (source_is(side->source, i, "__launch_bounds__"))
-         bounds = (range_t){i, source_closing(side->source, i + 1)};
-   return bounds;
-}
-
-/* A kernel that bounds its threads is written for blocks of its own size: a launch with other blocks has no plan, or computes something else. */
-static bool same_bounds(const side_t *first, const rkb_launch_text_t *a, const side_t *second,
-                        const rkb_launch_text_t *b) {
-   const range_t here = bounds_of(first, a), there = bounds_of(second, b);
-   return same_tokens(first->source, here.first, here.end, second->source, there.first, there.end);
 }
 
 bool exchange_launch(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,

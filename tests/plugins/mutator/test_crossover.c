@@ -146,6 +146,39 @@ static void a_block_stays_with_its_launch_bounds(void **state) {
    fake_close(&fake);
 }
 
+/* A function that gives each thread its part is written for the grid and block of its launches. */
+static void a_part_of_a_thread_stays_with_its_launches(void **state) {
+   (void)state;
+#define PARTS(grid, threads, body)                                                                           \
+   "/* rkb-kernel: 1\ntask: task\ndirection: forward\nlaunches:\n  - kernel: k\n    grid: " grid "\n"        \
+   "    block: " threads "\n    args: x, y, N\n*/\n"                                                         \
+   "__device__ void part(const float *x, float *y, int n) { " body " }\n"                                    \
+   "__device__ void parts(const float *x, float *y, int n) { part(x, y, n); }\n"                             \
+   "__global__ void __launch_bounds__(" threads ") k(const float *x, float *y, int n) { parts(x, y, n); }\n"
+#define OF_FOUR "int i = 4 * blockIdx.x + threadIdx.x / 32; if (i < n) y[i] = x[i];"
+#define OF_EIGHT "int i = 8 * blockIdx.x + threadIdx.x / 32; if (i < n) y[i] = x[i];"
+   static const char four[] = PARTS("ceildiv(N, 4)", "128", OF_FOUR),
+                     eight[] = PARTS("ceildiv(N, 8)", "256", OF_EIGHT),
+                     doubled[] =
+                        PARTS("ceildiv(N, 4)", "128",
+                              "int i = 4 * blockIdx.x + threadIdx.x / 32; if (i < n) y[i] = 2 * x[i];"),
+                     all[] = PARTS("ceildiv(N, 4)", "128", "for (int i = 0; i < n; i++) y[i] = x[i];"),
+                     all_twice[] =
+                        PARTS("ceildiv(N, 8)", "256", "for (int i = 0; i < n; i++) y[i] = 2 * x[i];");
+   fake_t fake;
+   fake_open(&fake, "mutator/crossover");
+   fake_start(&fake, NULL);
+   for (int64_t number = 0; number < 3; number++) {
+      assert_false(run(&fake, number, four, "{}", eight, "{}"));
+      assert_false(run(&fake, number, eight, "{}", four, "{}"));
+   }
+   assert_true(run(&fake, 0, four, "{}", doubled, "{}"));
+   assert_string_equal(fake_text(&fake, 0, "source"), doubled);
+   assert_true(run(&fake, 0, all, "{}", all_twice, "{}"));
+   assert_string_equal(fake_text(&fake, 0, "note"), "the body of part from the second parent");
+   fake_close(&fake);
+}
+
 static void nothing_from_nothing(void **state) {
    (void)state;
    fake_t fake;
@@ -172,6 +205,7 @@ int main(void) {
       cmocka_unit_test(launches_change_their_shape),
       cmocka_unit_test(a_bounded_grid_stays_with_its_loop),
       cmocka_unit_test(a_block_stays_with_its_launch_bounds),
+      cmocka_unit_test(a_part_of_a_thread_stays_with_its_launches),
       cmocka_unit_test(nothing_from_nothing),
    };
    return RUN_TESTS(tests);
