@@ -274,11 +274,11 @@ run_fuzzers() {
 }
 
 # The fuzz targets come first: what clang compiled for them, the test layering_sources_clang need not read.  Then comes the release suite:
-# what it leaves in the build cache need not be compiled again under the sanitizers, where that takes twice as long.  One test more than
+# what it leaves in the build cache need not be compiled again under the sanitizers, where that takes twice as long.  Two tests more than
 # there are processors, as some wait for other processes.
 run_tests() {
   local jobs
-  jobs=$(($(nproc) + 1))
+  jobs=$(($(nproc) + 2))
   export CI=${CI:-bootstrap} # no test may leave itself out for want of what was installed above
   export RKB_TEST_PTX=$PWD/build/tests/ptx # what the tests of the machine compile, for the same tests under the sanitizers
   rm -rf "$RKB_TEST_PTX"
