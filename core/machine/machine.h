@@ -64,6 +64,10 @@ typedef struct rkb_machine_options {
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
+   /* The caller wants to know which bytes of buffers blocks store, and nothing else: what decides values alone is not executed, and zeros are stored.
+    * rkb_machine_open is RKB_ERR_INVALID where that depends on memory.  A run in which nothing was found stored what a whole run would have stored
+    * that comes to its end. */
+   bool stores_alone;
    bool decisions; /* note what blocks decide: decisions.h */
    /* For blocks sampled at a true shape.  The machine asks for what a plan's inputs hold when it first reads
     * it (whole elements; into out), keeps the definedness of what is written on sparse memory, and runs once.

@@ -224,6 +224,12 @@ void machine_program_free(machine_program_t *program);
 const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
                                               const uint64_t *variable_address, machine_opcodes_t *opcodes);
 
+/* store_programs.c: what of a program decides where it stores.  NULL: that depends on memory, or memory ran out. */
+machine_program_t *machine_store_program_make(const machine_program_t *program);
+void machine_store_program_free(machine_program_t *program);
+/* programs.c: the same of a program that the module owns, made once.  Any thread. */
+const machine_program_t *machine_program_stores(const ptx_module_t *module, const machine_program_t *program);
+
 /* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
 static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
    for (uint32_t n = 0; n < program->shared_count; n++) {

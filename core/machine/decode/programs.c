@@ -9,6 +9,8 @@
 typedef struct entry {
    struct entry *next;
    machine_program_t *program;
+   machine_program_t *stores; /* what of it decides where it stores; NULL: there is none, or nobody asked */
+   bool asked;
    uint32_t function;
    machine_opcodes_t *opcodes;
    uint64_t variable_address[]; /* the addresses that were decoded into it */
@@ -27,8 +29,10 @@ static machine_programs_t *programs_new(void) {
 }
 
 static void free_entry(entry_t *entry) {
-   if (entry)
+   if (entry) {
+      machine_store_program_free(entry->stores);
       machine_program_free(entry->program);
+   }
    free(entry);
 }
 
@@ -76,6 +80,23 @@ const machine_program_t *machine_program_take(const ptx_module_t *module, uint32
    pthread_mutex_unlock(&programs->lock);
    free_entry(entry);
    return program;
+}
+
+const machine_program_t *machine_program_stores(const ptx_module_t *module,
+                                                const machine_program_t *program) {
+   machine_programs_t *programs = module->programs;
+   const machine_program_t *stores = NULL;
+   pthread_mutex_lock(&programs->lock);
+   for (entry_t *entry = programs->entries; entry; entry = entry->next) {
+      if (entry->program != program)
+         continue;
+      if (!entry->asked)
+         entry->stores = machine_store_program_make(program);
+      entry->asked = true;
+      stores = entry->stores;
+   }
+   pthread_mutex_unlock(&programs->lock);
+   return stores;
 }
 
 rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {

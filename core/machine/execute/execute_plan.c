@@ -45,6 +45,19 @@ static bool make_programs(machine_run_t *run, rkb_error_t *err) {
    return true;
 }
 
+/* Takes of each program what decides where it stores. */
+static bool take_stores(machine_run_t *run, rkb_error_t *err) {
+   for (uint32_t n = 0; n < run->plan->launch_count; n++) {
+      run->programs[n] = machine_program_stores(run->module, run->programs[n]);
+      if (!run->programs[n]) {
+         rkb_fail(err, RKB_ERR_INVALID, "where '%s' stores depends on more than its parameters",
+                  run->plan->launches[n].entry);
+         return false;
+      }
+   }
+   return true;
+}
+
 static bool processor_has_v3(void) {
    __builtin_cpu_init();
    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
@@ -81,7 +94,8 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
       status = rkb_fail(err, run->out_of_memory ? RKB_ERR_LIMIT : RKB_ERR_NOMEM,
                         "the plan needs more than the machine's %llu bytes",
                         (unsigned long long)run->options.memory_bytes);
-   else if (!module->error_line && !make_programs(run, err))
+   else if (!module->error_line &&
+            (!make_programs(run, err) || (options->stores_alone && !take_stores(run, err))))
       status = err->status;
    if (status != RKB_OK) {
       rkb_machine_close(made);

@@ -77,7 +77,7 @@ static int execute_all(struct sample *s, const rkb_machine_options_t *sampled, r
    options.sample = NULL;
    options.sample_instructions = 0;
    options.thread_instructions = s->candidate->budget;
-   int status = sample_run_for_steps(s, &options, s->buffers, &machine, &report, err);
+   int status = sample_run_for_stores(s, &options, s->buffers, &machine, &report, err);
    if (status == RKB_OK) {
       s->candidate->budget -= report.thread_instructions < s->candidate->budget ? report.thread_instructions
                                                                                 : s->candidate->budget;

@@ -57,7 +57,7 @@ static int run_blocks(struct wraps *w, bool *clean, rkb_error_t *err) {
    w->lists[w->launch] = (rkb_machine_blocks_t){.numbers = w->numbers, .count = w->count};
    int status = sample_make_buffers(part, false, &part->buffers, err);
    if (status == RKB_OK)
-      status = sample_run_for_steps(part, &options, part->buffers, &part->machine, &report, err);
+      status = sample_run_for_stores(part, &options, part->buffers, &part->machine, &report, err);
    if (status == RKB_OK) {
       sample_spend(part, report.work);
       *clean = report.finding_count == 0;

@@ -114,7 +114,7 @@ static int run_blocks(struct twins *t, rkb_error_t *err) {
    t->lists[t->launch] = (rkb_machine_blocks_t){.numbers = t->numbers, .count = t->count};
    int status = sample_make_buffers(part, false, &part->buffers, err);
    if (status == RKB_OK)
-      status = sample_run_for_steps(part, &options, part->buffers, &part->machine, &report, err);
+      status = sample_run_for_stores(part, &options, part->buffers, &part->machine, &report, err);
    if (status == RKB_OK)
       sample_spend(part, report.work);
    part->candidate->for_twins += before - part->candidate->budget;

@@ -1,5 +1,6 @@
 /* Runs that ask what blocks do, and not which values they leave: how often they execute what, which bytes they write.  Where no input steers
- * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  One worker thread a sample. */
+ * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  Which bytes they write is often decided by
+ * their parameters alone; then only what decides it is executed.  One worker thread a sample. */
 #include "bench_values.h"
 
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
@@ -30,4 +31,23 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
    rkb_machine_close(*machine);
    *machine = NULL;
    return sample_run_once(s, &own, buffers, machine, report, err);
+}
+
+int sample_run_for_stores(struct sample *s, const rkb_machine_options_t *options,
+                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
+                          rkb_machine_report_t *report, rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   own.stores_alone = true;
+   const int status = sample_run_once(s, &own, buffers, machine, report, err);
+   if (status == RKB_OK && report->finding_count)
+      sample_spend(s, report->work);
+   else if (status != RKB_ERR_INVALID)
+      return status;
+   /* More than parameters decides it, or something was found: a whole run says what. */
+   own = *options;
+   if (own.thread_instructions > s->candidate->budget)
+      own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
+   rkb_machine_close(*machine);
+   *machine = NULL;
+   return sample_run_for_steps(s, &own, buffers, machine, report, err);
 }
