@@ -396,4 +396,28 @@ static inline bool store_words(machine_warp_t *warp, const machine_instruction_t
    return true;
 }
 
+/* Parts of one or two bytes, where nobody asks who wrote them before. */
+static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                      const uint64_t *address) {
+   machine_run_t *run = warp->run;
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t bytes = i->element_bytes;
+   const uint64_t one = address[__builtin_ctz(mask)];
+   machine_region_t *region = one >> WINDOW_SHIFT == 0 ? machine_region_at(run, one) : NULL;
+   words_t to;
+   uint64_t origin;
+   if (run->races || !moves_narrow(warp, i) || !stores_values(warp, i, mask) || !region || region->renewed ||
+       region->read_only || !find_in_region(&to, region, address, mask, bytes * i->elements, &origin))
+      return false;
+   region->written = true;
+   if (!use_region(run, region, &to, mask, origin, bytes * i->elements, true))
+      return false;
+   for (uint32_t e = 0; e < i->elements; e++) {
+      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, e * bytes, &to);
+      if (warp->taint)
+         *to.taint |= warp->taint[parts[e].number];
+   }
+   return true;
+}
+
 #endif

@@ -327,7 +327,8 @@ static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t l = (uint32_t)__builtin_ctz(left), offset = to->offset[l] + at;
       write_element(to->data + offset, value[l], bytes);
-      write_element(to->defined + offset, WORD_DEFINED, bytes);
+      if (to->defined)
+         write_element(to->defined + offset, WORD_DEFINED, bytes);
       if (to->shadow)
          to->shadow[offset >> 2] = machine_no_shadow();
    }
