@@ -80,62 +80,26 @@ static bool is_on_own_family(const struct sample *s) {
 
 /* Whether the counted blocks are executed once, where they are judged.  That may be on other inputs than those that they are counted on, and makes no difference where
  * no input steers the kernel.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
- * would have to be counted alone after all. */
+ * would have to be counted alone after all; but where blocks are dear because they multiply matrices, the judged ones are executed without values first. */
 static bool counts_while_judging(const struct bench_case *bench) {
    const struct sample *s = &bench->sample;
-   const rkb_plan_launch_t *launch = &s->plan->launches[0];
-   return s->plan->launch_count == 1 && launch->cluster[0] * launch->cluster[1] * launch->cluster[2] == 1 &&
-          !has_long_sequences(s) && !bench->steered && s->verifier->config->bench_points &&
-          s->outcome->rank < RKB_MACHINE_UNKNOWN;
+   bool alone = true;
+   for (uint32_t n = 0; n < s->plan->launch_count; n++) {
+      const uint32_t *cluster = s->plan->launches[n].cluster;
+      alone &= cluster[0] * cluster[1] * cluster[2] == 1;
+   }
+   return alone && (s->plan->launch_count == 1 || bench->multiplies) && !has_long_sequences(s) &&
+          !bench->steered && s->verifier->config->bench_points && s->outcome->rank < RKB_MACHINE_UNKNOWN;
 }
 
-/* What a run of the judged blocks counted.  Its work is that of both runs, so that the budget does not depend on which way it went. */
+/* What a run of the judged blocks counted.  Its work counts for a run of the counted ones too, so that the budget does not depend on which way it went. */
 static int take_counts(struct bench_case *bench, const rkb_machine_report_t *report, rkb_error_t *err) {
    struct sample *s = &bench->sample;
    rkb_machine_report_t counted = *report;
    counted.launches = report->counted;
    sample_spend(s, report->counted_work);
-   sample_spend(s, report->work);
    block_sample_keep(&s->blocks, s->plan, &counted);
    return keep_launches(bench, &counted, err);
-}
-
-static int count_alone(struct bench_case *bench, rkb_machine_options_t *options, rkb_error_t *err) {
-   struct sample *s = &bench->sample;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
-   int status = execute(bench, err);
-   options->thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
-   if (status == RKB_OK)
-      status = sample_make_buffers(s, false, &s->buffers, err);
-   return status == RKB_OK ? sample_execute(s, options, err) : status;
-}
-
-int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
-   struct bench_case *bench = s->counts;
-   uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
-   rkb_machine_options_t own = *options;
-   rkb_machine_report_t report;
-   s->counts = NULL;
-   if (!blocks)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for numbers of blocks");
-   for (uint32_t n = 0; n < s->blocks.launch_count; n++)
-      blocks[n] = s->blocks.launches[n].counted;
-   own.requests = true;
-   own.counted = blocks;
-   own.counted_instructions = SAMPLE_INSTRUCTIONS;
-   own.checks |= is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
-   int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
-   if (status == RKB_OK && report.counted && !report.finding_count &&
-       !(report.control_taint | report.address_taint)) {
-      status = take_counts(bench, &report, err);
-   } else if (status == RKB_OK) {
-      rkb_machine_close(s->machine);
-      s->machine = NULL;
-      status = count_alone(bench, options, err);
-   }
-   free(blocks);
-   return status;
 }
 
 #define DEAR 20000000.0 /* thread-instructions of the counted blocks */
@@ -147,6 +111,64 @@ static bool is_dear(const struct bench_case *bench) {
       for (int k = 0; k < RKB_CLASS_COUNT; k++)
          counted += (double)bench->launches[n].thread_instructions[k];
    return counted > DEAR && !bench->steered;
+}
+
+/* Whether the run stands in which the blocks were counted: with values, or because it leaves nothing to compare a value with, as in execute_steps(). */
+static bool run_stands(const struct bench_case *bench, bool values) {
+   return values || (is_dear(bench) && !sample_has_final(&bench->sample));
+}
+
+/* The blocks with values, after a run without. */
+static int execute_again(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   options->thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
+   const int status = sample_make_buffers(s, false, &s->buffers, err);
+   return status == RKB_OK ? sample_execute(s, options, err) : status;
+}
+
+static int count_alone(struct bench_case *bench, rkb_machine_options_t *options, rkb_error_t *err) {
+   const int status = execute(bench, err);
+   return status == RKB_OK ? execute_again(&bench->sample, options, err) : status;
+}
+
+int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   struct bench_case *bench = s->counts;
+   const bool values = s->plan->launch_count == 1;
+   uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   s->counts = NULL;
+   if (!blocks)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for numbers of blocks");
+   for (uint32_t n = 0; n < s->blocks.launch_count; n++)
+      blocks[n] = s->blocks.launches[n].counted;
+   own.requests = true;
+   own.counted = blocks;
+   own.counted_instructions = SAMPLE_INSTRUCTIONS;
+   own.no_values = !values;
+   own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
+   int status = RKB_OK;
+   if (values || sample_outputs_depend(s)) {
+      status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
+      if (status == RKB_OK && report.counted && !report.finding_count &&
+          !(report.control_taint | report.address_taint))
+         status = take_counts(bench, &report, err);
+   }
+   if (status == RKB_OK && !bench->counted) {
+      rkb_machine_close(s->machine);
+      s->machine = NULL;
+      status = count_alone(bench, options, err);
+   } else if (status == RKB_OK && run_stands(bench, values)) {
+      sample_spend(s, report.work);
+   } else if (status == RKB_OK) {
+      status = execute_again(s, options, err);
+   }
+   s->dear = !values && is_dear(bench);
+   free(blocks);
+   return status;
 }
 
 int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {

@@ -106,8 +106,7 @@ int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_e
    return RKB_OK;
 }
 
-/* Whether each launch that writes an output reads what launches before it write. */
-static bool outputs_depend(const struct sample *s) {
+bool sample_outputs_depend(const struct sample *s) {
    uint64_t before = 0;
    bool all = true;
    for (uint32_t n = 0; n < s->plan->launch_count; n++) {
@@ -153,7 +152,7 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
    int status = RKB_OK;
    if (s->counts)
       return sample_execute_counting(s, options, err);
-   if (s->dear && !s->lone && outputs_depend(s))
+   if (s->dear && !s->lone && sample_outputs_depend(s))
       status = execute_steps(s, options, &enough, err);
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;
 }

@@ -115,6 +115,8 @@ bool sample_is_output(const rkb_plan_buffer_t *buffer);
 int sample_judge(struct sample *s, rkb_error_t *err);
 /* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
 int sample_execute(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* bench_values.c: whether each launch that writes an output reads what launches before it write. */
+bool sample_outputs_depend(const struct sample *s);
 /* bench_counts.c: the same, and counts the counted blocks of s->blocks for s->counts; of those that the run left out, s->blocks has none then. */
 int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err);
 /* Takes what a run executed from the candidate's budget. */
