@@ -316,6 +316,7 @@ static void multiply_floats(const product_t *p) {
                                       .kept_fraction = form->kept_fraction,
                                       .adds = p->adds,
                                       .exact_factors = form->type_a != TENSOR_TF32};
+   machine_group_sum_t *const sum = NAMED(machine_group_sum_chosen)();
    machine_row_factors_t a;
    machine_column_factors_t b;
    float nowhere[LANES] __attribute__((aligned(64))) = {0}, *results[GROUP_REGISTERS];
@@ -337,7 +338,7 @@ static void multiply_floats(const product_t *p) {
          sum_halves(p, &rule, &a, first, &b);
       } else {
          find_results(p, first, nowhere, nowhere_wide, results, wide);
-         NAMED(machine_group_sum)(&rule, &a, &b, results, doubles ? wide : NULL);
+         sum(&rule, &a, &b, results, doubles ? wide : NULL);
       }
    }
 }

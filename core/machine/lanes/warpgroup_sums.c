@@ -326,14 +326,12 @@ static inline __attribute__((always_inline)) void sum_doubles(bool exact, bool a
       *(doubles_t *)(wide[n] + at) = sum[n];
 }
 
-static inline __attribute__((always_inline)) void sum_all(const machine_group_rule_t *given, uint32_t terms,
-                                                          const machine_row_factors_t *a,
-                                                          const machine_column_factors_t *b,
-                                                          float *const results[GROUP_REGISTERS],
-                                                          double *const wide[GROUP_REGISTERS]) {
-   const machine_group_rule_t own = *given, *rule = &own; /* which no store of a result can change */
+/* The double-precision shadows of all sums. */
+static inline __attribute__((always_inline)) void sum_shadows(const machine_group_rule_t *rule,
+                                                              uint32_t terms, const machine_row_factors_t *a,
+                                                              const machine_column_factors_t *b,
+                                                              double *const wide[GROUP_REGISTERS]) {
    const bool finite = wide && wide_is_finite(terms, b);
-   const bool no_columns = columns_are_zeros(terms, b);
    for (uint32_t row = 0; wide && row < WARP_ROWS / 2; row++)
       if (finite && rows_are_zeros(terms, a, row))
          add_nothing(rule->adds, row, wide);
@@ -341,23 +339,49 @@ static inline __attribute__((always_inline)) void sum_all(const machine_group_ru
          sum_doubles(true, rule->adds, terms, a, row, b, wide);
       else
          sum_doubles(false, rule->adds, terms, a, row, b, wide);
+}
+
+static inline __attribute__((always_inline)) shorts_t most_products(bool empty, uint32_t terms,
+                                                                    const machine_row_factors_t *a,
+                                                                    uint32_t row,
+                                                                    const machine_column_factors_t *b) {
+   shorts_t most = 2 * TERM_ZERO + (shorts_t){0};
+   for (uint32_t k = 0; k < terms && !empty; k++)
+      most = most_shorts(most, *(const shorts_t *)b->exponent[k] + a->exponent[row][k]);
+   return most;
+}
+
+/* A row's sixteen sums, eight at a time.  most: the largest exponents among their products. */
+static inline __attribute__((always_inline)) void sum_row(const machine_group_rule_t *rule, bool empty,
+                                                          uint32_t terms, const machine_row_factors_t *a,
+                                                          uint32_t row, const machine_column_factors_t *b,
+                                                          shorts_t most,
+                                                          float *const results[GROUP_REGISTERS]) {
+   const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
+   for (uint32_t tile = 0; tile < 2; tile++) {
+      const half_shorts_t part = tile ? __builtin_shufflevector(most, most, 8, 9, 10, 11, 12, 13, 14, 15)
+                                      : __builtin_shufflevector(most, most, 0, 1, 2, 3, 4, 5, 6, 7);
+      float *even = results[4 * tile + half] + at, *odd = results[4 * tile + half + 1] + at;
+      const float(*factors)[GROUP_COLUMNS] = (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile];
+      const ints_t products = __builtin_convertvector(part, ints_t);
+      if (b->far || a->far[row] ||
+          !(empty ? sum_eight(rule, 0, a->value[row], factors, products, even, odd)
+                  : sum_eight(rule, terms, a->value[row], factors, products, even, odd)))
+         sum_apart(rule, a, row, b, tile, even, odd);
+   }
+}
+
+static inline __attribute__((always_inline)) void sum_all(const machine_group_rule_t *given, uint32_t terms,
+                                                          const machine_row_factors_t *a,
+                                                          const machine_column_factors_t *b,
+                                                          float *const results[GROUP_REGISTERS],
+                                                          double *const wide[GROUP_REGISTERS]) {
+   const machine_group_rule_t own = *given, *rule = &own; /* which no store of a result can change */
+   const bool no_columns = columns_are_zeros(terms, b);
+   sum_shadows(rule, terms, a, b, wide);
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
-      const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
       const bool empty = no_columns || row_is_zeros(terms, a, row);
-      shorts_t most = 2 * TERM_ZERO + (shorts_t){0};
-      for (uint32_t k = 0; k < terms && !empty; k++)
-         most = most_shorts(most, *(const shorts_t *)b->exponent[k] + a->exponent[row][k]);
-      for (uint32_t tile = 0; tile < 2; tile++) {
-         const half_shorts_t part = tile ? __builtin_shufflevector(most, most, 8, 9, 10, 11, 12, 13, 14, 15)
-                                         : __builtin_shufflevector(most, most, 0, 1, 2, 3, 4, 5, 6, 7);
-         float *even = results[4 * tile + half] + at, *odd = results[4 * tile + half + 1] + at;
-         const float(*factors)[GROUP_COLUMNS] = (const float(*)[GROUP_COLUMNS]) & b->value[0][8 * tile];
-         const ints_t products = __builtin_convertvector(part, ints_t);
-         if (b->far || a->far[row] ||
-             !(empty ? sum_eight(rule, 0, a->value[row], factors, products, even, odd)
-                     : sum_eight(rule, terms, a->value[row], factors, products, even, odd)))
-            sum_apart(rule, a, row, b, tile, even, odd);
-      }
+      sum_row(rule, empty, terms, a, row, b, most_products(empty, terms, a, row, b), results);
    }
 }
 
@@ -370,4 +394,118 @@ void NAME(machine_group_sum)(const machine_group_rule_t *rule, const machine_row
       sum_all(rule, 8, a, b, results, wide);
    else
       sum_all(rule, 32, a, b, results, wide);
+}
+
+/* Rows of sixteen ---------------------------------------------------------------------------------------------------- */
+
+#ifdef __AVX2__
+
+/* Processors with registers of 64 bytes make a row's sums at once, in the same steps. */
+#define SIXTEEN __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+typedef float sixteen_floats_t __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t sixteen_ints_t __attribute__((vector_size(64)));
+
+static inline SIXTEEN __attribute__((always_inline)) sixteen_ints_t whole_sixteen(sixteen_floats_t value) {
+   return (sixteen_ints_t)_mm512_cvttps_epi32((__m512)value);
+}
+
+static inline SIXTEEN __attribute__((always_inline)) sixteen_ints_t most_sixteen(sixteen_ints_t a,
+                                                                                 sixteen_ints_t b) {
+   return (sixteen_ints_t)_mm512_max_epi32((__m512i)a, (__m512i)b);
+}
+
+static inline SIXTEEN __attribute__((always_inline)) sixteen_ints_t magnitude_sixteen(sixteen_ints_t a) {
+   return (sixteen_ints_t)_mm512_abs_epi32((__m512i)a);
+}
+
+/* Where they are in the registers of a row: four of each. */
+static inline SIXTEEN __attribute__((always_inline)) sixteen_floats_t joined_sixteen(float *const at[4]) {
+   __m512 joined = _mm512_castps128_ps512(_mm_loadu_ps(at[0]));
+   joined = _mm512_insertf32x4(joined, _mm_loadu_ps(at[1]), 1);
+   joined = _mm512_insertf32x4(joined, _mm_loadu_ps(at[2]), 2);
+   return (sixteen_floats_t)_mm512_insertf32x4(joined, _mm_loadu_ps(at[3]), 3);
+}
+
+/* As sum_eight, of all sums of a row. */
+static inline SIXTEEN __attribute__((always_inline)) bool
+sum_sixteen(const machine_group_rule_t *rule, uint32_t terms, const float *a, const float (*b)[GROUP_COLUMNS],
+            sixteen_ints_t products, float *const at[4]) {
+   const sixteen_floats_t addend = rule->adds ? joined_sixteen(at) : (sixteen_floats_t){0};
+   const sixteen_ints_t bits = (sixteen_ints_t)addend & INT32_MAX, exponent = (bits >> FLOAT_FRACTION) - 127;
+   const sixteen_ints_t exact = most_sixteen(products, exponent),
+                        most = most_sixteen(exact, LEAST_NEAR + (sixteen_ints_t){0});
+   const sixteen_floats_t scale = (sixteen_floats_t)((127 + rule->fraction - most) << FLOAT_FRACTION),
+                          unit = (sixteen_floats_t)((127 - rule->fraction + most) << FLOAT_FRACTION);
+   sixteen_ints_t sum = {0}, other = whole_sixteen(addend * scale);
+#pragma GCC unroll 8
+   for (uint32_t k = 0; k < terms; k += 2) {
+      sum += whole_sixteen(*(const sixteen_floats_t *)b[k] * a[k] * scale);
+      other += whole_sixteen(*(const sixteen_floats_t *)b[k + 1] * a[k + 1] * scale);
+   }
+   const sixteen_ints_t total = sum + other, magnitude = magnitude_sixteen(total),
+                        limit = (1 << 29) + (sixteen_ints_t){0};
+   const __mmask16 beyond = _mm512_cmplt_epi32_mask((__m512i)exact, _mm512_set1_epi32(LEAST_NEAR)) &
+                            (_mm512_test_epi32_mask((__m512i)bits, (__m512i)bits) |
+                             _mm512_cmpgt_epi32_mask((__m512i)products, _mm512_set1_epi32(TERM_ZERO / 2))),
+                   large = _mm512_cmpgt_epi32_mask((__m512i)magnitude_sixteen(sum), (__m512i)limit) |
+                           _mm512_cmpgt_epi32_mask((__m512i)magnitude_sixteen(other), (__m512i)limit),
+                   endless = _mm512_cmpeq_epi32_mask((__m512i)exponent, _mm512_set1_epi32(128));
+   if (beyond | large | endless)
+      return false;
+   const sixteen_floats_t nearest = __builtin_convertvector(magnitude, sixteen_floats_t);
+   const sixteen_ints_t kept = (sixteen_ints_t)nearest + (sixteen_ints_t)(whole_sixteen(nearest) > magnitude);
+   const sixteen_ints_t dropped = (1 << (FLOAT_FRACTION - rule->kept_fraction)) - 1 + (sixteen_ints_t){0};
+   const __m512 result =
+      (__m512)(((sixteen_ints_t)((sixteen_floats_t)(kept & ~dropped) * unit)) | (total & INT32_MIN));
+   _mm_storeu_ps(at[0], _mm512_castps512_ps128(result));
+   _mm_storeu_ps(at[1], _mm512_extractf32x4_ps(result, 1));
+   _mm_storeu_ps(at[2], _mm512_extractf32x4_ps(result, 2));
+   _mm_storeu_ps(at[3], _mm512_extractf32x4_ps(result, 3));
+   return true;
+}
+
+static inline SIXTEEN __attribute__((always_inline)) void
+sum_all_sixteen(const machine_group_rule_t *given, uint32_t terms, const machine_row_factors_t *a,
+                const machine_column_factors_t *b, float *const results[GROUP_REGISTERS],
+                double *const wide[GROUP_REGISTERS]) {
+   const machine_group_rule_t own = *given, *rule = &own;
+   const bool no_columns = columns_are_zeros(terms, b);
+   sum_shadows(rule, terms, a, b, wide);
+   for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      const bool empty = no_columns || row_is_zeros(terms, a, row);
+      const shorts_t most = most_products(empty, terms, a, row, b);
+      const uint32_t half = 2 * (row / 8), place = 4 * (row % 8);
+      float *const at[4] = {results[half] + place, results[half + 1] + place, results[half + 4] + place,
+                            results[half + 5] + place};
+      if (empty || b->far || a->far[row] ||
+          !sum_sixteen(rule, terms, a->value[row], b->value,
+                       (sixteen_ints_t)_mm512_cvtepi16_epi32((__m256i)most), at))
+         sum_row(rule, empty, terms, a, row, b, most, results);
+   }
+}
+
+static SIXTEEN void sum_in_sixteens(const machine_group_rule_t *rule, const machine_row_factors_t *a,
+                                    const machine_column_factors_t *b, float *const results[GROUP_REGISTERS],
+                                    double *const wide[GROUP_REGISTERS]) {
+   if (rule->terms == 16)
+      sum_all_sixteen(rule, 16, a, b, results, wide);
+   else if (rule->terms == 8)
+      sum_all_sixteen(rule, 8, a, b, results, wide);
+   else
+      sum_all_sixteen(rule, 32, a, b, results, wide);
+}
+
+static bool has_sixteen(void) {
+   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+machine_group_sum_t *NAME(machine_group_sum_chosen)(void) {
+#ifdef __AVX2__
+   if (has_sixteen())
+      return sum_in_sixteens;
+#endif
+   return NAME(machine_group_sum);
 }

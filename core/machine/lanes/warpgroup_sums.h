@@ -60,6 +60,8 @@ typedef void machine_group_sum_t(const machine_group_rule_t *rule, const machine
                                  const machine_column_factors_t *b, float *const results[GROUP_REGISTERS],
                                  double *const wide[GROUP_REGISTERS]);
 machine_group_sum_t machine_group_sum_portable, machine_group_sum_v3;
+/* The fastest that does the same on this processor. */
+machine_group_sum_t *machine_group_sum_chosen_portable(void), *machine_group_sum_chosen_v3(void);
 /* One sum, of any numbers: addend and result are bits of float32 or float16.  column: a place. */
 typedef uint32_t machine_group_sum_one_t(const machine_group_rule_t *rule, const machine_row_factors_t *a,
                                          uint32_t row, const machine_column_factors_t *b, uint32_t column,
