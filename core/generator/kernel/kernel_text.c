@@ -6,6 +6,7 @@
 #include "generator/decisions/launch_decisions.h"
 #include "generator/kernel/helper_text.h"
 #include "generator/kernel/kernel_file.h"
+#include "generator/kernel/same_kernels.h"
 #include "generator/decisions/schedule_block.h"
 
 #define MANY_LAUNCHES 20u /* a manifest has at most 64 entries, and a launch up to three of them */
@@ -47,8 +48,9 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
    return rkb_text_take(&out);
 }
 
-int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
-                     rkb_error_t *err) {
+/* once: equal kernels are written once, which whoever only asks whether there is a text need not know. */
+static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, bool once,
+                        char **text, rkb_error_t *err) {
    rkb_kernel_file_t file = {
       .graph = graph, .schedule = schedule, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
    bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
@@ -89,6 +91,8 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
             snprintf(file.why, sizeof file.why, "no launch writes %s", graph->outputs[o].tensor);
       }
    rkb_kernel_write_waiting(&file, through_scratch);
+   if (good && once)
+      rkb_kernels_once(graph, &file.code, &file.launches);
    *text = good ? assemble(&file, schedule) : NULL;
    if (*text && file.why[0]) {
       free(*text);
@@ -103,10 +107,15 @@ int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t
    return status;
 }
 
+int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
+                     rkb_error_t *err) {
+   return write_kernel(graph, schedule, shared_bytes, true, text, err);
+}
+
 bool rkb_schedule_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes) {
    char *text = NULL;
    rkb_error_t ignored;
-   const bool legal = rkb_kernel_write(graph, schedule, shared_bytes, &text, &ignored) == RKB_OK;
+   const bool legal = write_kernel(graph, schedule, shared_bytes, false, &text, &ignored) == RKB_OK;
    free(text);
    return legal;
 }
