@@ -49,11 +49,11 @@ static const struct {
    {TASKS "/llama_rmsnorm", "backward", "suited", "keep: 2, stretches: 264}"},
    /* Heads that share keys add their gradients where they are made. */
    {TASKS "/bf16_attention", "backward", "fused",
-    "compute: [dots, matmul, matmul_2, matmul_4, sum_2, sum_5], write: [reshape_3, reshape_2], tile_m: 128, tile_n: 64, keep: 0, blocks: 0, "
+    "compute: [dots, matmul, matmul_2, matmul_4, sum_2, sum_5], write: [reshape_3, reshape_2], tile_m: 128, tile_n: 64, keep: 1, blocks: 0, "
     "tensor: bf16, warp_m: 32, warp_n: 32, copy: tensor, stages: 3}"},
    {TASKS "/bf16_attention", "backward", "fused",
-    "write: [share_largest, share_sum, sum_3], tile_m: 128, tile_n: 128, keep: 0, blocks: 0, tensor: bf16, warp_m: 32, warp_n: 32, "
-    "copy: tensor, stages: 2, share_last: 1}"},
+    "write: [share_largest, share_sum, sum_3], tile_m: 128, tile_n: 128, keep: 1, blocks: 0, tensor: bf16, warp_m: 32, warp_n: 32, "
+    "copy: tensor, stages: 2}"},
    /* Where no place is hidden, the gradient's masks hide none either. */
    {TASKS "/bf16_attention", "backward", "fused", "dots[j / 2 * 4 + i * 2 + j % 2] = mul_3;"},
    /* The scores' scale multiplies the gradients of queries and keys, and the exponents. */
@@ -63,8 +63,14 @@ static const struct {
    /* Blocks go only over the tiles that the masks leave, transposed or not.  A block of keys begins at the
     * first query that sees one of them. */
    {TASKS "/bf16_attention", "backward", "fused", "const index first_seen = m_first;"},
+   /* Own rows of 64 elements are multiplied from registers, those of 128 from shared memory. */
+   {TASKS "/bf16_attention", "backward", "fused",
+    "begin_held_bf16_n64<0>(dots, keys_turned_own[0], matrix(rows, 16));"},
+   {TASKS "/bf16_attention", "backward", "fused",
+    "begin_bf16_n64<0, 0>(dots, matrix(own_rows, 16), matrix(rows, 16));"},
    /* Powers are of the same exponents in all launches, or a share of a large score is not 1. */
-   {TASKS "/bf16_attention", "backward", "fused", "power_of_two((masked_row[j] - peak) * in_twos)"},
+   {TASKS "/bf16_attention", "backward", "fused",
+    "power_of_two((dots[j / 2 * 4 + i * 2 + j % 2] - peak) * in_twos)"},
    {TASKS "/bf16_attention", "backward", "fused",
     "power_of_two(fmaf(share_below, -184.664965f, -share_sum_log_rows_here));"},
    /* A sum of few terms has a thread, not a warp. */

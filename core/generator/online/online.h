@@ -19,6 +19,7 @@ typedef struct rkb_brought {
    bool own;
    const char *name;
    int64_t first; /* of tensor cores: the tile's first element among the own ones, or in a stage */
+   const char *held; /* of warpgroups: the fragments of own rows that stay in registers */
 } rkb_brought_t;
 
 typedef struct rkb_online {

@@ -34,11 +34,13 @@ int64_t rkb_online_open_several(rkb_writer_t *writer, rkb_online_t *o) {
                       stages);
          first += (tile->own ? 1 : stages) * bytes_of(o, tile);
       }
+   rkb_online_keep_rows(writer, o);
    rkb_online_find_scale(writer, o);
    if (o->nodes.out_count)
       rkb_online_find_given(writer, o);
    rkb_online_find_later(writer, o);
-   if (!o->launch->decisions[RKB_SHARE_LAST])
+   if (!o->launch->decisions[RKB_SHARE_LAST] &&
+       (o->nodes.out_count || rkb_online_largest(writer, o) < RKB_ONLINE_MANY))
       o->share = rkb_online_share(writer->graph, &o->nodes);
    first += rkb_online_write_given_tiles(writer, o, first);
    const bool given = rkb_online_streams_given(o);
@@ -284,6 +286,7 @@ void rkb_online_write_several(rkb_writer_t *writer, rkb_online_t *o) {
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
       rkb_write(writer, r == largest ? "float %s[2] = {-INFINITY, -INFINITY};" : "float %s[2] = {};",
                 o->reduce_names[r]);
+   rkb_online_write_kept(writer, o);
    rkb_online_keep_given(writer, o);
    rkb_online_write_scale(writer, o);
    write_multiply(writer, o);
@@ -297,5 +300,6 @@ void rkb_online_write_several(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_write(writer, "   pass_turn(1);");
    }
    rkb_write(writer, "barrier_wait(&own_filled, 0);");
+   rkb_online_load_kept(writer, o);
    (o->nodes.out_count && rkb_online_has_registers(o, true) ? write_tiles_ahead : write_tiles)(writer, o);
 }

@@ -188,13 +188,9 @@ static void write_terms(rkb_writer_t *writer, rkb_online_t *o) {
    if (o->tensor && largest < RKB_ONLINE_MANY)
       write_powers(writer, o, largest);
    for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      if (rkb_online_is_sum(writer, o->nodes.reduces[r]) && !is_later(graph, o, r))
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]))
          rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
                    rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
-   if (o->share != RKB_NO_NODE)
-      rkb_write(
-         writer, "%s = %s;", rkb_online_score(writer, o, 0),
-         rkb_write_float(writer, o->share, rkb_writer_find_local(writer, o->nodes.scores[0])->at).text);
    for (uint32_t i = 0; i < o->nodes.out_count; i++) {
       const uint32_t side = o->nodes.made_side[i];
       rkb_product_operand(writer, &o->products[i], side, o->group, &o->own, &o->stream, at);
@@ -284,10 +280,13 @@ static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t l
    rkb_write(writer, "   next = larger(next, %s);", rkb_online_score(writer, o, 0));
    rkb_write(writer, "for (int distance = 1; distance < 4; distance *= 2)");
    rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
-   rkb_write(writer, "factor[i] = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);", name, name, exponent_text(o));
+   const bool kept =
+      o->nodes.out_count > 0; /* for sums of products, when what is on its way has been added */
+   rkb_write(writer, "%s = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);",
+             kept ? "factor[i]" : "const float factor", name, name, exponent_text(o));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
-   write_rescale_sums(writer, o, o->nodes.reduces[largest], "factor[i]");
+   write_rescale_sums(writer, o, o->nodes.reduces[largest], kept ? "factor[i]" : "factor");
 }
 
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
@@ -407,6 +406,39 @@ static void write_later(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
+/* Statistics of the first scores, and in their places shares below the largest so far, by one text for tiles with hidden places and without.
+ * Where products of other scores may be on their way to their sums, ptxas waits for each of them around its branch, so that shares that are
+ * made last have two texts (rkb_online_write_made). */
+static void write_first_statistics(rkb_writer_t *writer, rkb_online_t *o) {
+   const rkb_graph_t *graph = writer->graph;
+   const uint32_t largest = rkb_online_largest(writer, o),
+                  from = graph->nodes[o->nodes.reduces[largest]].inputs[0];
+   const char *score = rkb_online_score(writer, o, 0);
+   const rkb_index_t *at[RKB_MAX_RANK];
+   rkb_writer_local(writer, o->nodes.scores[0], score);
+   memcpy(at, rkb_writer_find_local(writer, o->nodes.scores[0])->at, sizeof at);
+   write_hidden(writer, o, largest);
+   rkb_online_open_own(writer, o);
+   write_next_largest(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      /* A division by a sum is left to the end. */
+      rkb_writer_local(writer, o->nodes.reduces[r], r == largest ? "peak" : "1.0f");
+   struct rkb_local *local = rkb_writer_local(writer, from, score);
+   memcpy(local->at, o->from[largest], sizeof local->at);
+   local->placed = true;
+   open_streamed(writer, o);
+   write_powers(writer, o, largest);
+   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
+      if (rkb_online_is_sum(writer, o->nodes.reduces[r]) && !is_later(graph, o, r))
+         rkb_write(writer, "%s[i] += %s;", o->reduce_names[r],
+                   rkb_write_float(writer, graph->nodes[o->nodes.reduces[r]].inputs[0], o->from[r]).text);
+   rkb_write(writer, "%s = %s;", score, rkb_write_float(writer, o->share, at).text);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_writer_forget_local(writer, from);
+   forget_powers(writer, o, largest);
+}
+
 void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
    if (!o->nodes.out_count) {
       rkb_write_open(writer, false,
@@ -417,9 +449,7 @@ void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
          o->share == RKB_NO_NODE
             ? "/* Makes statistics of the scores. */"
             : "/* Makes statistics of the first scores, and in their places shares below the largest so far. */");
-      rkb_online_write_made(writer, o);
-      if (o->share != RKB_NO_NODE)
-         write_zeros(writer, o, 1);
+      (o->share == RKB_NO_NODE ? rkb_online_write_made : write_first_statistics)(writer, o);
       rkb_write_close_with(writer, "};");
       if (o->share != RKB_NO_NODE)
          write_later(writer, o);

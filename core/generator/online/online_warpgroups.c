@@ -20,6 +20,8 @@
 #define SPLITTING_REGISTERS 88 /* of its threads where they split floats */
 #define MOST_REGISTERS 240
 #define FILE_REGISTERS 65536
+#define STATISTICS_REGISTERS                                                                                 \
+   16 /* of a thread, besides, where it makes statistics: with fewer, own rows of 128 elements spilled */
 #define OTHER_REGISTERS 40 /* of a thread, besides scores, what becomes of them, and sums */
 
 static int64_t groups_of(const int64_t *d) {
@@ -67,6 +69,41 @@ static int64_t registers_of_several(const rkb_online_nodes_t *nodes, int64_t str
 bool rkb_online_has_registers(const rkb_online_t *o, bool made) {
    return registers_of_several(&o->nodes, o->stream_tile, o->head, made) <=
           multiplying_registers(o->launch->decisions);
+}
+
+void rkb_online_keep_rows(rkb_writer_t *writer, rkb_online_t *o) {
+   const int64_t *d = o->launch->decisions;
+   int64_t registers =
+      registers_of_several(&o->nodes, o->stream_tile, o->head, rkb_online_has_registers(o, true)) +
+      (o->nodes.out_count ? 0 : STATISTICS_REGISTERS);
+   for (uint32_t b = 0; b < o->brought_count; b++)
+      registers += o->brought[b].own ? o->brought[b].width / 4 : 0;
+   o->keeps = d[RKB_KEEP] > 0 && registers <= multiplying_registers(d);
+   for (uint32_t b = 0; b < o->brought_count && o->keeps; b++)
+      if (o->brought[b].own) {
+         o->brought[b].held = rkb_writer_name(
+            writer, rkb_arena_format(writer->arena, "%s_own", rkb_online_short_name(writer, &o->brought[b])));
+         rkb_writer_know(writer, 0, (const rkb_index_t *const[RKB_MAX_RANK]){0},
+                         o->brought[b].held); /* the name is in use now */
+      }
+}
+
+/* Fragments of an own tile have 16 elements of a row. */
+static long long steps_of(const rkb_online_t *o, const rkb_brought_t *tile) {
+   return (long long)(tile->width * o->tensor->bytes / RKB_FRAGMENT_BYTES);
+}
+
+void rkb_online_write_kept(rkb_writer_t *writer, const rkb_online_t *o) {
+   for (uint32_t b = 0; b < o->brought_count && o->keeps; b++)
+      if (o->brought[b].own)
+         rkb_write(writer, "unsigned %s[%lld][4];", o->brought[b].held, steps_of(o, &o->brought[b]));
+}
+
+void rkb_online_load_kept(rkb_writer_t *writer, const rkb_online_t *o) {
+   for (uint32_t b = 0; b < o->brought_count && o->keeps; b++)
+      if (o->brought[b].own)
+         rkb_write(writer, "hold_rows(%s, %s + warp_m * %d, %lld);", o->brought[b].held, o->brought[b].name,
+                   ROW_BYTES, (long long)o->brought[b].rows * ROW_BYTES);
 }
 
 void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *o) {
@@ -229,16 +266,31 @@ void rkb_online_write_multiply(rkb_writer_t *writer, const rkb_online_t *o, uint
    const long long steps = (long long)(own->width * o->tensor->bytes / step_bytes), own_box = (long long)own->rows * ROW_BYTES,
                    box = (long long)streamed->rows * ROW_BYTES, bytes = (long long)bytes_of(o, streamed);
    const char *sums = o->score_names[score];
-   rkb_write(writer, "const unsigned char *const own_rows = %s + warpgroup * %d, *const rows = %s + stage * %lld;", own->name,
-             GROUP_ROWS * ROW_BYTES, streamed->name, bytes);
+   if (own->held)
+      rkb_write(writer, "const unsigned char *const rows = %s + stage * %lld;", streamed->name, bytes);
+   else
+      rkb_write(writer,
+                "const unsigned char *const own_rows = %s + warpgroup * %d, *const rows = %s + stage * %lld;",
+                own->name, GROUP_ROWS * ROW_BYTES, streamed->name, bytes);
    rkb_write(writer, "hold_sums(%s);", sums);
    rkb_write(writer, "products_begin();");
-   rkb_write(writer, "begin_%s_n%lld<0, 0>(%s, matrix(own_rows, 16), matrix(rows, 16));", o->tensor->name, (long long)o->stream_tile, sums);
+   const char *at = steps > steps_a_box ? "%s + step / 4 * %lld + step %% 4 * 32" : "%s + step * 32",
+              *rows = rkb_arena_format(writer->arena, at, "rows", box);
+   if (own->held)
+      rkb_write(writer, "begin_held_%s_n%lld<0>(%s, %s[0], matrix(rows, 16));", o->tensor->name,
+                (long long)o->stream_tile, sums, own->held);
+   else
+      rkb_write(writer, "begin_%s_n%lld<0, 0>(%s, matrix(own_rows, 16), matrix(rows, 16));", o->tensor->name,
+                (long long)o->stream_tile, sums);
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int step = 1; step < %lld; step++)", steps);
-   const char *at = steps > steps_a_box ? "%s + step / 4 * %lld + step %% 4 * 32" : "%s + step * 32";
-   rkb_write(writer, "   %s_n%lld<0, 0>(%s, matrix(%s, 16), matrix(%s, 16));", o->tensor->multiply, (long long)o->stream_tile, sums,
-             rkb_arena_format(writer->arena, at, "own_rows", own_box), rkb_arena_format(writer->arena, at, "rows", box));
+   if (own->held)
+      rkb_write(writer, "   add_held_%s_n%lld<0>(%s, %s[step], matrix(%s, 16));", o->tensor->name,
+                (long long)o->stream_tile, sums, own->held, rows);
+   else
+      rkb_write(writer, "   %s_n%lld<0, 0>(%s, matrix(%s, 16), matrix(%s, 16));", o->tensor->multiply,
+                (long long)o->stream_tile, sums, rkb_arena_format(writer->arena, at, "own_rows", own_box),
+                rows);
 }
 
 static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {

@@ -43,6 +43,11 @@ void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *
 void rkb_online_write_more_registers(rkb_writer_t *writer, const rkb_online_t *o);
 /* Whether a thread's registers hold scores, sums of outs, and what becomes of the scores while it is multiplied. */
 bool rkb_online_has_registers(const rkb_online_t *o, bool made);
+/* Of several kinds of scores: decides whether own rows stay in registers, from where they are multiplied (keep); declares these registers; and
+ * loads the rows, which have come. */
+void rkb_online_keep_rows(rkb_writer_t *writer, rkb_online_t *o);
+void rkb_online_write_kept(rkb_writer_t *writer, const rkb_online_t *o);
+void rkb_online_load_kept(rkb_writer_t *writer, const rkb_online_t *o);
 /* Writes the products of a kind of scores, of the tile at `stage`, which are on their way then; and of what becomes of scores. */
 void rkb_online_write_multiply(rkb_writer_t *writer, const rkb_online_t *o, uint32_t score);
 void rkb_online_write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);

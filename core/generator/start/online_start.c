@@ -49,10 +49,12 @@ static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) 
    return d[RKB_WARP_M] / 8 * (d[RKB_WARP_N] / 4 * scores + longest / 4 * nodes.out_count);
 }
 
-/* Whether a launch's shares are made last: where it makes statistics alone, on an H100 (docs/decisions/schedules.md). */
-static bool has_share_last(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+/* Whether warpgroups multiply own rows from their registers, where these hold them: of several kinds of scores, whose products of 64 columns
+ * would read as much of the own rows from shared memory as of the streamed ones, all that it has bandwidth for. */
+static bool keeps_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    rkb_online_nodes_t nodes;
-   return rkb_online_has_share(graph, launch) && rkb_online_nodes(graph, launch, &nodes) && !nodes.out_count;
+   return launch->decisions[RKB_COPY] == RKB_COPY_TENSOR && rkb_online_nodes(graph, launch, &nodes) &&
+          nodes.score_count > 1;
 }
 
 /* Whether a tile suits warpgroups.  Of several kinds of scores, 64 columns leave the registers in which their products are ahead. */
@@ -76,7 +78,7 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
       d[RKB_WARP_M] = tiles[t].warp_m;
       d[RKB_WARP_N] = tiles[t].warp_n;
       d[RKB_STAGES] = tiles[t].stages;
-      d[RKB_SHARE_LAST] = has_share_last(graph, launch);
+      d[RKB_KEEP] = keeps_rows(graph, launch);
       if (rows >= tiles[t].rows &&
           (tiles[t].copy != RKB_COPY_TENSOR
               ? numbers_of(graph, launch) <= MOST_NUMBERS
