@@ -47,6 +47,9 @@ static const struct {
    {TASKS "/bf16_layernorm", "backward", "suited", "keep: 2, stages: 3, stretches: 264, shorter: 4}"},
    {TASKS "/bf16_rmsnorm_residual", "backward", "suited", "keep: 2, stages: 3, stretches: 132, shorter: 2}"},
    {TASKS "/llama_rmsnorm", "backward", "suited", "keep: 2, stretches: 264}"},
+   /* A norm's weight is loaded before the row's sum is known; not where nothing else is read later. */
+   {TASKS "/bf16_rmsnorm_residual", "forward", "suited", "split: 1, prefetch: 1, keep: 2, shorter: 2}"},
+   {TASKS "/attention", "backward", "suited", "write: [sum_2, mul_scalar], threads: 256, vector: 4, rows: 1, split: 1, keep: 2}"},
    /* Heads that share keys add their gradients where they are made. */
    {TASKS "/bf16_attention", "backward", "fused",
     "compute: [dots, matmul, matmul_2, matmul_4, sum_2, sum_5], write: [reshape_3, reshape_2], tile_m: 128, tile_n: 64, keep: 1, blocks: 0, "

@@ -282,6 +282,36 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
    d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 6 : 0;
 }
 
+/* Elements of a row that a thread keeps, at most, beside as many that only later passes read. */
+#define MOST_BESIDE 16
+
+/* Marks what a value is read from: inputs, and values that launches store. */
+static void mark_read(const rkb_graph_t *graph, uint32_t number, bool *seen, bool *read) {
+   const rkb_node_t *node = &graph->nodes[number];
+   if (seen[number])
+      return;
+   seen[number] = true;
+   read[number] = node->kind == RKB_NODE_INPUT || !rkb_node_is_light(node);
+   for (uint32_t i = 0; i < node->input_count && !read[number]; i++)
+      mark_read(graph, node->inputs[i], seen, read);
+}
+
+/* Whether what becomes of rows needs so many elements, as a norm's weight has them, that the rows' statistics do not need. */
+static bool reads_later(const rkb_graph_t *graph, const rkb_launch_t *launch, double length) {
+   bool seen[RKB_MAX_GRAPH_NODES] = {0}, later_seen[RKB_MAX_GRAPH_NODES] = {0},
+        first[RKB_MAX_GRAPH_NODES] = {0}, later[RKB_MAX_GRAPH_NODES] = {0};
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      mark_read(graph, graph->nodes[launch->anchors[a]].inputs[0], seen, first);
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      first[launch->anchors[a]] = true;
+   for (uint32_t r = 0; r < launch->root_count; r++)
+      mark_read(graph, launch->roots[r], later_seen, later);
+   for (uint32_t n = 0; n < graph->node_count; n++)
+      if (later[n] && !first[n] && rkb_bench_elements(graph, n) >= length)
+         return true;
+   return false;
+}
+
 /* Packs of a row that are so few that a block makes the next row's loads beside them. */
 #define MOST_AHEAD 256
 
@@ -337,6 +367,11 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    if (d[RKB_PREFETCH] && d[RKB_STRETCHES] && d[RKB_SHORTER] > 1)
       d[RKB_STRETCHES] = d[RKB_THREADS] < 512 ? 264 : 132;
    suit_cluster(graph, target, launch, rows, longest, shortest);
+   /* What later passes alone read would be waited for after the row's sum.  It takes registers, as many as a row of the first pass; blocks of
+    * 1,024 threads have none for it beside another block. */
+   d[RKB_PREFETCH] |= d[RKB_KEEP] && d[RKB_KEEP] * d[RKB_VECTOR] <= MOST_BESIDE && d[RKB_ROWS] == 1 &&
+                      d[RKB_CLUSTER] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] < 1024 &&
+                      reads_later(graph, launch, length);
    /* What is not kept is read again by each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
    /* Longer rows are read twice in any case: more blocks than a cluster's read them, if they are few. */
