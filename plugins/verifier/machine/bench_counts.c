@@ -80,7 +80,7 @@ static bool is_on_own_family(const struct sample *s) {
 
 /* Whether the counted blocks are executed once, where they are judged.  That may be on other inputs than those that they are counted on, and makes no difference where
  * no input steers the kernel.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
- * would have to be counted alone after all; but where blocks are dear because they multiply matrices, the judged ones are executed without values first. */
+ * would have to be counted alone after all; but where they multiply matrices, values are dear, and the judged blocks are executed without first. */
 static bool counts_while_judging(const struct bench_case *bench) {
    const struct sample *s = &bench->sample;
    bool alone = true;
@@ -115,7 +115,7 @@ static bool is_dear(const struct bench_case *bench) {
 
 /* Whether the run stands in which the blocks were counted: with values, or because it leaves nothing to compare a value with, as in execute_steps(). */
 static bool run_stands(const struct bench_case *bench, bool values) {
-   return values || (is_dear(bench) && !sample_has_final(&bench->sample));
+   return values || !sample_has_final(&bench->sample);
 }
 
 /* The blocks with values, after a run without. */
