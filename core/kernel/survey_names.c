@@ -1,7 +1,11 @@
 /* The values of names at many shapes (survey_names.h). */
 #include "kernel/survey_names.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
+
+#define FIRST_BITS 8u
 
 /* The name's number in the table of names; SURVEY_NAMES: there is no room for it.  A let may have the name of a dim: the mentions before it are the dim's. */
 static uint32_t number_of(survey_names_t *names, const char *text) {
@@ -18,22 +22,48 @@ static uint32_t number_of(survey_names_t *names, const char *text) {
    return n;
 }
 
+/* The place of a mention, or the free one where it belongs. */
+static survey_mention_t *place_of(const survey_names_t *names, const char *text) {
+   const uint32_t last = (1u << names->mention_bits) - 1;
+   uint32_t at = ((uint32_t)((uintptr_t)text >> 3) * 2654435761u) >> (32 - names->mention_bits);
+   while (names->mentions[at].text && names->mentions[at].text != text)
+      at = (at + 1) & last;
+   return &names->mentions[at];
+}
+
+static void make_room(survey_names_t *names) {
+   survey_mention_t *const before = names->mentions;
+   const uint32_t count = 1u << names->mention_bits;
+   names->mentions = rkb_allocate((size_t)count * 2, sizeof *names->mentions);
+   names->mention_bits++;
+   for (uint32_t i = 0; i < count; i++)
+      if (before[i].text)
+         *place_of(names, before[i].text) = before[i];
+   free(before);
+}
+
+void survey_names_make(survey_names_t *names, const planner_t *planner) {
+   *names = (survey_names_t){.planner = planner, .mention_bits = FIRST_BITS};
+   names->mentions = rkb_allocate((size_t)1 << FIRST_BITS, sizeof *names->mentions);
+}
+
+void survey_names_clear(survey_names_t *names) {
+   free(names->mentions);
+   names->mentions = NULL;
+}
+
 /* The name that this mention has; NULL: there is no room for it. */
 static survey_name_t *mentioned(survey_names_t *names, const char *text) {
-   uint32_t at = (uint32_t)((uintptr_t)text >> 3) * 2654435761u >> 22;
-   _Static_assert(SURVEY_MENTIONS == 1u << 10, "ten bits of the product are a place");
-   while (names->mentions[at].text && names->mentions[at].text != text)
-      at = (at + 1) % SURVEY_MENTIONS;
-   if (!names->mentions[at].text) {
-      const uint32_t number =
-         names->mention_count < SURVEY_MENTIONS / 2 ? number_of(names, text) : SURVEY_NAMES;
-      if (number == SURVEY_NAMES)
-         return NULL;
-      names->mentions[at].text = text;
-      names->mentions[at].name = number;
+   survey_mention_t *mention = place_of(names, text);
+   if (!mention->text) {
+      if (names->mention_count >= 1u << (names->mention_bits - 1)) {
+         make_room(names);
+         mention = place_of(names, text);
+      }
+      *mention = (survey_mention_t){text, number_of(names, text)};
       names->mention_count++;
    }
-   return &names->names[names->mentions[at].name];
+   return mention->name < SURVEY_NAMES ? &names->names[mention->name] : NULL;
 }
 
 static bool is_same(const rkb_value_t *a, const rkb_value_t *b) {

@@ -6,9 +6,8 @@
 
 #include "kernel/plan.h"
 
-#define SURVEY_MENTIONS 1024u /* a power of two; at most half of them are used */
-#define SURVEY_NAMES 128u
-/* Names are told apart in a word's bits; those beyond, and mentions that found no room, share the last bit. */
+#define SURVEY_NAMES 256u
+/* Names are told apart in a word's bits; those beyond, and those for which there is no room, share the last bit. */
 #define SURVEY_TOLD_APART 63u
 #define SURVEY_OTHERS (UINT64_C(1) << SURVEY_TOLD_APART)
 
@@ -21,6 +20,12 @@ typedef struct survey_name {
    rkb_value_t value; /* unless it is a let */
 } survey_name_t;
 
+/* A name in an expression. */
+typedef struct survey_mention {
+   const char *text; /* its address; NULL: free */
+   uint32_t name;    /* SURVEY_NAMES: there is no room for it */
+} survey_mention_t;
+
 typedef struct survey_names {
    const planner_t *planner;
    uint64_t shape; /* the number of the present shape, from 1 on */
@@ -28,12 +33,13 @@ typedef struct survey_names {
       mentioned; /* the task's names that were asked for since somebody set this to 0, those of lets among them */
    uint64_t let_names[RKB_MANIFEST_MAX_ENTRIES]; /* the task's names that a let's value comes from */
    uint32_t mention_count, name_count;
-   struct {
-      const char *text; /* a mention in an expression: its address; NULL: free */
-      uint32_t name;
-   } mentions[SURVEY_MENTIONS];
+   survey_mention_t *mentions;
+   uint32_t mention_bits; /* 2^mention_bits places, of which at most half are used */
    survey_name_t names[SURVEY_NAMES];
 } survey_names_t;
+
+void survey_names_make(survey_names_t *names, const planner_t *planner);
+void survey_names_clear(survey_names_t *names); /* frees what it holds */
 
 /* Begins another shape. */
 void survey_names_begin(survey_names_t *names);
