@@ -253,15 +253,26 @@ static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
          if (!own)
             want(plan, input);
       }
+   const bool only_statistics = graph->nodes[fusion->anchors[fusion->anchor_count - 1]].kind == RKB_NODE_REDUCE;
+   rkb_launch_t added = *fusion;
+   added.anchor_count = 0;
+   for (uint32_t a = 0; a < fusion->anchor_count; a++) {
+      const uint32_t anchor = fusion->anchors[a];
+      const bool statistic = only_statistics && graph->nodes[anchor].kind == RKB_NODE_REDUCE;
+      /* A statistic that an earlier launch makes is stored by that launch, and read here. */
+      if (statistic)
+         want(plan, anchor);
+      if (!statistic || !plan->wanted[anchor])
+         added.anchors[added.anchor_count++] = anchor;
+   }
    rkb_launch_t *launch = rkb_schedule_add(plan->schedule, RKB_MAP_ONLINE);
    if (!launch)
       return;
-   *launch = *fusion;
+   *launch = added;
    /* The launch writes products, and statistics that another launch needs. */
-   const bool only_statistics = graph->nodes[fusion->anchors[fusion->anchor_count - 1]].kind == RKB_NODE_REDUCE;
-   for (uint32_t a = 0; a < fusion->anchor_count && only_statistics; a++)
-      if (graph->nodes[fusion->anchors[a]].kind == RKB_NODE_REDUCE)
-         launch->roots[launch->root_count++] = fusion->anchors[a];
+   for (uint32_t a = 0; a < added.anchor_count && only_statistics; a++)
+      if (graph->nodes[added.anchors[a]].kind == RKB_NODE_REDUCE)
+         launch->roots[launch->root_count++] = added.anchors[a];
 }
 
 /* A launch of rows that computes this value at each of its elements anyway, in order to write another value
