@@ -175,26 +175,46 @@ static double rounds_of(const rkb_target_t *target, const rkb_launch_t *launch, 
    return ceil(tiles / (double)target->multiprocessors) * (double)rkb_other_weight(launch) * ceil(e->depth / (double)d[RKB_SPLIT]);
 }
 
-/* The geometric mean of the estimate over the bench cases, each with the tile that it takes. */
-static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, const rkb_launch_t *launch, const rkb_launch_t *other) {
+/* The estimate for one case, by warpgroups. */
+static double estimate_of(const rkb_target_t *target, const rkb_extents_t *e, uint32_t number,
+                          const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return estimate_in(target, e, number, d, target->warpgroup[d[RKB_TENSOR]] * rkb_warpgroup_share(d));
+}
+
+/* Whether a case has a whole tile.  Fewer rows or columns leave products with less to do than with what they read, so that a smaller tile gains
+ * less than the estimate says: in the gradients of attention with heads of 64 nothing (docs/results/2026-11-26-table). */
+static bool fills_tile(const rkb_launch_t *launch, const rkb_extent_t *e) {
+   return e->m >= (double)launch->decisions[RKB_TILE_M] && e->n >= (double)launch->decisions[RKB_TILE_N];
+}
+
+/* The geometric mean of the estimate over the bench cases, each with the tile that it takes.  gain: of the cases that fill the only tile of
+ * `single`, what the one that gains most takes, as a share of what it takes with that tile. */
+static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, const rkb_launch_t *single,
+                            const rkb_launch_t *launch, const rkb_launch_t *other, double *gain) {
    double sum = 0;
+   *gain = 1;
    for (uint32_t i = 0; i < e->count; i++) {
-      const rkb_launch_t *taken = rounds_of(target, other, &e->cases[i]) < rounds_of(target, launch, &e->cases[i]) ? other : launch;
-      const int64_t *d = taken->decisions;
-      sum += log(estimate_in(target, e, i, d, target->warpgroup[d[RKB_TENSOR]] * rkb_warpgroup_share(d)));
+      const bool second = rounds_of(target, other, &e->cases[i]) < rounds_of(target, launch, &e->cases[i]);
+      const double time = estimate_of(target, e, i, second ? other : launch);
+      if (fills_tile(single, &e->cases[i]))
+         *gain = fmin(*gain, time / estimate_of(target, e, i, single));
+      sum += log(time);
    }
    return exp(sum / e->count);
 }
 
-/* A second tile must be faster by this factor, because it is another kernel to build. */
+/* A second tile must make all cases faster by this factor, or one of them, because it is another kernel to build.  Of one case the mean says
+ * little: the more cases have the first tile, the less it shows. */
 #define OTHER_GAIN 0.932
 #define FIRST_GAIN 0.97 /* another first tile must be faster by this factor */
 
 /* Gives a launch the second tile that suits it best, if the cases then take less than `least`, which is
- * updated.  False: no second tile does, and the launch is left as it was. */
+ * updated.  single: the launch with one tile.  False: no second tile does, and the launch is left as it was. */
 static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
-                       double *least, rkb_launch_t *launch) {
+                       const rkb_launch_t *single, double *least, rkb_launch_t *launch) {
    const rkb_launch_t first = *launch;
+   const double alone = rkb_tensor_estimate(target, e, single->decisions);
    bool found = false;
    for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_OTHER_SPLIT); *split > 0; split++) {
@@ -206,8 +226,9 @@ static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, con
              rkb_other_refused(graph, &tried, target->shared_bytes))
             continue;
          const rkb_launch_t other = rkb_other_launch(graph, &tried, target->shared_bytes);
-         const double time = estimate_with(target, e, &first, &other);
-         if (time >= *least)
+         double gain;
+         const double time = estimate_with(target, e, single, &first, &other, &gain);
+         if (time >= *least || (time >= OTHER_GAIN * alone && gain >= OTHER_GAIN))
             continue;
          *least = time;
          *launch = tried;
@@ -221,18 +242,18 @@ bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target,
    if (e->count < 2)
       return false;
    const rkb_launch_t single = *launch;
-   const double alone = OTHER_GAIN * rkb_tensor_estimate(target, e, launch->decisions);
-   double least = alone;
-   bool found = give_other(graph, target, e, &least, launch);
+   const double alone = rkb_tensor_estimate(target, e, launch->decisions);
+   double least = FIRST_GAIN * alone;
+   bool found = give_other(graph, target, e, &single, &least, launch);
    /* The tile that suits all cases on average may be the best for none of them, once the cases that it suits
     * least have another tile. */
    for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = single;
-         double time = found ? FIRST_GAIN * least : alone;
+         double time = FIRST_GAIN * (found ? least : alone);
          if (!give_tile(graph, target, e, tile, *split, &tried) ||
              rkb_launch_refused(graph, &tried, target->shared_bytes) ||
-             !give_other(graph, target, e, &time, &tried))
+             !give_other(graph, target, e, &single, &time, &tried))
             continue;
          least = time;
          *launch = tried;
