@@ -2,6 +2,7 @@
  * functions. */
 #include "generator/graph/bench_sizes.h"
 #include "generator/decisions/launch_decisions.h"
+#include "generator/decisions/stored_type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "generator/row/ranks.h"
 #include "generator/row/stretches.h"
 #include "generator/tile/tensor_tile.h"
+#include "generator/tile/warpgroup_tile.h"
 #include "generator/element/window_text.h"
 
 static const char *const mappings[] = {
@@ -89,6 +91,7 @@ static const struct {
    [RKB_DEPENDENT] = {"dependent", (1u << RKB_MAPPINGS) - 1, {0, 1, -1}},
    [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, -1}},
    [RKB_SHARE_LAST] = {"share_last", 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, -1}},
+   [RKB_NARROW] = {"narrow", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -183,6 +186,10 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_SHARE_LAST && !rkb_online_has_share(graph, launch))
       return false;
    if (decision == RKB_PHASES && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || !rkb_launch_has_phases(graph, launch)))
+      return false;
+   if (decision == RKB_NARROW &&
+       !(rkb_sums_stay(graph, launch) &&
+         (graph->nodes[launch->roots[0]].dtype == RKB_BF16 || rkb_may_store_bf16(graph, launch->roots[0]))))
       return false;
    if (decision == RKB_OTHER_M && launch->decisions[RKB_COPY] != RKB_COPY_TENSOR)
       return false;

@@ -9,12 +9,14 @@
 
 /* Decisions that a schedule names only where they are not their first value, because they are younger than
  * schedules that people have kept. */
-static const uint64_t told_where_chosen = UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS | UINT64_C(1) << RKB_STRETCHES |
-                                          UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS | UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL |
-                                          UINT64_C(1) << RKB_BESIDE | UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP |
-                                          UINT64_C(1) << RKB_LISTED | UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M |
-                                          UINT64_C(1) << RKB_OTHER_N | UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT |
-                                          UINT64_C(1) << RKB_WARPS | UINT64_C(1) << RKB_SHARE_LAST;
+static const uint64_t told_where_chosen =
+   UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS |
+   UINT64_C(1) << RKB_STRETCHES | UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS |
+   UINT64_C(1) << RKB_SHORTER | UINT64_C(1) << RKB_SMALL | UINT64_C(1) << RKB_BESIDE |
+   UINT64_C(1) << RKB_HELD | UINT64_C(1) << RKB_STRIP | UINT64_C(1) << RKB_LISTED |
+   UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M | UINT64_C(1) << RKB_OTHER_N |
+   UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT |
+   UINT64_C(1) << RKB_WARPS | UINT64_C(1) << RKB_SHARE_LAST | UINT64_C(1) << RKB_NARROW;
 
 static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_t count, rkb_text_t *out) {
    rkb_text_add(out, "[");

@@ -35,6 +35,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
    d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* for the launches of other cases */
    d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
+   d[RKB_NARROW] = rkb_decision_applies(graph, launch, RKB_NARROW);
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
    d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];
    d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;

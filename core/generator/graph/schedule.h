@@ -101,6 +101,8 @@ enum rkb_decision {
    RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which share what its threads would keep; 0: those of its threads */
    RKB_SHARE_LAST, /* ONLINE_TENSOR by warpgroups, with several kinds of scores: 1: the share is made when all scores have come; 0: of the first
                     * scores, while the others are multiplied */
+   RKB_NARROW, /* TENSOR with RKB_COPY_TENSOR, of sums that are stored in a narrow type as they are: 1: they are rounded before shared memory makes
+                * rows of them; 0: after it */
    RKB_DECISIONS
 };
 

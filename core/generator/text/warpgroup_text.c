@@ -107,6 +107,21 @@ static const struct {
     "         const int row = lane / 4 + r % 2 * 8, piece = step % 4 * 2 + r / 2;\n"
     "         held[step][r] = *(const unsigned *)(rows + step / 4 * box + row * 128 + (piece ^ row % 8) * 16 + lane % 4 * 4);\n"
     "      }\n}\n"},
+   {"rounded_rows(",
+    "/* A warp stores 16 rows of 64 of its sums, rounded, in rows of 144 bytes. */\n" FUNCTION
+    "void rounded_rows(unsigned char *rows, const float *sums) {\n"
+    "   const int lane = threadIdx.x % 32;\n"
+    "   #pragma unroll\n"
+    "   for (int eight = 0; eight < 8; eight += 2) {\n"
+    "      unsigned pairs[4];\n"
+    "      #pragma unroll\n"
+    "      for (int p = 0; p < 4; p++)\n"
+    "         asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(pairs[p]) : \"f\"(sums[eight * 4 + p * 2 + 1]), \"f\"(sums[eight * 4 + p * 2]));\n"
+    "      asm volatile(\"stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\"\n"
+    "                   : : \"r\"(" AT(
+       "rows + lane % 16 * 144 + (eight + lane / 16) * 16") "),\n"
+                                                            "                   \"r\"(pairs[0]), \"r\"(pairs[1]), \"r\"(pairs[2]), \"r\"(pairs[3]) : \"memory\");\n"
+                                                            "   }\n}\n"},
    {"take_turn(",
     "/* Two warpgroups meet at a barrier: one waits for its turn, which the other passes on without waiting. */\n" FUNCTION
     "void take_turn(int barrier) {\n   asm volatile(\"bar.sync %0, 256;\" : : \"r\"(barrier) : \"memory\");\n}\n"},

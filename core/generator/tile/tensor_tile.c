@@ -107,7 +107,7 @@ static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launc
    if (launch->decisions[RKB_LISTED])
       rkb_lists_pick(graph, launch->anchors[0], &picked);
    const uint32_t dim = node->kind == RKB_NODE_MATMUL ? node->rank - (picked ? 1 : 2) : rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]);
-   return (rkb_condition_t){.size = node->shape[dim], .multiple = STORED_TOGETHER};
+   return (rkb_condition_t){.size = node->shape[dim], .multiple = rkb_stored_together(graph, launch)};
 }
 
 uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,

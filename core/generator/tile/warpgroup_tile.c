@@ -5,6 +5,7 @@
 #include "generator/tile/warpgroup_tile.h"
 
 #include <string.h>
+#include "generator/tile/convolution_extent.h"
 #include "generator/tile/pixel_map.h"
 #include "generator/tile/tile_map.h"
 #include "generator/tile/warpgroup_addends.h"
@@ -19,6 +20,9 @@
 #define ROOM_PADDING 8                  /* in floats: puts four rows of pairs into different banks */
 #define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
 #define STORED_TOGETHER 4 /* elements of the output that are stored together */
+#define NARROW_TOGETHER 8 /* where they are rounded before */
+#define NARROW_COLUMNS 64 /* columns of rounded sums, of 16 rows, that a warp stores at a time */
+#define NARROW_PITCH 72   /* of a row in the room: rows begin in different banks */
 
 /* Registers of the last warpgroup's threads, where the multiplying warpgroups split rows of their own. */
 #define SPLITTING_REGISTERS 88
@@ -446,6 +450,50 @@ static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t 
    rkb_write_close(writer);
 }
 
+bool rkb_sums_stay(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   if (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->anchor_count != 1 ||
+       launch->root_count != 1 || rkb_convolution_is_tiled(graph, launch))
+      return false;
+   uint32_t node = launch->roots[0];
+   for (const rkb_node_t *at = &graph->nodes[node];
+        node != launch->anchors[0] &&
+        (rkb_node_is_view(at) || (at->kind == RKB_NODE_MAP && strcmp(at->operation, "convert") == 0));
+        at = &graph->nodes[node])
+      node = at->inputs[0];
+   return node == launch->anchors[0];
+}
+
+uint32_t rkb_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   return launch->decisions[RKB_NARROW] && rkb_sums_stay(graph, launch) ? NARROW_TOGETHER : STORED_TOGETHER;
+}
+
+/* Stores sums that are rounded before they go through the warp's room, 16 rows of 64 columns at a time. */
+static void write_narrow_sums(rkb_writer_t *writer, rkb_product_tile_t *tile) {
+   const int64_t *d = tile->launch->decisions;
+   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]);
+   open_unrolled(writer,
+                 rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS));
+   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)",
+                                          (long long)d[RKB_TILE_N], NARROW_COLUMNS));
+   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
+   rkb_write(writer, "rounded_rows((unsigned char *)room, sums[i] + j / 2);");
+   rkb_write(writer, "__syncwarp();");
+   open_unrolled(writer, "for (int item = 0; item < 4; item++)");
+   rkb_write(writer, "const int row = item * 4 + lane / 8, column = lane %% 8 * %d;", NARROW_TOGETHER);
+   rkb_write(
+      writer,
+      "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + row, n = n_first + j + column;",
+      rows, GROUP_ROWS);
+   rkb_write(
+      writer,
+      "const Pack<%d, __nv_bfloat16> rounded = *(const Pack<%d, __nv_bfloat16> *)((const __nv_bfloat16 *)room + row * %d + column);",
+      NARROW_TOGETHER, NARROW_TOGETHER, NARROW_PITCH);
+   rkb_tile_result(writer, tile, tile->launch, NARROW_TOGETHER, "__bfloat162float(rounded.at[lane])");
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
 static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
    const long long stages = (long long)d[RKB_STAGES];
    rkb_write(writer, "__shared__ unsigned long long filled[%lld], freed[%lld]%s;", stages, stages,
@@ -500,8 +548,13 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    write_multiply(writer, &tile);
    const rkb_node_t *node = &writer->graph->nodes[tile.product.node];
    const uint32_t fast = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(writer->graph, tile.product.node, own.roots[0]);
-   const bool together = rkb_index_divides(rkb_index_size(&writer->indices, node->shape[fast]), STORED_TOGETHER);
-   write_sums(writer, &tile, together ? STORED_TOGETHER : 1);
+   const rkb_index_t *row_elements = rkb_index_size(&writer->indices, node->shape[fast]);
+   if (rkb_stored_together(writer->graph, &own) == NARROW_TOGETHER && d[RKB_SPLIT] == 1 &&
+       strcmp(type->sum, "float") == 0 && writer->targets[own.roots[0]].dtype == RKB_BF16 &&
+       rkb_index_divides(row_elements, NARROW_TOGETHER))
+      write_narrow_sums(writer, &tile);
+   else
+      write_sums(writer, &tile, rkb_index_divides(row_elements, STORED_TOGETHER) ? STORED_TOGETHER : 1);
    close_tiles(writer, &tile);
    rkb_tile_shape(writer, &tile,
                   rkb_arena_format(writer->arena, "%s%lld x %lld of them, and the last one copies tiles of the factors.",
