@@ -74,6 +74,10 @@ typedef struct rkb_machine_options {
     * NULL: the buffers hold everything. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
+   /* For such a machine, by buffer of the plan, of inputs: a bit for each element of which the caller asks what comes of it.  A tensor copy may leave what the others
+    * hold undefined, and so what comes of them: no products are made of it, it is not written, and where it decides something it is a finding.  The run counts as
+    * much work as one that makes all.  NULL: the caller asks for all, of all buffers or of this one. */
+   const uint64_t *const *asked;
    /* For such a machine, by launch of the plan: the plan's buffers, a bit each, that the launch's blocks are
     * known to write (rkb_machine_stored of whole runs).  What such a buffer held before is not final where no
     * executed block of the launch wrote it.  NULL: only what this run sees counts. */
@@ -238,6 +242,9 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
 /* Which blocks wrote, for sampled runs: calls visit for each maximal range of written bytes. */
 void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
+
+/* Whether so many bytes of a buffer hold values, from first on. */
+bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t first, uint64_t bytes);
 
 /* For a run that fetched: the launch of the block that first read or wrote the bytes around this one (a KiB),
  * and the block's place in its sample; false where no block did. */

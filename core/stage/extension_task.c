@@ -156,4 +156,6 @@ const rkb_task_api_t RKB_TASK_API = {.size = sizeof RKB_TASK_API,
                                      .case_with_dim = case_with_dim,
                                      .case_with_dims = case_with_dims,
                                      .dim_range = dim_range,
-                                     .inputs_plant = rkb_task_inputs_plant};
+                                     .inputs_plant = rkb_task_inputs_plant,
+                                     .inputs_note = rkb_task_inputs_note,
+                                     .inputs_noted = rkb_task_inputs_noted};

@@ -29,10 +29,24 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
                          index + first, out + first);
 }
 
+/* Several threads may read at once. */
+static void note(uint64_t *noted, uint64_t count, const int64_t *index) {
+   for (uint64_t n = 0; n < count;) {
+      const int64_t word = index[n] >> 6;
+      uint64_t bits = 0;
+      for (; n < count && index[n] >> 6 == word; n++)
+         bits |= UINT64_C(1) << (index[n] & 63);
+      if (word >= 0) /* an index below 0 names no element */
+         __atomic_fetch_or(&noted[word], bits, __ATOMIC_RELAXED);
+   }
+}
+
 int rkb_inputs_source(const void *argument, uint32_t tensor, uint64_t count, const int64_t *index,
                       double *out) {
    const rkb_inputs_t *inputs = argument;
    const uint32_t tensors = inputs->bound->view.tensor_count;
+   if (inputs->noted && tensor < tensors && inputs->noted[tensor])
+      note(inputs->noted[tensor], count, index);
    if (tensor >= tensors) {
       rkb_given_source(inputs->given, tensor - tensors, count, index, out);
       return RKB_OK;
@@ -100,6 +114,25 @@ void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
    inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
+static void free_noted(rkb_inputs_t *inputs) {
+   for (uint32_t i = 0; inputs->noted && i < inputs->bound->view.tensor_count; i++)
+      free(inputs->noted[i]);
+   free(inputs->noted);
+   inputs->noted = NULL;
+}
+
+void rkb_task_inputs_note(rkb_inputs_t *inputs) {
+   const rkb_case_t *view = &inputs->bound->view;
+   free_noted(inputs);
+   inputs->noted = rkb_allocate(view->tensor_count + 1, sizeof *inputs->noted);
+   for (uint32_t i = 0; i < view->tensor_count; i++)
+      inputs->noted[i] = rkb_try_allocate(view->tensors[i].elements / 64 + 1, sizeof **inputs->noted, NULL);
+}
+
+const uint64_t *rkb_task_inputs_noted(const rkb_inputs_t *inputs, uint32_t tensor) {
+   return inputs->noted && tensor < inputs->bound->view.tensor_count ? inputs->noted[tensor] : NULL;
+}
+
 void rkb_task_inputs_plant(rkb_inputs_t *inputs, const uint32_t *words, uint32_t count) {
    rkb_planted_free(inputs->planted);
    inputs->planted = rkb_planted_new(inputs->bound, inputs->family, words, count);
@@ -117,6 +150,7 @@ void rkb_task_inputs_free(rkb_inputs_t *inputs) {
    for (uint32_t i = 0; i < inputs->bound->view.tensor_count; i++)
       free(atomic_load(&inputs->kept[i]));
    rkb_drawn_pieces_free(inputs->pieces);
+   free_noted(inputs);
    free(inputs->kept);
    free(inputs->saved);
    free(inputs->streams);

@@ -23,6 +23,8 @@ struct rkb_inputs {
    rkb_drawn_pieces_t *pieces; /* pieces of large tensors that were drawn lately */
    rkb_planted_t *planted;     /* numbers of the kernel's text; NULL: none */
    rkb_given_t *given; /* intermediates that the reference does not compute; NULL: none */
+   /* By case tensor: a bit for each element that the reference has read since inputs_note; NULL: it is not noted. */
+   uint64_t **noted;
 };
 
 /* What the reference computes from these inputs. */

@@ -99,6 +99,8 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
 /* Limits the elements read plus products formed in one call of expect_points (default 3e10: tens of seconds). */
 void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work);
 void rkb_task_inputs_plant(rkb_inputs_t *inputs, const uint32_t *words, uint32_t count);
+void rkb_task_inputs_note(rkb_inputs_t *inputs);
+const uint64_t *rkb_task_inputs_noted(const rkb_inputs_t *inputs, uint32_t tensor);
 void rkb_task_inputs_free(rkb_inputs_t *inputs);
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
                          void *out, rkb_error_t *err);

@@ -1,5 +1,5 @@
 /* Sums of a warp's share of wgmma.mma_async are the same, bit for bit, by each instruction set that this processor has, as one by one: of ordinary factors, of
- * rows and columns that are zeros, of factors far apart, and of infinities and NaN. */
+ * rows and columns that are zeros, of factors far apart, and of infinities and NaN.  Rows that are left out stay as they were. */
 #include "check.h"
 #include "machine/lanes/warpgroup_sums.h"
 
@@ -84,7 +84,8 @@ static void compare(const machine_group_rule_t *rule, uint32_t kind) {
          uint32_t bits, sum;
          memcpy(&bits, &before[number][lane], sizeof bits);
          memcpy(&sum, &first[number][lane], sizeof sum);
-         bits = machine_group_sum_one_portable(rule, &a, row, &b, place, false, rule->adds ? bits : 0);
+         if (!(rule->left_out >> row & 1))
+            bits = machine_group_sum_one_portable(rule, &a, row, &b, place, false, rule->adds ? bits : 0);
          assert_int_equal(bits, sum);
       }
 }
@@ -96,6 +97,7 @@ static void sums_are_the_same(void **state) {
                                          .fraction = draw(2) ? 25 : 13,
                                          .kept_fraction = draw(2) ? 23 : 13,
                                          .adds = draw(4) != 0,
+                                         .left_out = (uint16_t)(n % 3 == 0 ? draw(65536) : 0),
                                          .exact_factors = true};
       compare(&rule, n % 4);
    }

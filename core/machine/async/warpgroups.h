@@ -23,6 +23,9 @@ typedef struct operand_pieces {
    uint32_t lines; /* rows or columns */
    uint32_t count; /* 0: none */
    uint64_t defined; /* all held values when the run had so many undefinings, + 1 */
+   /* In a run of which some elements are asked for: the lines that held values when it had so many undefinings, + 1, a bit each. */
+   uint64_t lines_known;
+   uint32_t known_lines[WARPGROUP_MOST_COLUMNS / 32];
    uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
 } operand_pieces_t;
 

@@ -19,6 +19,7 @@ typedef struct moving {
    const machine_instruction_t *instruction;
    uint32_t lane, fill, operation;
    const machine_tile_t *tile;
+   bool asked; /* only the elements that are asked for are made, and where they are taken */
    machine_instruction_t reduction; /* of the tensor's own type */
 } moving_t;
 
@@ -47,7 +48,7 @@ static uint8_t value_type(uint32_t type, uint32_t operation) {
 
 static void note_read(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
-   if (row->region->met)
+   if (row->region->met && !m->asked)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, false);
    machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && !row->region->read_only)
@@ -91,18 +92,28 @@ static void give(void *argument, const machine_row_t *row) {
 }
 
 /* Most tiles lie whole in an input: its bytes all have values, and what is read of none is the same everywhere. */
+static bool is_plain(const machine_warp_t *warp, const machine_tile_t *tile) {
+   return !tile->region->defined && !warp->block->shared_shadow && machine_tile_is_whole(tile);
+}
+
 static void take_all(moving_t *moving) {
    const machine_tile_t *tile = moving->tile;
    machine_warp_t *warp = moving->warp;
    machine_block_t *block = warp->block;
-   if (tile->region->defined || block->shared_shadow || !machine_tile_is_whole(tile)) {
+   warp->run->undefinings +=
+      warp->run->options.asked != NULL; /* also where all of it holds values: others may be known not to */
+   if (!is_plain(warp, tile)) {
       machine_tile_pieces(tile, take, moving);
       return;
    }
    warp->run->work.burden += tile->bytes / tile->row + tile->bytes / TILE_BYTES_OF_WORK;
-   if (!warp->run->options.no_values || !tile->region->taint)
-      machine_tile_read(tile, block->shared);
-   memset(block->shared_defined + tile->shared, 1, tile->span);
+   if (moving->asked) {
+      machine_tile_read_asked(warp->run, tile, block->shared, block->shared_defined);
+   } else {
+      if (!warp->run->options.no_values || !tile->region->taint)
+         machine_tile_read(tile, block->shared);
+      memset(block->shared_defined + tile->shared, 1, tile->span);
+   }
    if (warp->taint)
       block->shared_taint |= tile->region->taint;
 }
@@ -125,6 +136,7 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
       return;
    moving->fill = machine_tile_fill(tile);
    moving->operation = operation;
+   moving->asked = tile->region->asked && is_plain(warp, tile);
    if (reads)
       machine_tile_rows(tile, note_read, moving);
    machine_copy_source_tile(warp, operation, tile);

@@ -20,6 +20,8 @@ typedef struct product { /* being executed */
    bool adds;
    operand_pieces_t *a, *b;
    operand_pieces_t of_rank[2]; /* in a cluster: among the bytes of all its blocks */
+   /* The warp's rows of a and the columns of b that hold values, a bit each: nothing asks for what comes of the others. */
+   uint32_t rows, columns[WARPGROUP_MOST_COLUMNS / 32];
 } product_t;
 
 /* What it is given ------------------------------------------------------------------------------------------------- */
@@ -103,7 +105,7 @@ static operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uin
    if (!warp->rank)
       return kept;
    *of_rank = *kept;
-   of_rank->defined = 0; /* in another block */
+   of_rank->defined = of_rank->lines_known = 0; /* in another block */
    for (uint32_t n = 0; n < of_rank->count; n++)
       of_rank->address[n] += warp->rank * warp->block->cluster.shared_span;
    return of_rank;
@@ -243,10 +245,13 @@ static void take_row(const product_t *p, uint32_t row, uint8_t *out) {
 
 static void take_rows(const product_t *p, machine_row_factors_t *out) {
    const machine_warpgroup_form_t *form = p->form;
+   const machine_warp_t *warp = p->warp;
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
       uint8_t line[WARPGROUP_LINE] __attribute__((aligned(32)));
-      take_row(p, row, line);
       out->far[row] = false;
+      if (!(p->rows >> row & 1) && !warp->shadow)
+         continue;
+      take_row(p, row, line);
       if (form->element_bits == 16)
          NAMED(machine_group_take_halves)
       (form->type_a == TENSOR_BF16, form->a_negated, (const uint16_t *)(const void *)line, 2, 8,
@@ -290,6 +295,8 @@ static void sum_halves(const product_t *p, const machine_group_rule_t *rule, con
    machine_warp_t *warp = p->warp;
    for (uint32_t place = 0; place < GROUP_COLUMNS && first + group_column(place) < p->form->n; place++)
       for (uint32_t row = 0; row < WARP_ROWS; row++) {
+         if (!(p->rows >> row & 1))
+            continue;
          const uint32_t column = first + group_column(place), number = column / 8 * 2 + row / 8,
                         lane = row % 8 * 4 + column % 8 / 2;
          uint16_t *at = (uint16_t *)(void *)LANES_OF(uint32_t, p->d[number].offset) + 2 * lane + column % 2;
@@ -315,6 +322,7 @@ static void multiply_floats(const product_t *p) {
                                       .fraction = form->fraction,
                                       .kept_fraction = form->kept_fraction,
                                       .adds = p->adds,
+                                      .left_out = doubles ? 0 : (uint16_t)~p->rows,
                                       .exact_factors = form->type_a != TENSOR_TF32};
    machine_group_sum_t *const sum = NAMED(machine_group_sum_chosen)();
    machine_row_factors_t a;
@@ -330,6 +338,8 @@ static void multiply_floats(const product_t *p) {
    if (doubles)
       widen_rows(p, &a);
    for (uint32_t first = 0; first < form->n; first += GROUP_COLUMNS) {
+      if (!(p->columns[first / 32] >> first % 32 & 0xffff) && !doubles)
+         continue;
       take_columns(p, first, &b);
       count_apart(p, &a, &b);
       if (doubles)
@@ -383,9 +393,13 @@ static void multiply_integers(const product_t *p) {
       widen_line(a.bytes[row], p->form->type_a == TENSOR_S8, &a.wide[row]);
    }
    for (uint32_t first = 0; first < p->form->n; first += COLUMN_GROUP) {
+      if (!(p->columns[first / 32] >> first % 32 & 0xff))
+         continue;
       take_column_group(p, first, &b);
       for (uint32_t n = 0; n < 2 * WARP_ROWS; n++) { /* a row with the even columns, then with the odd ones */
          const uint32_t row = n / 2, odd = n % 2;
+         if (!(p->rows >> row & 1))
+            continue;
          int32_t *at = LANES_OF(int32_t, p->d[first / 2 + row / 8 * 2 + odd].offset) + row % 8 * 4;
          sum_columns(p, &a, row, &b, odd * (COLUMN_GROUP / 2), sums);
          for (uint32_t c = 0; c < 4; c++) {
@@ -405,8 +419,10 @@ static uint32_t defined_rows(const product_t *p) {
    machine_warp_t *warp = p->warp;
    uint32_t rows = 0;
    if (!p->form->a_in_registers) {
-      defined_lines(warp->block, p->a, warp->number % WARPGROUP_WARPS * WARP_ROWS, WARP_ROWS, &rows);
-      return rows;
+      uint32_t lines[WARPGROUP_ROWS / 32];
+      const uint32_t first = warp->number % WARPGROUP_WARPS * WARP_ROWS;
+      find_defined_lines(warp->block, p->a, lines);
+      return lines[first / 32] >> first % 32 & 0xffff;
    }
    for (uint32_t half = 0; half < 2; half++) {
       const uint32_t lanes =
@@ -417,24 +433,38 @@ static uint32_t defined_rows(const product_t *p) {
    return rows;
 }
 
+/* The lanes that hold eight rows, of which some are set: four lanes have one. */
+static uint32_t lanes_of_rows(uint32_t rows) {
+   uint32_t lanes = 0;
+   for (uint32_t g = 0; g < 8; g++)
+      lanes |= (rows >> g & 1) * 15u << 4 * g;
+   return lanes;
+}
+
+/* The lanes that hold four columns, each the second one after the one before, of which some are set. */
+static uint32_t lanes_of_columns(uint32_t columns) {
+   return ((columns & 1) | (columns >> 1 & 2) | (columns >> 2 & 4) | (columns >> 3 & 8)) * 0x11111111u;
+}
+
 /* A result is defined if its row of a, its column of b and its addend are. */
-static void carry_definedness(const product_t *p) {
+static void carry_definedness(product_t *p) {
    machine_warp_t *warp = p->warp;
    const machine_warpgroup_form_t *form = p->form;
    const bool pairs = form->type_d == TENSOR_F16;
-   uint32_t columns[WARPGROUP_MOST_COLUMNS / 32];
-   const uint32_t rows = defined_rows(p);
-   defined_lines(warp->block, p->b, 0, form->n, columns);
-   for (uint32_t n = 0; n < form->results; n++) {
-      uint32_t lanes = 0;
-      for (uint32_t l = 0; l < LANES; l++) {
-         const uint32_t half = pairs ? n % 2 : n / 2 % 2, column = (pairs ? n / 2 : n / 4) * 8 + l % 4 * 2;
-         const uint32_t even = columns[column / 32] >> column % 32 & 1,
-                        odd = columns[column / 32] >> (column % 32 + 1) & 1;
-         const uint32_t here = pairs ? even & odd : n % 2 ? odd : even;
-         lanes |= (here & rows >> (8 * half + l / 4) & 1) << l;
+   const uint32_t each = pairs ? 2 : 4; /* registers of eight columns */
+   p->rows = defined_rows(p);
+   memset(p->columns, 0, sizeof p->columns);
+   if (p->rows)
+      find_defined_lines(warp->block, p->b, p->columns);
+   const uint32_t lanes_of_half[2] = {lanes_of_rows(p->rows), lanes_of_rows(p->rows >> 8)};
+   for (uint32_t tile = 0; tile < form->n / 8u; tile++) {
+      const uint32_t columns = p->columns[tile / 4] >> 8 * (tile % 4), even = lanes_of_columns(columns),
+                     odd = lanes_of_columns(columns >> 1);
+      for (uint32_t n = 0; n < each; n++) {
+         uint32_t *defined = &warp->defined[p->d[each * tile + n].number];
+         const uint32_t half = pairs ? n : n / 2, of_columns = pairs ? even & odd : n % 2 ? odd : even;
+         *defined = lanes_of_half[half] & of_columns & (p->adds ? *defined : FULL_MASK);
       }
-      warp->defined[p->d[n].number] = lanes & (p->adds ? warp->defined[p->d[n].number] : FULL_MASK);
    }
 }
 
@@ -544,12 +574,16 @@ OP(warpgroup_multiply) {
        (!repeats && !start(&p, i)))
       return;
    const bool defined = repeats || all_defined(&p);
-   if (!defined)
+   if (defined) {
+      p.rows = 0xffff;
+      memset(p.columns, 0xff, sizeof p.columns);
+   } else {
       carry_definedness(&p);
+   }
    /* A product of constants is computed all the same: no taint tells of it where it decides something. */
    const uint64_t taint = taint_of(&p);
    const bool unasked = (warp->run->options.no_values && taint) || (!defined && none_defined(&p));
-   if (!unasked)
+   if (!unasked || warp->run->options.asked)
       machine_count_products(warp->run, (uint64_t)WARP_ROWS * p.form->n * p.form->k);
    if (p.form->type_d == TENSOR_S32 && !unasked)
       multiply_integers(&p);

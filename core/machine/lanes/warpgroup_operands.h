@@ -14,6 +14,7 @@ static inline void find_pieces(uint64_t descriptor, bool across, uint32_t lines,
    out->across = across;
    out->lines = lines;
    out->defined = 0;
+   out->lines_known = 0;
    const machine_matrix_descriptor_t d = out->descriptor;
    const uint32_t outer = across ? 16 : lines, along = across ? lines / 8 : 2;
    out->count = outer * along;
@@ -93,6 +94,17 @@ static inline void defined_lines(const machine_block_t *block, const operand_pie
       }
       bits[(l - first) / 32] |= (uint32_t)known << (l - first) % 32;
    }
+}
+
+/* Of all lines.  Where values are asked for of some elements alone, most products have lines without, and the warps of a block ask for the same ones. */
+static inline void find_defined_lines(const machine_block_t *block, operand_pieces_t *pieces,
+                                      uint32_t *bits) {
+   const bool kept = block->run->options.asked != NULL;
+   const uint32_t words = (pieces->lines + 31) / 32;
+   if (!kept || pieces->lines_known != block->run->undefinings + 1)
+      defined_lines(block, pieces, 0, pieces->lines, pieces->known_lines);
+   pieces->lines_known = kept ? block->run->undefinings + 1 : 0;
+   memcpy(bits, pieces->known_lines, words * sizeof *bits);
 }
 
 /* The 32 bytes of a line; not across. */

@@ -380,6 +380,8 @@ static inline __attribute__((always_inline)) void sum_all(const machine_group_ru
    const bool no_columns = columns_are_zeros(terms, b);
    sum_shadows(rule, terms, a, b, wide);
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      if (rule->left_out >> row & 1)
+         continue;
       const bool empty = no_columns || row_is_zeros(terms, a, row);
       sum_row(rule, empty, terms, a, row, b, most_products(empty, terms, a, row, b), results);
    }
@@ -473,6 +475,8 @@ sum_all_sixteen(const machine_group_rule_t *given, uint32_t terms, const machine
    const bool no_columns = columns_are_zeros(terms, b);
    sum_shadows(rule, terms, a, b, wide);
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      if (rule->left_out >> row & 1)
+         continue;
       const bool empty = no_columns || row_is_zeros(terms, a, row);
       const shorts_t most = most_products(empty, terms, a, row, b);
       const uint32_t half = 2 * (row / 8), place = 4 * (row % 8);

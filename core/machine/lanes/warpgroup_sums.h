@@ -39,6 +39,7 @@ typedef struct machine_group_rule {
    int32_t fraction, kept_fraction; /* of terms; of float32 results */
    bool adds;                       /* to what the registers hold; false: to zero */
    bool exact_factors;              /* the doubles of factors are their floats */
+   uint16_t left_out; /* rows whose sums nobody asks for, a bit each; none of them where there are doubles */
 } machine_group_rule_t;
 
 /* count elements of a factor, in the low bits of a word each. */

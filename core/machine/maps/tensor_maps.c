@@ -233,6 +233,15 @@ bool machine_tile_is_whole(const machine_tile_t *tile) {
           fits(tile, first + row_start(tile), tile->row) && fits(tile, last + row_start(tile), tile->row);
 }
 
+static void convert_row(const machine_tile_t *tile, uint8_t *row) {
+   for (uint32_t at = 0; machine_tile_converts(tile) && at < tile->row; at += 4) {
+      uint32_t word;
+      memcpy(&word, row + at, sizeof word);
+      word = machine_tile_convert(word);
+      memcpy(row + at, &word, sizeof word);
+   }
+}
+
 void machine_tile_read(const machine_tile_t *tile, uint8_t *shared) {
    uint8_t row[MOST_ROW];
    for (uint32_t n = 0; n < rows_of(tile); n++) {
@@ -241,13 +250,64 @@ void machine_tile_read(const machine_tile_t *tile, uint8_t *shared) {
       if (!row_place(tile, n, &offset) || !fits(tile, offset + row_start(tile), tile->row))
          continue; /* cannot be: the tile is whole */
       machine_read_bytes(tile->region, (uint64_t)(offset + row_start(tile)), tile->row, row);
-      for (uint32_t at = 0; machine_tile_converts(tile) && at < tile->row; at += 4) {
-         uint32_t word;
-         memcpy(&word, row + at, sizeof word);
-         word = machine_tile_convert(word);
-         memcpy(row + at, &word, sizeof word);
-      }
+      convert_row(tile, row);
       for (uint32_t at = 0; at < tile->row; at += CHUNK)
          memcpy(shared + swizzled(tile, address + at), row + at, CHUNK);
+   }
+}
+
+/* Asked elements --------------------------------------------------------------------------------------------------------- */
+
+/* The first element from this one on, below end, that is asked for, or that is not. */
+static uint64_t next_asked(const uint64_t *asked, uint64_t element, uint64_t end, bool wanted) {
+   while (element < end) {
+      const uint64_t bits = (wanted ? asked[element / 64] : ~asked[element / 64]) >> element % 64;
+      if (bits) {
+         element += (uint64_t)__builtin_ctzll(bits);
+         return element < end ? element : end;
+      }
+      element = (element / 64 + 1) * 64;
+   }
+   return end;
+}
+
+/* Makes the asked elements of a row, from the offset on, and says which bytes hold values; false: there are none. */
+static bool make_row(machine_run_t *run, const machine_tile_t *tile, uint64_t offset, uint8_t *row,
+                     uint8_t *defined) {
+   const machine_region_t *region = tile->region;
+   const uint64_t width = region->element, first = offset / width,
+                  end = (offset + tile->row + width - 1) / width;
+   uint64_t from = next_asked(region->asked, first, end, true);
+   if (from == end)
+      return false;
+   memset(row, 0, tile->row);
+   memset(defined, UNDEFINED_STORE, tile->row);
+   for (uint64_t to; from < end; from = next_asked(region->asked, to, end, true)) {
+      to = next_asked(region->asked, from, end, false);
+      if (run->options.fetch(run->options.fetch_argument, region->buffer, from * width, (to - from) * width,
+                             row + (from - first) * width) != RKB_OK)
+         run->out_of_memory = run->stop = true;
+      memset(defined + (from - first) * width, 1, (to - from) * width);
+   }
+   return true;
+}
+
+void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uint8_t *shared,
+                             uint8_t *defined) {
+   uint8_t row[MOST_ROW], row_defined[MOST_ROW];
+   memset(shared + tile->shared, 0,
+          tile->span); /* what other columns of a product hold decides how it is made */
+   memset(defined + tile->shared, UNDEFINED_STORE, tile->span);
+   for (uint32_t n = 0; n < rows_of(tile); n++) {
+      const uint32_t address = tile->shared + n * tile->pitch;
+      int64_t offset;
+      if (!row_place(tile, n, &offset) ||
+          !make_row(run, tile, (uint64_t)(offset + row_start(tile)), row, row_defined))
+         continue;
+      convert_row(tile, row);
+      for (uint32_t at = 0; at < tile->row; at += CHUNK) {
+         memcpy(shared + swizzled(tile, address + at), row + at, CHUNK);
+         memcpy(defined + swizzled(tile, address + at), row_defined + at, CHUNK);
+      }
    }
 }

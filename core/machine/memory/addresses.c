@@ -359,6 +359,14 @@ static void visit_defined(const machine_region_t *region, uint64_t at, uint64_t 
    }
 }
 
+bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t first, uint64_t bytes) {
+   const machine_region_t *region = &machine->run.regions[buffer];
+   bool all = first <= region->bytes && bytes <= region->bytes - first;
+   for (uint64_t n = first; all && region->defined && n < first + bytes; n++)
+      all = region->defined[n] == 1;
+   return all;
+}
+
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place) {
    const machine_region_t *region = &machine->run.regions[buffer];

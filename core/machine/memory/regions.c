@@ -87,6 +87,17 @@ static bool has_region(const machine_run_t *run, const ptx_variable_t *variable)
    return (variable->space == PTX_GLOBAL || variable->space == PTX_CONST) && (variable->named || copied);
 }
 
+/* The elements of an input that are asked for, where they are of whole bytes that divide a piece. */
+static void take_asked(const machine_run_t *run, machine_region_t *region) {
+   const rkb_plan_buffer_t *buffer = &run->plan->buffers[region->buffer];
+   const uint64_t width = buffer->elements ? buffer->bytes / buffer->elements : 0;
+   if (!run->options.asked || !region->read_only || width * buffer->elements != buffer->bytes || !width ||
+       width > 16 || (width & (width - 1)))
+      return;
+   region->asked = run->options.asked[region->buffer];
+   region->element = (uint32_t)width;
+}
+
 /* Lays out the regions: buffers first, so that a buffer's number in the plan is its region's; then the
  * module's variables; then the workspace of cooperative launches. */
 bool machine_lay_out(machine_run_t *run) {
@@ -115,6 +126,7 @@ bool machine_lay_out(machine_run_t *run) {
                            buffer->fill == RKB_FILL_VALUE || (n < 64 && run->options.given >> n & 1);
          if (!machine_pack(run, region))
             return false;
+         take_asked(run, region);
       }
       if (!region->read_only && !run->options.counts_only) {
          region->defined = run->options.fetch ? rkb_machine_sparse(buffer->bytes + 1, &run->huge_left)

@@ -42,6 +42,9 @@ typedef struct machine_region {
     * its own place (packed_inputs.c). */
    uint32_t *places;
    uint64_t packed;             /* number of pieces that have a place */
+   /* Of an input: a bit for each element whose values are asked for; NULL: all are (maps/tensor_maps.c). */
+   const uint64_t *asked;
+   uint32_t element;            /* bytes of one, where asked is there */
    bool read_only;              /* a tensor of role in, or .const */
    bool fetched;                /* an input, whose pieces are made when they are first met */
    bool constant;               /* .const variable */

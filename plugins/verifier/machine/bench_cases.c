@@ -44,6 +44,15 @@ static uint64_t spent_by(const struct part *part) {
    return part->given - part->candidate.budget;
 }
 
+/* Whether a check case executed an instruction of the family. */
+static bool executes(const struct outcome *known, const char *family) {
+   const char *name;
+   bool found = false;
+   for (uint32_t n = 0; (name = rkb_machine_tensor_name(n)); n++)
+      found |= (known->tensor_executed >> n & 1) && strcmp(name, family) == 0;
+   return found;
+}
+
 /* Executes a part from what is known so far.  in_turn: on the thread of the candidate. */
 static void execute(const struct work *work, struct part *part, const struct outcome *known, uint64_t left,
                     bool in_turn) {
@@ -66,6 +75,8 @@ static void execute(const struct work *work, struct part *part, const struct out
                                                 .the_case = part->the_case,
                                                 .case_index = part->number,
                                                 .outcome = &part->outcome,
+                                                .by_warpgroups = executes(known, "wgmma.mma_async") &&
+                                                                 executes(known, "cp.async.bulk.tensor"),
                                                 .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : far_ends_judge(me, &part->candidate, &part->outcome, &part->err);

@@ -2,6 +2,7 @@
  * blocks / executed.  They run on the case's true inputs, made where they are read, and whatever is counted is judged by
  * bench_values.c, then or in the same run: a block cannot look cheap by leaving its work undone.  One thread a case. */
 #include "bench_case.h"
+#include "held_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,8 @@ static int count_alone(struct bench_case *bench, rkb_machine_options_t *options,
 
 int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    struct bench_case *bench = s->counts;
-   const bool values = s->plan->launch_count == 1;
+   const bool held = held_elements_apply(s), values = s->plan->launch_count == 1 && !held;
+   bool enough = false;
    uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
    rkb_machine_options_t own = *options;
    rkb_machine_report_t report;
@@ -151,7 +153,7 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    own.no_values = !values;
    own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
    int status = RKB_OK;
-   if (values || sample_outputs_depend(s)) {
+   if (values || held || sample_outputs_depend(s)) {
       status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
       if (status == RKB_OK && report.counted && !report.finding_count &&
           !(report.control_taint | report.address_taint))
@@ -164,9 +166,12 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    } else if (status == RKB_OK && run_stands(bench, values)) {
       sample_spend(s, report.work);
    } else if (status == RKB_OK) {
-      status = execute_again(s, options, err);
+      if (held)
+         status = held_elements_run(s, options, &enough, err);
+      if (status == RKB_OK && !enough)
+         status = execute_again(s, options, err);
    }
-   s->dear = !values && is_dear(bench);
+   s->dear = !values && !held && is_dear(bench);
    free(blocks);
    return status;
 }

@@ -5,7 +5,7 @@
  * from was an input or was written by an executed block.  That leaves out what holds a value before it is final: an output that
  * several launches take, of which not all blocks were executed; and whole plans where atomic operations of blocks that were not
  * executed are missing, or where several launches take a tensor that is changed in place.  The certificate says so. */
-#include "bench_values.h"
+#include "held_elements.h"
 #include "noted_decisions.h"
 
 #include <stdlib.h>
@@ -174,7 +174,8 @@ static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_
    options->sample_instructions = 0;
    options->thread_instructions =
       s->candidate->budget < 2 * WHOLE_INSTRUCTIONS ? s->candidate->budget : 2 * WHOLE_INSTRUCTIONS;
-   return sample_execute(s, options, err);
+   status = held_elements_drop(s, err);
+   return status == RKB_OK ? sample_execute(s, options, err) : status;
 }
 
 /* Only a block that needed what others write; another one stopped the run. */
@@ -283,6 +284,8 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    if (!judged)
       return RKB_OK;
    int status = sample_judge_outputs(s, options, err);
+   held_elements_free(s->held); /* whatever is judged from here on was not chosen before */
+   s->held = NULL;
    rkb_machine_report(s->machine, &report);
    if (status == RKB_OK && s->judged)
       sample_describe(s, &report);
@@ -449,6 +452,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    free(s->stores);
    free(s->glanced);
    s->glanced = NULL;
+   held_elements_free(s->held);
+   s->held = NULL;
    s->judged_buffers = NULL;
    s->stores = NULL;
    return status;

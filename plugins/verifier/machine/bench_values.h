@@ -11,6 +11,8 @@
 
 #define MOST_JUDGED 65536u /* elements of an output at a bench shape */
 
+struct held_elements; /* held_elements.h */
+
 /* Drawn blocks of a launch of which the beginning was executed, and those of them that ended there and stored nothing. */
 struct glanced {
    uint32_t count, idle;
@@ -59,6 +61,8 @@ struct sample {
    bool dear;  /* its counted blocks took much, and no input steered the kernels at the check cases */
    json_t *facet; /* of outcome->sampled, that describes it; NULL: nothing was judged */
    bool divided; /* all blocks were executed, and none stored a word that another one stores */
+   bool by_warpgroups;         /* in a check case wgmma multiplied, and tensor copies were made */
+   struct held_elements *held; /* chosen before values were made; NULL: all values are made */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
 };
 

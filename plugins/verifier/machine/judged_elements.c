@@ -1,6 +1,6 @@
 /* Judges elements that executed blocks wrote: of outputs, and of buffers that hold intermediates of the reference (links.h), against the expected
  * values of those elements alone (points mode).  One worker thread a sample. */
-#include "bench_values.h"
+#include "held_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +88,17 @@ static int compare(const struct sample *s, uint32_t buffer, const void *data, co
                                   judgement, err);
 }
 
+/* The same, where these elements may have been chosen before. */
+static int expect_held(const struct sample *s, uint32_t buffer, const uint64_t *elements, uint64_t count,
+                       double *numbers, uint8_t *flags, rkb_error_t *err) {
+   if (s->held && !held_elements_asks(s->held))
+      return held_elements_find(s->held, buffer, elements, count, numbers, flags, err);
+   const int status = expect(s, buffer, elements, count, numbers, flags, err);
+   return s->held && (status == RKB_OK || status == RKB_ERR_LIMIT)
+             ? held_elements_keep(s->held, buffer, elements, count, numbers, flags, status, err)
+             : status;
+}
+
 /* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
 static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint64_t count, bool *refused,
                         rkb_error_t *err) {
@@ -98,8 +109,8 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint6
    rkb_judgement_t judgement = {.size = sizeof judgement};
    int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
    if (status == RKB_OK)
-      status = expect(s, buffer, elements, count, numbers, flags, err);
-   if (status == RKB_OK) {
+      status = expect_held(s, buffer, elements, count, numbers, flags, err);
+   if (status == RKB_OK && !held_elements_asks(s->held)) {
       const rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
       for (uint64_t n = 0; n < count; n++)
          memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + elements[n] * s->width, s->width);
@@ -272,7 +283,8 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
       if (is_judged(s, n) && !is_written_again(s, &report, n))
          status = judge_output(s, n, err);
    if (status == RKB_ERR_LIMIT) {
-      sample_leave_out(s, err->message);
+      if (!held_elements_asks(s->held))
+         sample_leave_out(s, err->message);
       status = RKB_OK;
    }
    free(s->written);

@@ -260,6 +260,12 @@ typedef struct rkb_task_api {
 
    /* The least and the largest value that a dim has in the domain.  [any] */
    void (*dim_range)(const rkb_host_t *host, uint32_t dim, int64_t *low, int64_t *high);
+
+   /* From inputs_note on, the elements of inputs that expect_points reads are noted.  inputs_noted: a bit for each element of a tensor, until inputs_free; NULL: of
+    * this tensor nothing was noted.  What was read before is remembered and may not be read again: call it before the first read, and before the inputs are
+    * shared.  [worker] */
+   void (*inputs_note)(rkb_inputs_t *inputs);
+   const uint64_t *(*inputs_noted)(const rkb_inputs_t *inputs, uint32_t tensor);
 } rkb_task_api_t;
 
 #ifdef __cplusplus
