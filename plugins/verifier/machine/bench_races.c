@@ -22,13 +22,20 @@ static bool is_sure(const rkb_machine_finding_t *finding) {
           strcmp(reason, "sync.deadlock") != 0 && strcmp(reason, "sync.dependent") != 0;
 }
 
-static void take_findings(const struct sample *s, const rkb_machine_report_t *report) {
+/* Notes what is sure, with a sample, and returns how much that is. */
+static uint32_t take_findings(const struct sample *s, const rkb_machine_report_t *report) {
    bool lacked = false;
+   uint32_t count = 0;
    for (uint32_t n = 0; n < report->finding_count; n++)
       lacked |= strcmp(report->findings[n].reason, "memory.uninitialised") == 0;
-   for (uint32_t n = 0; n < report->finding_count && !lacked; n++)
-      if (is_sure(&report->findings[n]))
+   for (uint32_t n = 0; n < report->finding_count && !lacked; n++) {
+      if (!is_sure(&report->findings[n]))
+         continue;
+      count++;
+      if (s)
          outcome_finding(s->outcome, &report->findings[n], s->the_case, s->family->name, s->seed);
+   }
+   return count;
 }
 
 /* Says in the facet of the sample, launch by launch, in how many blocks races were looked for. */
@@ -41,6 +48,31 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
       if (report.launches[n].blocks && report.launches[n].executed)
          json_object_set_new(json_array_get(launches, at++), "races_looked_for",
                              json_integer(looked ? (json_int_t)looked->launches[n].executed : 0));
+}
+
+/* The blocks, without values first: which accesses conflict depends on none where no input steers them.  Where something sure was found, values tell more: whether
+ * two stores were of the same one.  What only the work ended would have ended sooner with values. */
+static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
+                   rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   own.no_values = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   int status = sample_run_once(part, &own, part->buffers, &part->machine, report, err);
+   if (status != RKB_OK)
+      return status;
+   sample_spend(part, report->work);
+   if (!(report->control_taint | report->address_taint) && !take_findings(NULL, report))
+      return RKB_OK;
+   rkb_machine_close(part->machine);
+   part->machine = NULL;
+   own = *options;
+   if (own.thread_instructions > part->candidate->budget)
+      own.thread_instructions =
+         part->candidate->budget ? part->candidate->budget : 1; /* 0 would be no limit */
+   status = sample_run_once(part, &own, part->buffers, &part->machine, report, err);
+   if (status == RKB_OK)
+      sample_spend(part, report->work);
+   return status;
 }
 
 static int run_blocks(const struct sample *s, struct sample *part, const rkb_machine_blocks_t *lists,
@@ -56,10 +88,9 @@ static int run_blocks(const struct sample *s, struct sample *part, const rkb_mac
                                           .fetch_argument = part};
    int status = sample_make_buffers(part, false, &part->buffers, err);
    if (status == RKB_OK)
-      status = sample_run_once(part, &options, part->buffers, &part->machine, &report, err);
+      status = execute(part, &options, &report, err);
    if (status == RKB_OK) {
-      sample_spend(part, report.work);
-      take_findings(part, &report);
+      take_findings(s, &report);
       describe(s, &report);
    }
    rkb_machine_close(part->machine);
