@@ -1,5 +1,6 @@
 /* Kernels that reduce rows, lanes along the reduced dims.  One thread writes them. */
 #include <string.h>
+#include "generator/graph/needs.h"
 #include "generator/row/moments.h"
 #include "generator/row/rows_ahead.h"
 #include "generator/row/stretches.h"
@@ -185,6 +186,24 @@ static void write_row_roots(rkb_writer_t *writer, const rkb_rows_t *rows) {
    }
 }
 
+/* Loads what a row's results need of memory that has one element for each row.  After its passes the blocks of a cluster would wait for it. */
+static void load_numbers(rkb_writer_t *writer, const rkb_rows_t *rows) {
+   const rkb_graph_t *graph = writer->graph;
+   const rkb_launch_t *launch = rows->launch;
+   for (uint32_t n = 0; n < graph->node_count && !writer->failed; n++) {
+      const rkb_node_t *node = &graph->nodes[n];
+      const rkb_index_t *at[RKB_MAX_RANK];
+      bool needed = false;
+      for (uint32_t r = 0; r < launch->root_count; r++)
+         needed |= rkb_value_needs(graph, launch->roots[r], n);
+      if (!needed || !writer->storage[n].name || !node->rank ||
+          rkb_index_elements(&writer->indices, node->rank, node->shape) != rows->count)
+         continue;
+      rkb_index_split(&writer->indices, node->rank, node->shape, rows->row, at);
+      rkb_write_value(writer, n, at);
+   }
+}
+
 /* Writes all passes on trial, to see what of a row a thread keeps. */
 static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t last) {
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
@@ -266,6 +285,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    rkb_writer_known_variable(writer, rows.row);
    if (ahead)
       rkb_rows_load_ahead(writer, &rows);
+   if (cluster && rows.keep)
+      load_numbers(writer, &rows);
    if (split)
       rkb_rows_open_part(writer, &rows, packs, d[RKB_SPLIT]);
    if (split && last > 0)
