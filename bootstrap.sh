@@ -41,19 +41,19 @@ cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cud
 # Areas of tests/ that run again under the sanitizers.
 sanitized_areas='base;lift;executor;sweep;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
 # What is left out of them: tests of many whole runs, and commands, whose code other tests execute under the sanitizers; and tests of Python or of
-# other projects' programs, which no sanitizer sees.
-sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|bounds_ones|functions_made)|faults_unbuilt|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package)$'
+# other projects' programs, which no sanitizer sees.  What the fuzz targets read in fuzz_* they have read before they fuzz.
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|bounds_ones|functions_made)|faults_unbuilt|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package|library|process_stages|fuzz_.*)$'
 # What the undefined-behaviour sanitizer finds ends the program with a trap, without a message.  The tables behind its messages are a third of the
 # work of compiling, and every start of a program relocates them.  A build with the preset as it is says where the trap was.
-# Without the optimiser all but what core/CMakeLists.txt calls busy is compiled in half the time.
+# Without the optimiser all but what core/CMakeLists.txt calls busy is compiled in half the time.  The targets that fuzz are of the same build: most
+# of what they link, the tests need too.
 sanitizer_flags='-g1 -O0 -fsanitize-undefined-trap-on-error'
 # For the builds that only tests and fuzz targets run: it links in a quarter of the time.
 linker=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld)
-# Areas with fuzz targets, and how long each target runs.  Without the optimiser the targets are built in a third of the time and run three
-# quarters as fast.  Who fuzzes for hours builds with the preset as it is.
+# Areas with fuzz targets, and how long each target runs.  Without the optimiser they run three quarters as fast.  Who fuzzes for hours builds with
+# the preset as it is.
 fuzzed_areas='base;library;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_seconds=1
-fuzz_flags='-g1 -O0'
 
 # --- packages -----------------------------------------------------------------------------------------------------
 
@@ -215,14 +215,13 @@ configure() {
   cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" "$@" 2>&1 | sed "s|^|$folder: |" >&2
 }
 
-# The three builds of `test`, at once, because CMake takes one processor.
+# The two builds of `test`, at once, because CMake takes one processor.
 configure_for_tests() {
   local builds=() one
   configure build release -DBUILD_TESTING=ON -DRKB_WERROR=ON &
   builds+=($!)
-  configure build-fuzz fuzz "-DRKB_AREAS=$fuzzed_areas" "-DCMAKE_C_FLAGS_DEBUG=$fuzz_flags" "${linker[@]}" &
-  builds+=($!)
-  configure build-asan asan "-DRKB_AREAS=$sanitized_areas" "-DCMAKE_C_FLAGS_DEBUG=$sanitizer_flags" "-DCMAKE_CXX_FLAGS_DEBUG=$sanitizer_flags" "${linker[@]}" &
+  configure build-fuzz fuzz -DRKB_FUZZED_TESTS=ON "-DRKB_AREAS=$sanitized_areas;$fuzzed_areas" "-DCMAKE_C_FLAGS_DEBUG=$sanitizer_flags" \
+    "-DCMAKE_CXX_FLAGS_DEBUG=$sanitizer_flags" "${linker[@]}" &
   builds+=($!)
   for one in "${builds[@]}"; do wait "$one"; done
 }
@@ -261,7 +260,6 @@ run_fuzzers() {
   local fuzzers
   mapfile -t fuzzers < <(ninja -C build-fuzz -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | sort -u)
   [[ ${#fuzzers[@]} -gt 0 ]] || fail "build-fuzz has no fuzz targets"
-  ninja -C build-fuzz --quiet "${fuzzers[@]}" >&2
   say "fuzzing ${fuzzers[*]#fuzz_}, $fuzz_seconds s each"
   # shellcheck disable=SC2016 # the inner shell expands these
   printf '%s\n' "${fuzzers[@]}" | xargs -P "$(nproc)" -I '{}' bash -c '
@@ -273,9 +271,9 @@ run_fuzzers() {
       >"$folder.log" 2>&1 || { tail -n 40 "$folder.log" >&2; exit 255; }' fuzz '{}' "$fuzz_seconds"
 }
 
-# The fuzz targets come first: what clang compiled for them, the test layering_sources_clang need not read.  Then comes the release suite:
-# what it leaves in the build cache need not be compiled again under the sanitizers, where that takes twice as long.  Two tests more than
-# there are processors, as some wait for other processes.
+# The build with the sanitizers comes before the tests: what clang compiled for it, the test layering_sources_clang need not read.  The release suite
+# comes before the sanitized one: what it leaves in the build cache need not be compiled again there, where that takes twice as long.  Two tests more
+# than there are processors, as some wait for other processes.
 run_tests() {
   local jobs
   jobs=$(($(nproc) + 2))
@@ -283,11 +281,12 @@ run_tests() {
   export RKB_TEST_PTX=$PWD/build/tests/ptx # what the tests of the machine compile, for the same tests under the sanitizers
   rm -rf "$RKB_TEST_PTX"
   mkdir -p "$RKB_TEST_PTX"
+  export OMP_WAIT_POLICY=passive # threads of PyTorch that wait leave the processors to other tests
+  build build-fuzz
   run_fuzzers
   ctest --test-dir build --output-on-failure --timeout 300 -j "$jobs"
-  build build-asan
   say "the tests of ${sanitized_areas//;/, } under the sanitizers"
-  ctest --test-dir build-asan --output-on-failure --timeout 600 -j "$jobs" -E "$sanitized_without"
+  ctest --test-dir build-fuzz --output-on-failure --timeout 600 -j "$jobs" -E "$sanitized_without"
 }
 
 # The charting library of `rkb report --html` (core/web/README.md).  Without it everything else is built all the same.

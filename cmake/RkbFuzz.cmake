@@ -10,6 +10,8 @@
 include_guard(GLOBAL)
 
 option(RKB_FUZZ "Build the fuzz targets (needs clang; see the fuzz preset)" OFF)
+# What core/CMakeLists.txt calls busy is then compiled for speed: optimised, and without the counters that lead the search for inputs.
+option(RKB_FUZZED_TESTS "The build with fuzz targets runs the tests too" OFF)
 
 function(rkb_add_fuzz name)
   if(NOT RKB_FUZZ)

@@ -257,7 +257,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(struct gpu_config, drawn_bytes),
     .fallback = "1048576",
     .min = 4096,
-    .max = INT64_MAX,
+    .max = (double)INT64_MAX,
     .help =
        "Most bytes of all tensors of a drawn shape; a larger shape is drawn again with half the operations."},
    {.name = "points",
