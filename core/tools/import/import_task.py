@@ -18,6 +18,8 @@ import shutil
 import sys
 import tempfile
 
+# Threads that look for work all the time take the processors from the one that has some: an import took three times as long on a busy machine.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import torch
 
 import check_cases
