@@ -21,7 +21,7 @@ typedef struct float_factors {
    float *high, *low; /* one allocation; low only for 3xTF32 */
 } float_factors_t;
 
-#define IS(label) (strcmp(name, label) == 0) /* of an operation's name */
+#define IS(label) (name[0] == (label)[0] && strcmp(name, label) == 0) /* of an operation's name; asked for each element */
 
 /* float_sums.c: sums and products in the mode's order and precision. */
 double *float_numbers(uint64_t count); /* owned; room for them */
