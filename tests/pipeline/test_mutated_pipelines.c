@@ -47,7 +47,7 @@ static const char *const values[] = {"",
 /* Only one node in so many gets the values.  All values in every node would take four times as long, and one
  * reader serves many nodes of many files. */
 #define TURNS 5
-#define APART 3 /* edits without RKB_LONG */
+#define APART 6 /* edits without RKB_LONG */
 
 typedef struct trial {
    const char *name; /* of the shipped file */
@@ -87,7 +87,7 @@ static void try_text(trial_t *trial, const rkb_text_t *text, const char *what) {
    rkb_problems_free(&problems);
 }
 
-/* The text with [begin, end) replaced; without RKB_LONG, a third of them.  They are mixed: most nodes have six values, so that every third edit
+/* The text with [begin, end) replaced; without RKB_LONG, a sixth of them.  They are mixed: most nodes have six values, so that every sixth edit
  * would be of the same few values. */
 static void try_edit(trial_t *trial, size_t begin, size_t end, const char *replacement, const char *what) {
    rkb_text_t text;
