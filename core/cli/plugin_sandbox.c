@@ -21,8 +21,11 @@ enum { MOST_ARGUMENTS = 4096, MOST_BYTES = 4 << 20 };
 /* Whether the second process sees a variable's value: only values that are paths or similar places are shown.
  * Of the other variables it sees only the names, so that it can report that a key is set. */
 static bool is_shown(const char *variable) {
-   static const char *const shown[] = {"PATH", "HOME", "PWD", "TMPDIR", "TERM", "TZ", "LANG", "LC_", "XDG_", "RKB_", "CUDA_",
-                                       "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "NO_COLOR", NULL};
+   static const char *const shown[] = {
+      "PATH",         "HOME",          "PWD",          "TMPDIR",    "TERM",
+      "TZ",           "LANG",          "LC_",          "XDG_",      "RKB_",
+      "CUDA_",        "OMP_",          "GOMP_",        "OPENBLAS_", "LD_LIBRARY_PATH",
+      "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "NO_COLOR",  NULL};
    for (int i = 0; shown[i]; i++) {
       const size_t length = strlen(shown[i]);
       if (strncmp(variable, shown[i], length) == 0 && (shown[i][length - 1] == '_' || variable[length] == '='))
