@@ -19,7 +19,7 @@
 #include "generator/row/ranks.h"
 #include "generator/row/stretches.h"
 #include "generator/tile/tensor_tile.h"
-#include "generator/tile/warpgroup_tile.h"
+#include "generator/tile/stored_sums.h"
 #include "generator/element/window_text.h"
 
 static const char *const mappings[] = {

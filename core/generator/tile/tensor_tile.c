@@ -8,6 +8,7 @@
 #include "generator/tile/lists.h"
 #include "generator/text/product.h"
 #include "generator/tile/staging.h"
+#include "generator/tile/stored_sums.h"
 #include "generator/tile/warpgroup_tile.h"
 
 /* Floats between rows, so that four rows of a fragment's pairs are in different banks. */

@@ -5,24 +5,15 @@
 #include "generator/tile/warpgroup_tile.h"
 
 #include <string.h>
-#include "generator/tile/convolution_extent.h"
 #include "generator/tile/pixel_map.h"
 #include "generator/tile/tile_map.h"
-#include "generator/tile/warpgroup_addends.h"
+#include "generator/tile/stored_sums.h"
 
 #define GROUP_THREADS 128
-#define GROUP_ROWS 64      /* rows of one wgmma */
 #define PATTERN_BYTES 1024 /* eight rows of the swizzle; tiles begin at multiples of this */
 #define PRODUCER_REGISTERS 40
 #define MOST_REGISTERS 240 /* most registers that a thread may ask for with setmaxnreg */
 #define FILE_REGISTERS 65536
-#define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* columns of sums, of 16 rows, that a warp stores at a time */
-#define ROOM_PADDING 8                  /* in floats: puts four rows of pairs into different banks */
-#define ROOM_BYTES (16 * (ROOM_COLUMNS + ROOM_PADDING) * 4)
-#define STORED_TOGETHER 4 /* elements of the output that are stored together */
-#define NARROW_TOGETHER 8 /* where they are rounded before */
-#define NARROW_COLUMNS 64 /* columns of rounded sums, of 16 rows, that a warp stores at a time */
-#define NARROW_PITCH 72   /* of a row in the room: rows begin in different banks */
 
 /* Registers of the last warpgroup's threads, where the multiplying warpgroups split rows of their own. */
 #define SPLITTING_REGISTERS 88
@@ -68,7 +59,7 @@ static int64_t warps_of(const int64_t *d) {
 /* Bytes of the stages, and of a room for each warp's sums while they are stored.  The barriers take as many
  * bytes again as one pattern. */
 static int64_t shared_of(const rkb_launch_t *launch) {
-   return stage_bytes(launch) * launch->decisions[RKB_STAGES] + warps_of(launch->decisions) * ROOM_BYTES;
+   return stage_bytes(launch) * launch->decisions[RKB_STAGES] + warps_of(launch->decisions) * RKB_ROOM_BYTES;
 }
 
 /* Registers of a thread where all have equally many; and of the threads that multiply, after the others gave
@@ -96,7 +87,7 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
    if (!type->warpgroup)
       return "warpgroups do not multiply this type";
-   if (d[RKB_TILE_M] % (GROUP_ROWS * d[RKB_GROUPS]) != 0 || d[RKB_TILE_N] < GROUP_ROWS)
+   if (d[RKB_TILE_M] % (RKB_GROUP_ROWS * d[RKB_GROUPS]) != 0 || d[RKB_TILE_N] < RKB_GROUP_ROWS)
       return "a warpgroup multiplies 64 rows by 64 columns or more";
    if (d[RKB_TILE_K] * type->bytes % RKB_MAP_ROW_BYTES != 0)
       return "the terms brought at a time are no whole rows of a tensor map";
@@ -104,7 +95,7 @@ const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_byt
       return "one stage is filled while another is multiplied";
    if (d[RKB_TILE_N] / 2 + OPERAND_REGISTERS > equal_registers(d))
       return "the sums of one multiplication need more registers than a thread begins with";
-   const int64_t held = holds(d) ? d[RKB_TILE_M] / d[RKB_GROUPS] / GROUP_ROWS * 8 * HELD_STEPS : 0;
+   const int64_t held = holds(d) ? d[RKB_TILE_M] / d[RKB_GROUPS] / RKB_GROUP_ROWS * 8 * HELD_STEPS : 0;
    if (d[RKB_TILE_M] * d[RKB_TILE_N] / d[RKB_GROUPS] / GROUP_THREADS + held + 40 > multiplying_registers(d))
       return "a warpgroup's tile needs more registers than there are";
    return shared_of(launch) > shared_bytes - PATTERN_BYTES ? "the stages need more shared memory than a block has" : NULL;
@@ -336,13 +327,16 @@ static void write_stage(rkb_writer_t *writer, const rkb_product_tile_t *tile, lo
 
 /* Where a float of the warpgroup's own rows lies in its stage; row and term are variables. */
 static const char *own_float(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
-   const long long box = (long long)rkb_tile_map_box_bytes(tile, &tile->m) / 4, squares = GROUP_ROWS * ROW_FLOATS;
+   const long long box = (long long)rkb_tile_map_box_bytes(tile, &tile->m) / 4,
+                   squares = RKB_GROUP_ROWS * ROW_FLOATS;
    if (tile->m.depth_fast)
       return rkb_arena_format(writer->arena, "own[i * %lld%s + row * %d + (term%s / 4 ^ row %% 8) * 4 + term %% 4]", squares,
                               tile->depth > ROW_FLOATS ? rkb_arena_format(writer->arena, " + term / %d * %lld", ROW_FLOATS, box) : "", ROW_FLOATS,
                               tile->depth > ROW_FLOATS ? rkb_arena_format(writer->arena, " %% %d", ROW_FLOATS) : "");
-   return rkb_arena_format(writer->arena, "own[(i * %d + row / %d) * %lld + term * %d + (row %% %d / 4 ^ term %% 8) * 4 + row %% 4]",
-                           GROUP_ROWS / ROW_FLOATS, ROW_FLOATS, box, ROW_FLOATS, ROW_FLOATS);
+   return rkb_arena_format(
+      writer->arena,
+      "own[(i * %d + row / %d) * %lld + term * %d + (row %% %d / 4 ^ term %% 8) * 4 + row %% 4]",
+      RKB_GROUP_ROWS / ROW_FLOATS, ROW_FLOATS, box, ROW_FLOATS, ROW_FLOATS);
 }
 
 /* The same with a group for each step: while one step is multiplied, the own rows of the next step are split
@@ -390,13 +384,13 @@ static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile)
    if (holds(d)) {
       rkb_write(writer, "const unsigned *const own = (const unsigned *)(tiles + stage * %lld + warpgroup * %lld);", bytes, own);
       rkb_write(writer, "const unsigned char *const n_stage = tiles + stage * %lld + %lld;", bytes, n_at);
-      write_held_stage(writer, tile, steps, rows / GROUP_ROWS);
+      write_held_stage(writer, tile, steps, rows / RKB_GROUP_ROWS);
    } else {
       rkb_write(writer,
                 "const unsigned char *const m_stage = tiles + stage * %lld + warpgroup * %lld, *const n_stage = tiles + stage * %lld + %lld;",
                 bytes, own, bytes, n_at);
       rkb_write(writer, "hold(sums);");
-      write_stage(writer, tile, steps, rows / GROUP_ROWS);
+      write_stage(writer, tile, steps, rows / RKB_GROUP_ROWS);
    }
    write_free(writer, d, "first > begin");
    write_next_stage(writer, d);
@@ -404,94 +398,6 @@ static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile)
    rkb_write(writer, "products_done<0>();");
    rkb_write(writer, "hold(sums);");
    write_free(writer, d, "begin < end");
-}
-
-static void open_unrolled(rkb_writer_t *writer, const char *head) {
-   rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
-}
-
-/* Stores the sums through a warp's own room in shared memory, 16 rows of 32 columns at a time.  A lane has
- * two neighbouring sums in each of two rows, and stores to memory need longer rows. */
-static void write_sums(rkb_writer_t *writer, rkb_product_tile_t *tile, uint32_t width) {
-   const int64_t *d = tile->launch->decisions;
-   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]), pitch = ROOM_COLUMNS + ROOM_PADDING;
-   const bool integers = strcmp(rkb_fragment_type(d[RKB_TENSOR])->sum, "int") == 0;
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS));
-   rkb_addends_t addends = {0};
-   if (width > 1 && !splits(d))
-      rkb_addends_find(writer, tile, &addends);
-   const char *place =
-      rkb_arena_format(writer->arena, "warpgroup * %lld + i * %d + warp * 16", rows, GROUP_ROWS);
-   rkb_addends_declare(writer, &addends, width);
-   rkb_addends_load(writer, tile, &addends, width, place, "", "0");
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)", (long long)d[RKB_TILE_N], ROOM_COLUMNS));
-   if (addends.count) {
-      rkb_write_open(writer, true, "if (j + %d < %lld)", ROOM_COLUMNS, (long long)d[RKB_TILE_N]);
-      rkb_addends_load(writer, tile, &addends, width, place,
-                       rkb_arena_format(writer->arena, "j + %d + ", ROOM_COLUMNS),
-                       rkb_arena_format(writer->arena, "(j / %d + 1) %% 2", ROOM_COLUMNS));
-      rkb_write_close(writer);
-   }
-   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int pair = 0; pair < %d; pair++)", ROOM_COLUMNS / 4);
-   rkb_write(writer, "   *(float2 *)(room + (lane / 4 + pair %% 2 * 8) * %lld + pair / 2 * 8 + lane %% 4 * 2) =", pitch);
-   rkb_write(writer, integers ? "      make_float2((float)sums[i][j / 2 + pair * 2], (float)sums[i][j / 2 + pair * 2 + 1]);"
-                              : "      make_float2(sums[i][j / 2 + pair * 2], sums[i][j / 2 + pair * 2 + 1]);");
-   rkb_write(writer, "__syncwarp();");
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int item = lane; item < %u; item += 32)", 16 * ROOM_COLUMNS / width));
-   rkb_write(writer, "const int row = item / %u, column = item %% %u * %u;", ROOM_COLUMNS / width, ROOM_COLUMNS / width, width);
-   rkb_write(writer, "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + row, n = n_first + j + column;", rows, GROUP_ROWS);
-   rkb_addends_know(writer, tile, &addends);
-   rkb_tile_result(writer, tile, tile->launch, width,
-                   rkb_arena_format(writer->arena, width > 1 ? "room[row * %lld + column + lane]" : "room[row * %lld + column]", pitch));
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-}
-
-bool rkb_sums_stay(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   if (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR || launch->anchor_count != 1 ||
-       launch->root_count != 1 || rkb_convolution_is_tiled(graph, launch))
-      return false;
-   uint32_t node = launch->roots[0];
-   for (const rkb_node_t *at = &graph->nodes[node];
-        node != launch->anchors[0] &&
-        (rkb_node_is_view(at) || (at->kind == RKB_NODE_MAP && strcmp(at->operation, "convert") == 0));
-        at = &graph->nodes[node])
-      node = at->inputs[0];
-   return node == launch->anchors[0];
-}
-
-uint32_t rkb_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   return launch->decisions[RKB_NARROW] && rkb_sums_stay(graph, launch) ? NARROW_TOGETHER : STORED_TOGETHER;
-}
-
-/* Stores sums that are rounded before they go through the warp's room, 16 rows of 64 columns at a time. */
-static void write_narrow_sums(rkb_writer_t *writer, rkb_product_tile_t *tile) {
-   const int64_t *d = tile->launch->decisions;
-   const long long rows = (long long)(d[RKB_TILE_M] / d[RKB_GROUPS]);
-   open_unrolled(writer,
-                 rkb_arena_format(writer->arena, "for (int i = 0; i < %lld; i++)", rows / GROUP_ROWS));
-   open_unrolled(writer, rkb_arena_format(writer->arena, "for (int j = 0; j < %lld; j += %d)",
-                                          (long long)d[RKB_TILE_N], NARROW_COLUMNS));
-   rkb_write(writer, "__syncwarp(); /* what the room held has been read */");
-   rkb_write(writer, "rounded_rows((unsigned char *)room, sums[i] + j / 2);");
-   rkb_write(writer, "__syncwarp();");
-   open_unrolled(writer, "for (int item = 0; item < 4; item++)");
-   rkb_write(writer, "const int row = item * 4 + lane / 8, column = lane %% 8 * %d;", NARROW_TOGETHER);
-   rkb_write(
-      writer,
-      "const index m = m_first + warpgroup * %lld + i * %d + warp * 16 + row, n = n_first + j + column;",
-      rows, GROUP_ROWS);
-   rkb_write(
-      writer,
-      "const Pack<%d, __nv_bfloat16> rounded = *(const Pack<%d, __nv_bfloat16> *)((const __nv_bfloat16 *)room + row * %d + column);",
-      NARROW_TOGETHER, NARROW_TOGETHER, NARROW_PITCH);
-   rkb_tile_result(writer, tile, tile->launch, NARROW_TOGETHER, "__bfloat162float(rounded.at[lane])");
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-   rkb_write_close(writer);
 }
 
 static void write_barriers(rkb_writer_t *writer, const int64_t *d) {
@@ -538,23 +444,18 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    if (multiplying_registers(d) > equal_registers(d))
       rkb_write(writer, "more_registers<%lld>();", (long long)multiplying_registers(d));
    rkb_write(writer, "const int warp = threadIdx.x / 32 %% 4, lane = threadIdx.x %% 32;");
-   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;", (long long)(stage_bytes(&own) * d[RKB_STAGES]),
-             ROOM_BYTES / 4);
+   rkb_write(writer, "float *const room = (float *)(tiles + %lld) + threadIdx.x / 32 * %d;",
+             (long long)(stage_bytes(&own) * d[RKB_STAGES]), RKB_ROOM_BYTES / 4);
    open_tiles(writer, &tile, tiles);
-   rkb_write(writer, "%s sums[%lld][%lld] = {};", type->sum, rows / GROUP_ROWS, (long long)(d[RKB_TILE_N] / 2));
+   rkb_write(writer, "%s sums[%lld][%lld] = {};", type->sum, rows / RKB_GROUP_ROWS,
+             (long long)(d[RKB_TILE_N] / 2));
    if (holds(d))
-      rkb_write(writer, "unsigned highs[%d][%lld][4], lows[%d][%lld][4]; /* what the products of two steps read of the own rows */", HELD_STEPS,
-                rows / GROUP_ROWS, HELD_STEPS, rows / GROUP_ROWS);
+      rkb_write(
+         writer,
+         "unsigned highs[%d][%lld][4], lows[%d][%lld][4]; /* what the products of two steps read of the own rows */",
+         HELD_STEPS, rows / RKB_GROUP_ROWS, HELD_STEPS, rows / RKB_GROUP_ROWS);
    write_multiply(writer, &tile);
-   const rkb_node_t *node = &writer->graph->nodes[tile.product.node];
-   const uint32_t fast = node->kind == RKB_NODE_MATMUL ? node->rank - 1 : rkb_product_fast_dim(writer->graph, tile.product.node, own.roots[0]);
-   const rkb_index_t *row_elements = rkb_index_size(&writer->indices, node->shape[fast]);
-   if (rkb_stored_together(writer->graph, &own) == NARROW_TOGETHER && d[RKB_SPLIT] == 1 &&
-       strcmp(type->sum, "float") == 0 && writer->targets[own.roots[0]].dtype == RKB_BF16 &&
-       rkb_index_divides(row_elements, NARROW_TOGETHER))
-      write_narrow_sums(writer, &tile);
-   else
-      write_sums(writer, &tile, rkb_index_divides(row_elements, STORED_TOGETHER) ? STORED_TOGETHER : 1);
+   rkb_write_warpgroup_sums(writer, &tile);
    close_tiles(writer, &tile);
    rkb_tile_shape(writer, &tile,
                   rkb_arena_format(writer->arena, "%s%lld x %lld of them, and the last one copies tiles of the factors.",

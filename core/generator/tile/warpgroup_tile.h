@@ -20,9 +20,4 @@ void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats);
 void rkb_write_split_by(rkb_writer_t *writer, const char *function, int64_t first, int64_t floats);
 void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 
-/* Whether a launch stores nothing but its sums, in their type or rounded (decision `narrow`). */
-bool rkb_sums_stay(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* How many neighbouring sums a thread stores together, where a row has a multiple of them. */
-uint32_t rkb_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch);
-
 #endif
