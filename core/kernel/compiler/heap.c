@@ -31,7 +31,8 @@ enum {
    STEPS = 8,
    CLASSES = SMALL_CLASSES + 32 * STEPS
 };
-static const size_t largest = (size_t)1 << 40, grown_by = 16 << 20, kept = 64 << 20;
+/* grown_by: each page of it is cleared, and the compile may end before it needs them. */
+static const size_t largest = (size_t)1 << 40, grown_by = 2 << 20, kept = 64 << 20;
 
 /* The header before each block. */
 typedef struct header {
