@@ -13,7 +13,7 @@
 #define HEAP_MOST (UINT64_C(1) << 18)
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define HUGE_LEAST (UINT64_C(1) << 19)
-#define HUGE_MOST (UINT64_C(16) << 20)
+#define HUGE_MOST (UINT64_C(4) << 20)
 /* Memory of the heap begins so far behind a multiple of twice as much.  Mapped memory begins at a page.  So an
  * address says where its memory came from. */
 #define HEAP_OFFSET UINT64_C(64)
