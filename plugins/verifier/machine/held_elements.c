@@ -106,15 +106,50 @@ static int choose(struct sample *s, rkb_error_t *err) {
    return status;
 }
 
-/* By buffer of the plan: the elements of inputs that the reference read. */
-static const uint64_t **asked_of(const struct sample *s) {
-   const uint64_t **asked = calloc(s->plan->buffer_count + 1, sizeof *asked);
-   for (uint32_t n = 0; asked && n < s->plan->buffer_count; n++) {
+static void free_asked(const struct sample *s, uint64_t **asked) {
+   for (uint32_t n = 0; asked && n < s->plan->buffer_count; n++)
+      free(asked[n]);
+   free(asked);
+}
+
+static void set_bit(uint64_t *bits, uint64_t at) {
+   bits[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+/* The elements with those beside them in the last two dims.  Where results are rounded to a narrow type, a register has two neighbours of a row, and a value only if
+ * both have.  NULL: no memory. */
+static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tensor) {
+   const uint64_t words = tensor->elements / 64 + 1, width = (uint64_t)tensor->shape[tensor->rank - 1];
+   uint64_t *bits = calloc(words, sizeof *bits);
+   for (uint64_t w = 0; bits && w < (tensor->elements + 63) / 64; w++)
+      for (uint64_t left = noted[w]; left; left &= left - 1) {
+         const uint64_t element = 64 * w + (uint64_t)__builtin_ctzll(left), row = element / width,
+                        column = element % width;
+         for (uint64_t n = 0; n < 4; n++) {
+            const uint64_t beside = (row ^ (n >> 1)) * width + (column ^ (n & 1));
+            if ((column ^ (n & 1)) < width && beside < tensor->elements)
+               set_bit(bits, beside);
+         }
+      }
+   return bits;
+}
+
+/* By buffer of the plan: what is made of inputs, for the elements that the reference read.  NULL: no memory. */
+static uint64_t **asked_of(const struct sample *s) {
+   uint64_t **asked = calloc(s->plan->buffer_count + 1, sizeof *asked);
+   bool made = asked != NULL;
+   for (uint32_t n = 0; made && n < s->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *b = &s->plan->buffers[n];
-      if (b->role == RKB_IN && b->elements > SMALL_INPUT)
-         asked[n] = s->verifier->task->inputs_noted(s->inputs, b->tensor);
+      const uint64_t *noted = b->role == RKB_IN && b->elements > SMALL_INPUT
+                                 ? s->verifier->task->inputs_noted(s->inputs, b->tensor)
+                                 : NULL;
+      if (noted)
+         made = (asked[n] = with_neighbours(noted, &s->the_case->tensors[b->tensor])) != NULL;
    }
-   return asked;
+   if (made)
+      return asked;
+   free_asked(s, asked);
+   return NULL;
 }
 
 static bool are_held(const struct sample *s, const rkb_machine_t *machine) {
@@ -160,10 +195,10 @@ int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bo
    if (report.atomics_unfinished || report.variables_unfinished) /* all blocks may have to be executed */
       return RKB_OK;
    int status = choose(s, err);
-   const uint64_t **asked = status == RKB_OK ? asked_of(s) : NULL;
+   uint64_t **asked = status == RKB_OK ? asked_of(s) : NULL;
    if (status == RKB_OK && !asked)
       status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are asked for");
-   own.asked = asked;
+   own.asked = (const uint64_t *const *)asked;
    own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
    if (status == RKB_OK)
       status = sample_make_buffers(s, false, &buffers, err);
@@ -182,6 +217,6 @@ int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bo
    }
    rkb_machine_close(machine);
    sample_free_buffers(s, buffers);
-   free(asked);
+   free_asked(s, asked);
    return status;
 }
