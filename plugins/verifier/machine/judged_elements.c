@@ -12,7 +12,7 @@
 #define MOST_WORK_OF_ONE 5e7 /* the same, where it is for one element */
 #define MORE_EACH_TIME 3     /* elements for each that was judged before */
 #define MOST_OVERLAP                                                                                         \
-   1.25 /* times the elements of a buffer that all blocks write, where atomic operations may order them */
+   1.25 /* times the bytes of a buffer that all blocks write, where atomic operations may order them */
 #define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
 
 static void remember(void *argument, uint64_t first, uint64_t bytes) {
@@ -47,15 +47,15 @@ bool sample_holds_values(const struct sample *s, uint32_t number) {
 /* Whether a launch with atomic operations writes elements of a buffer more than once: a block may go on from what another one left, and
  * an element is final when the last one wrote it. */
 static bool is_written_again(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
-   const uint64_t words = s->plan->buffers[buffer].bytes / 4 + 1;
+   const double most = MOST_OVERLAP * (double)s->plan->buffers[buffer].bytes;
    for (uint32_t n = 0; report->atomics_unfinished && n < report->launch_count; n++) {
       const rkb_launch_counters_t *c = &report->launches[n];
       double written = 0;
       rkb_machine_extent_t extent;
       const uint32_t executed = sample_executed_places(s->plan, c);
       for (uint32_t place = 0; place < executed && place < s->blocks.launches[n].count; place++)
-         written += rkb_machine_extent(s->machine, n, place, buffer, &extent) ? (double)extent.words : 0;
-      if (c->executed && written * (double)c->blocks / (double)c->executed > MOST_OVERLAP * (double)words)
+         written += rkb_machine_extent(s->machine, n, place, buffer, &extent) ? (double)extent.once : 0;
+      if (c->executed && written * (double)c->blocks / (double)c->executed > most)
          return true;
    }
    return false;

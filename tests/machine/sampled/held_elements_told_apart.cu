@@ -18,12 +18,13 @@ launches:
     args: x, weight, bias, y, M, N, K
 */
 // task: bf16_linear
-// why: at the bench shapes results are right only where those of other rows are zeros, which a warp or a barrier says: what is not made for held
+// why: at the bench shapes results are right only where those of other rows are zeros, which a warp, a barrier or an atomic operation says: what is not made for held
 // why: elements must not pass for a zero there (docs/decisions/held-elements.md)
 // standing: accept
 // says: "facet":"sampled"
 // twin: TRY 1 => should be
 // twin: TRY 2 => should be
+// twin: TRY 3 => should be
 #ifndef TRY
 #define TRY 0
 #endif
@@ -34,6 +35,16 @@ __device__ __forceinline__ unsigned others_are_zeros(float other) {
    return __ballot_sync(~0u, other == 0.0f);
 #elif TRY == 2
    return __syncthreads_count(other == 0.0f) > 8;
+#elif TRY == 3
+   __shared__ unsigned any;
+   if (threadIdx.x == 0)
+      any = 0;
+   __syncthreads();
+   atomicOr(&any, (unsigned)(other == 0.0f));
+   __syncthreads();
+   const unsigned said = *(volatile unsigned *)&any;
+   __syncthreads();
+   return said;
 #else
    return 1;
 #endif
