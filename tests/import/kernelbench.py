@@ -88,7 +88,8 @@ def comparisons(made, directory, seed, wide):
 
 
 def worst_of(shares):
-    """Of several texts: the first that is no number, or the largest."""
+    """Of several texts: the first that is no number, or the largest.  "nan" says that no element of that size was compared."""
+    shares = [share for share in shares if share != "nan"] or shares[:1]
     words = [share for share in shares if not re.fullmatch(r"[\d.e+-]+|inf", share)]
     return words[0] if words else max(shares, key=float, default="")
 
@@ -235,7 +236,7 @@ def main():
     parser.add_argument("--dump")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--limit", type=int, default=180, help="seconds for one verdict")
     parser.add_argument("--reference-limit", type=int, default=300, help="seconds for the expected values of one direction")
     parser.add_argument("--only", default="", help="files whose name has this word")
     parser.add_argument("--out")
