@@ -43,7 +43,8 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
       d[RKB_TILE_K] = 128 / rkb_fragment_type(d[RKB_TENSOR])->bytes;
    d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* for the launches of other strides */
    d[RKB_WARP_N] = d[RKB_TILE_M] * d[RKB_TILE_N] > 128 * 64 ? 64 : 32;
-   for (d[RKB_STAGES] = d[RKB_STAGES] < 4 ? 4 : d[RKB_STAGES];
+   const int64_t least = d[RKB_TAPS] ? 5 : 4; /* of pixels the fifth stage gains up to 5 % on an H200 */
+   for (d[RKB_STAGES] = d[RKB_STAGES] < least ? least : d[RKB_STAGES];
         d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
       d[RKB_STAGES]--;
 }

@@ -215,11 +215,49 @@ void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, cons
       write_place(writer, map, side->variable, rkb_arena_format(writer->arena, "%s_first", side->variable));
 }
 
+/* How many taps follow each other before the next row of them. */
+static const char *taps_across(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                               const rkb_pixel_map_t *map) {
+   return map->first_shift[0]
+             ? rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1))
+             : rkb_writer_uniform(writer, map->window[0]);
+}
+
+void rkb_pixel_map_begin_terms(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                               const rkb_pixel_map_t *map) {
+   const bool split = tile->launch->decisions[RKB_SPLIT] > 1;
+   tile->counts_taps =
+      side->depth_fast && !(split && map->first_shift[0]); /* a phase may have no taps to divide by */
+   if (!tile->counts_taps)
+      return;
+   if (!split) {
+      rkb_write(writer, "index channel = 0, tap_right = 0, tap_down = 0;");
+      return;
+   }
+   const char *channels = rkb_writer_uniform(writer, map->channels), *across = taps_across(writer, tile, map);
+   rkb_write(writer, "index channel = begin %% %s, tap_right = begin / %s %% %s, tap_down = begin / %s / %s;",
+             channels, channels, across, channels, across);
+}
+
+void rkb_pixel_map_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                              const rkb_pixel_map_t *map) {
+   if (!tile->counts_taps)
+      return;
+   rkb_write(writer, "channel += %lld;", (long long)tile->depth);
+   rkb_write_open(writer, false, "if (channel == %s)", rkb_writer_uniform(writer, map->channels));
+   rkb_write(writer, "channel = 0;");
+   rkb_write_open(writer, false, "if (++tap_right == %s)", taps_across(writer, tile, map));
+   rkb_write(writer, "tap_right = 0;");
+   rkb_write(writer, "tap_down++;");
+   rkb_write_close(writer);
+   rkb_write_close(writer);
+}
+
 /* Returns how far a tap is from the window's place along one dim. */
 static const char *offset_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_pixel_map_t *map, uint32_t dim) {
-   const char *window = map->first_shift[0] ? rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1))
-                                            : rkb_writer_uniform(writer, map->window[0]),
-              *tap = rkb_arena_format(writer->arena, "tap %s %s", dim ? "/" : "%", window);
+   const char *tap = tile->counts_taps ? (dim ? "tap_down" : "tap_right")
+                                       : rkb_arena_format(writer->arena, "tap %s %s", dim ? "/" : "%",
+                                                          taps_across(writer, tile, map));
    if (map->backwards)
       tap =
          rkb_arena_format(writer->arena, "(%s - 1 - %s)", rkb_writer_uniform(writer, map->window[dim]), tap);
@@ -246,15 +284,23 @@ void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, co
               *variable = side->depth_fast ? side->variable : "k";
    if (!side->depth_fast)
       write_place(writer, map, variable, "first");
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int box = 0; box < %lld; box++)",
-                  3 * (int)(writer->depth + 1), "", boxes);
-   rkb_write(writer, "const index number = %s + box * %lld, tap = number / %s;",
-             side->depth_fast ? "first" : rkb_arena_format(writer->arena, "%s_first", side->variable), row,
-             channels);
-   rkb_write(
-      writer,
-      "copy_pixels(%s + box * %lld, &%s, %s, (int)(number %% %s), %s_right, %s_down, %s_image, (int)(%s), (int)(%s));",
-      to, bytes, name, barrier, channels, variable, variable, variable, offset_of(writer, tile, map, 0),
-      offset_of(writer, tile, map, 1));
-   rkb_write_close(writer);
+   if (!tile->counts_taps || boxes > 1)
+      rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int box = 0; box < %lld; box++)",
+                     3 * (int)(writer->depth + 1), "", boxes);
+   const char *channel = rkb_arena_format(writer->arena, "(number %% %s)", channels);
+   if (!tile->counts_taps)
+      rkb_write(writer, "const index number = %s + box * %lld, tap = number / %s;",
+                side->depth_fast ? "first" : rkb_arena_format(writer->arena, "%s_first", side->variable), row,
+                channels);
+   else if (boxes > 1)
+      channel = rkb_arena_format(writer->arena, "(channel + box * %lld)", row);
+   else
+      channel = "channel";
+   if (!tile->counts_taps || boxes > 1)
+      to = rkb_arena_format(writer->arena, "%s + box * %lld", to, bytes);
+   rkb_write(writer, "copy_pixels(%s, &%s, %s, (int)%s, %s_right, %s_down, %s_image, (int)(%s), (int)(%s));",
+             to, name, barrier, channel, variable, variable, variable, offset_of(writer, tile, map, 0),
+             offset_of(writer, tile, map, 1));
+   if (!tile->counts_taps || boxes > 1)
+      rkb_write_close(writer);
 }

@@ -41,6 +41,13 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
                       rkb_pixel_map_t *map);
 /* Writes where the tile's first pixel is, if that is the same for all its terms. */
 void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_pixel_map_t *map);
+/* Of a side whose terms are channels of taps, counters tell the channel and the tap, and not divisions by sizes: one thread copies, and four
+ * divisions for each step take it about as long as tensor cores need for the step.  Writes the counters before the loop over the steps of a
+ * tile; and counts on after a step's copies.  (Counted pixels of a weight's gradient were slower than divisions.) */
+void rkb_pixel_map_begin_terms(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
+                               const rkb_pixel_map_t *map);
+void rkb_pixel_map_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                              const rkb_pixel_map_t *map);
 /* As rkb_tile_map_copy. */
 void rkb_pixel_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                         const rkb_pixel_map_t *map, const char *to, const char *barrier);

@@ -121,16 +121,27 @@ static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t 
                            (long long)rows, map->group || map->tap ? ", 1" : "", RKB_MAP_ROW_BYTES);
 }
 
-/* Writes which of all taps a tap of the phase at hand is. */
-static const char *write_tap(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *number) {
-   const rkb_node_t *weight = &writer->graph->nodes[writer->graph->nodes[tile->product.node].inputs[1]];
+/* How many taps a row of the weight's window has. */
+static uint32_t window_across(const rkb_writer_t *writer, const rkb_product_tile_t *tile) {
+   return writer->graph->nodes[writer->graph->nodes[tile->product.node].inputs[1]].shape[3];
+}
+
+/* Writes which of all taps a tap of the phase at hand is; terms: of a tap. */
+static const char *write_tap(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *terms) {
    const rkb_product_dims_t *depth = &tile->product.depth;
-   const char *across = rkb_writer_uniform(writer, rkb_index_size(&writer->indices, weight->shape[3])),
-              *taps = rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1));
-   rkb_write(writer, "const index %s = %s / %s * %s + %s, %s = %s %% %s * %s + %s;", depth->name[1], number, taps,
+   const char *across =
+                 rkb_writer_uniform(writer, rkb_index_size(&writer->indices, window_across(writer, tile))),
+              *down = "tap_down", *right = "tap_right";
+   if (!tile->counts_taps) {
+      const char *taps =
+         rkb_writer_index(writer, rkb_product_phase_taps(writer, &tile->product, tile->group, 1));
+      down = rkb_arena_format(writer->arena, "first / %s / %s", terms, taps);
+      right = rkb_arena_format(writer->arena, "first / %s %% %s", terms, taps);
+   }
+   rkb_write(writer, "const index %s = %s * %s + %s, %s = %s * %s + %s;", depth->name[1], down,
              rkb_writer_uniform(writer, tile->product.group.extent[1]),
-             rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->group, 0)), depth->name[2], number, taps,
-             rkb_writer_uniform(writer, tile->product.group.extent[2]),
+             rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->group, 0)),
+             depth->name[2], right, rkb_writer_uniform(writer, tile->product.group.extent[2]),
              rkb_writer_index(writer, rkb_product_first_tap(writer, &tile->product, tile->group, 1)));
    return rkb_arena_format(writer->arena, ", (int)(%s * %s + %s)", depth->name[1], across, depth->name[2]);
 }
@@ -147,10 +158,16 @@ void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
               *fast = side->depth_fast ? "(int)first" : across, *slow = side->depth_fast ? across : "(int)first";
    if (map->tap) {
       const char *terms = rkb_writer_uniform(writer, map->slow);
-      slow = rkb_arena_format(writer->arena, "(int)(first %% %s)", terms);
-      group = rkb_arena_format(writer->arena, ", (int)(first / %s)", terms);
+      slow =
+         tile->counts_taps ? "(int)channel" : rkb_arena_format(writer->arena, "(int)(first %% %s)", terms);
       if (tile->product.in_phases)
-         group = write_tap(writer, tile, rkb_arena_format(writer->arena, "first / %s", terms));
+         group = write_tap(writer, tile, terms);
+      else if (tile->counts_taps)
+         group = rkb_arena_format(
+            writer->arena, ", (int)(tap_down * %s + tap_right)",
+            rkb_writer_uniform(writer, rkb_index_size(&writer->indices, window_across(writer, tile))));
+      else
+         group = rkb_arena_format(writer->arena, ", (int)(first / %s)", terms);
    }
    if (boxes == 1) {
       rkb_write(writer, "copy_tile(%s, &%s, %s, %s, %s%s);", to, name, barrier, fast, slow, group);

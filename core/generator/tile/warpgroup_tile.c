@@ -247,9 +247,14 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_
    rkb_write(writer, "   return;");
    open_tiles(writer, tile, tiles);
    look(writer, tile, maps);
+   const rkb_pixel_map_t *pixels = NULL;
    for (uint32_t s = 0; s < 2; s++)
-      if (maps[s].of_pixels)
-         rkb_pixel_map_place(writer, s ? &tile->n : &tile->m, &maps[s].pixels);
+      if (maps[s].of_pixels) {
+         const rkb_tile_side_t *side = s ? &tile->n : &tile->m;
+         pixels = &maps[s].pixels;
+         rkb_pixel_map_place(writer, side, pixels);
+         rkb_pixel_map_begin_terms(writer, tile, side, pixels);
+      }
    rkb_write_open(writer, false, "for (index first = begin; first < end; first += %lld)", (long long)tile->depth);
    rkb_write(writer, "barrier_wait(&freed[stage], turn ^ 1);");
    rkb_write(writer, "barrier_expect(&filled[stage], %lld);", copied);
@@ -257,6 +262,8 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_
              (long long)side_bytes(tile->launch, d[RKB_TILE_M]));
    write_side_copy(writer, tile, &tile->m, &maps[0], "m_tile");
    write_side_copy(writer, tile, &tile->n, &maps[1], "n_tile");
+   if (pixels)
+      rkb_pixel_map_next_terms(writer, tile, pixels);
    write_next_stage(writer, d);
    rkb_write_close(writer);
    close_tiles(writer, tile);
