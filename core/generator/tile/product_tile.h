@@ -62,8 +62,8 @@ typedef struct rkb_product_tile {
     * channels. */
    rkb_product_dims_t taps;
    const rkb_index_t *tap[RKB_PRODUCT_DIMS]; /* the tap to which the current terms belong */
-   bool
-      counts_taps; /* the variables channel, tap_right and tap_down tell of the current terms (pixel_map.h) */
+   /* The variables channel, tap_right and tap_down tell of the current terms (pixel_map.h). */
+   bool counts_taps;
    rkb_beside_t beside[RKB_MOST_BESIDE];
    uint32_t beside_count;
 } rkb_product_tile_t;
