@@ -167,7 +167,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       machine_shared_clear(block);
    }
    if (run->races && program->copies) {
-      block->copies = machine_copies_new(run, shared_bytes);
+      block->copies = machine_copies_new(run, shared_bytes, warps * LANES);
       if (!block->copies)
          return false;
    }

@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-machine_copies_t *machine_copies_new(machine_run_t *run, uint32_t shared_bytes) {
+machine_copies_t *machine_copies_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads) {
    machine_copies_t *copies = machine_alloc(run, sizeof *copies);
    if (!copies)
       return NULL;
    copies->words = shared_bytes / 4 + 1;
+   copies->threads = threads;
    copies->owner = machine_alloc(run, copies->words * sizeof *copies->owner);
-   if (!copies->owner) {
-      machine_release(run, copies, sizeof *copies);
+   copies->committed = machine_alloc(run, threads * sizeof *copies->committed);
+   if (!copies->owner || !copies->committed) {
+      machine_copies_free(run, copies);
       return NULL;
    }
    return copies;
@@ -23,6 +25,7 @@ void machine_copies_free(machine_run_t *run, machine_copies_t *copies) {
    if (!copies)
       return;
    free(copies->slots);
+   machine_release(run, copies->committed, copies->threads * sizeof *copies->committed);
    machine_release(run, copies->owner, copies->words * sizeof *copies->owner);
    machine_release(run, copies, sizeof *copies);
 }
@@ -34,7 +37,7 @@ void machine_copies_begin(machine_block_t *block) {
    if (copies->live)
       memset(copies->owner, 0, copies->words * sizeof *copies->owner);
    copies->count = copies->first_free = copies->live = copies->sources = 0;
-   memset(copies->committed, 0, sizeof copies->committed);
+   memset(copies->committed, 0, copies->threads * sizeof *copies->committed);
 }
 
 bool machine_copies_have_sources(const machine_block_t *block) {

@@ -16,8 +16,8 @@
 
 typedef struct machine_copies machine_copies_t;
 
-/* NULL when memory ran out. */
-machine_copies_t *machine_copies_new(machine_run_t *run, uint32_t shared_bytes);
+/* shared_bytes, threads: of all blocks of the cluster.  NULL when memory ran out. */
+machine_copies_t *machine_copies_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads);
 void machine_copies_free(machine_run_t *run, machine_copies_t *copies);
 void machine_copies_begin(machine_block_t *block); /* called when a block starts: no copies are in flight */
 /* Called after a barrier of the whole block, when earlier packed records no longer count. */

@@ -5,7 +5,6 @@
 
 #include "machine/in_flight/copies.h"
 
-#define MOST_THREADS 1024u
 #define MOST_SLOTS (1u << 20) /* instructions with copies in flight, each of at least 4 bytes */
 
 typedef struct copy {
@@ -21,9 +20,9 @@ struct machine_copies {
    copy_t *slots;
    uint32_t count, room, first_free; /* all slots below first_free are taken */
    uint32_t live, sources;           /* slots with copies in flight, and those among them with a region */
-   uint32_t words;
-   uint32_t committed[MOST_THREADS]; /* how many groups each thread has committed */
-   uint32_t *owner;                  /* by word of shared memory: slot * 32 + lane + 1, or 0 */
+   uint32_t words, threads; /* of the whole cluster */
+   uint32_t *committed;     /* how many groups each thread has committed */
+   uint32_t *owner;         /* by word of shared memory: slot * 32 + lane + 1, or 0 */
 };
 
 /* Makes this writer the one in the packed records of these words of shared memory. */
