@@ -40,10 +40,14 @@ static void note(survey_t *survey, enum step step, const word_t *word) {
 
 /* Whether an instruction's modifiers, from token i on, name one. */
 static bool has_modifier(const source_t *source, uint32_t i, const char *name) {
-   for (; source_is(source, i, ".") || source_is(source, i, "::"); i += 2)
-      if (source_is(source, i + 1, name))
+   for (;; i++) {
+      if (source_kind(source, i, RKB_TOKEN_NUMBER)) /* ".2d.shared" is a number by C's grammar */
+         continue;
+      if (!source_is(source, i, ".") && !source_is(source, i, "::"))
+         return false;
+      if (source_is(source, ++i, name))
          return true;
-   return false;
+   }
 }
 
 static void note_wgmma(survey_t *survey, const word_t *word) {

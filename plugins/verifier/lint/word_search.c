@@ -1,6 +1,9 @@
 /* Finds words (word_search.h). */
 #include "word_search.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct search {
    const lint_subject_t *subject;
    word_visit_t visit;
@@ -55,18 +58,36 @@ static void search_source(const search_t *search, const source_t *source, const 
    }
 }
 
+/* Makes white space of the escapes that stand for it, so that the word behind one begins with its own letter. */
+static void blank_escapes(char *text, size_t bytes) {
+   for (size_t i = 0; i + 1 < bytes; i++)
+      if (text[i] == '\\') {
+         if (strchr("nrtvf", text[i + 1]))
+            text[i] = text[i + 1] = ' ';
+         i++;
+      }
+}
+
 static void search_text(const search_t *search, const rkb_token_t *from, const char *text, size_t bytes,
                         bool in_ptx) {
    source_t inner;
    rkb_error_t err;
+   char *blanked = in_ptx ? malloc(bytes + 1) : NULL;
    if (in_ptx && bytes > 2 && text[0] == '"') { /* without its quotes */
       text++;
       bytes -= 2;
    }
-   if (source_open(&inner, search->subject->kernel, text, bytes, &err) != RKB_OK)
+   if (in_ptx && !blanked)
       return;
-   search_source(search, &inner, from, in_ptx);
-   source_close(&inner);
+   if (blanked) {
+      memcpy(blanked, text, bytes);
+      blank_escapes(blanked, bytes);
+   }
+   if (source_open(&inner, search->subject->kernel, blanked ? blanked : text, bytes, &err) == RKB_OK) {
+      search_source(search, &inner, from, in_ptx);
+      source_close(&inner);
+   }
+   free(blanked);
 }
 
 void lint_each_word(const lint_subject_t *subject, word_visit_t visit, void *argument) {
