@@ -14,14 +14,18 @@
 #define MOST_SLOTS (3u << 15)
 #define LEAST_SLOTS 64u
 #define TENSORS (1u << 16)
+/* Numbers are made room for so many pieces at a time: what lies behind room for all would touch new pages, and most cases need little. */
+#define ROOM_PIECES 512u
+#define MOST_ROOMS (MOST_SLOTS / ROOM_PIECES)
+_Static_assert(MOST_SLOTS % ROOM_PIECES == 0, "all slots have a place");
 
 struct rkb_drawn_pieces {
    pthread_mutex_t lock;
    uint32_t slots;
-   uint64_t *names;               /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
-   uint32_t *places;              /* by slot: where its numbers lie, from 1 on; 0: nowhere yet */
-   uint32_t used;                 /* places */
-   float (*numbers)[DRAWN_PIECE]; /* by place */
+   uint64_t *names;  /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
+   uint32_t *places; /* by slot: where its numbers lie, from 1 on; 0: nowhere yet */
+   uint32_t used;    /* places */
+   float (*rooms[MOST_ROOMS])[DRAWN_PIECE]; /* ROOM_PIECES places each */
 };
 
 rkb_drawn_pieces_t *rkb_drawn_pieces_new(uint64_t elements) {
@@ -37,19 +41,37 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
       return;
    free(pieces->names);
    free(pieces->places);
-   free(pieces->numbers);
+   for (uint32_t n = 0; n < MOST_ROOMS; n++)
+      free(pieces->rooms[n]);
    pthread_mutex_destroy(&pieces->lock);
    free(pieces);
 }
 
 /* Without memory, or of a tensor beyond those that names tell apart, nothing is kept. */
 static bool has_table(rkb_drawn_pieces_t *pieces, uint32_t tensor) {
-   if (!pieces->names && !pieces->places && !pieces->numbers) {
+   if (!pieces->names && !pieces->places) {
       pieces->names = rkb_try_allocate(pieces->slots, sizeof *pieces->names, NULL);
       pieces->places = rkb_try_allocate(pieces->slots, sizeof *pieces->places, NULL);
-      pieces->numbers = rkb_try_uncleared(pieces->slots, sizeof *pieces->numbers, NULL);
    }
-   return pieces->names && pieces->places && pieces->numbers && tensor < TENSORS;
+   return pieces->names && pieces->places && tensor < TENSORS;
+}
+
+/* The numbers of a place. */
+static float *numbers_at(const rkb_drawn_pieces_t *pieces, uint32_t place) {
+   return pieces->rooms[(place - 1) / ROOM_PIECES][(place - 1) % ROOM_PIECES];
+}
+
+/* Gives the slot a place, if it has none.  False without memory. */
+static bool has_place(rkb_drawn_pieces_t *pieces, uint32_t slot) {
+   const uint32_t room = pieces->used / ROOM_PIECES;
+   if (pieces->places[slot])
+      return true;
+   if (!pieces->rooms[room])
+      pieces->rooms[room] = rkb_try_uncleared(ROOM_PIECES, sizeof *pieces->rooms[room], NULL);
+   if (!pieces->rooms[room])
+      return false;
+   pieces->places[slot] = ++pieces->used;
+   return true;
 }
 
 static uint64_t name_of(uint32_t tensor, uint64_t number) {
@@ -66,9 +88,9 @@ static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t 
 
 static void keep(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number, const double *drawn) {
    const uint32_t slot = slot_of(pieces, tensor, number);
-   if (!pieces->places[slot])
-      pieces->places[slot] = ++pieces->used;
-   float *numbers = pieces->numbers[pieces->places[slot] - 1];
+   if (!has_place(pieces, slot))
+      return;
+   float *numbers = numbers_at(pieces, pieces->places[slot]);
    uint64_t different = 0;
    for (uint32_t i = 0; i < DRAWN_PIECE; i++) {
       const float number = (float)drawn[i];
@@ -97,7 +119,7 @@ static void copy(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t fir
       const uint64_t at = (first + done) % DRAWN_PIECE, left = DRAWN_PIECE - at;
       const uint64_t part = left < count - done ? left : count - done;
       const uint32_t slot = slot_of(pieces, tensor, (first + done) / DRAWN_PIECE);
-      const float *from = pieces->numbers[pieces->places[slot] - 1] + at;
+      const float *from = numbers_at(pieces, pieces->places[slot]) + at;
       for (uint64_t i = 0; i < part; i++)
          out[done + i] = (double)from[i];
       done += part;

@@ -33,7 +33,8 @@ struct sample {
    struct block_sample blocks;
    rkb_random_t points; /* draws elements */
    /* of the output being judged */
-   uint64_t *written, written_count;
+   uint64_t *written, written_count, written_room;
+   bool written_refused; /* there was no memory for more */
    uint32_t output, width;
    uint64_t judged, dont_care,
       final_elements;    /* final: of those that executed blocks wrote, of outputs of which some was judged */

@@ -14,11 +14,30 @@
 #define MOST_OVERLAP                                                                                         \
    1.25 /* times the bytes of a buffer that all blocks write, where atomic operations may order them */
 #define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
+#define FIRST_ELEMENTS (1u << 14)
+#define GROWN_BY                                                                                             \
+   2u /* times: most samples need little, and what lies behind room for all would touch new pages */
+
+/* Makes room for one more element.  False where there is none. */
+static bool has_room(struct sample *s) {
+   if (s->written_count < s->written_room)
+      return true;
+   if (s->written_refused || s->written_room == MOST_ELEMENTS)
+      return false;
+   const uint64_t room = s->written_room ? GROWN_BY * s->written_room : FIRST_ELEMENTS;
+   uint64_t *grown = realloc(s->written, room * sizeof *grown);
+   s->written_refused = !grown;
+   if (!grown)
+      return false;
+   s->written = grown;
+   s->written_room = room;
+   return true;
+}
 
 static void remember(void *argument, uint64_t first, uint64_t bytes) {
    struct sample *s = argument;
    for (uint64_t at = (first + s->width - 1) / s->width; (at + 1) * s->width <= first + bytes; at++)
-      if (s->written_count < MOST_ELEMENTS)
+      if (has_room(s))
          s->written[s->written_count++] = at;
 }
 
@@ -208,6 +227,8 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    s->width = (uint32_t)(b->bytes / b->elements);
    s->written_count = 0;
    rkb_machine_written(s->machine, buffer, sample_holds_values(s, buffer) ? remember_changed : remember, s);
+   if (s->written_refused)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
    const uint64_t final = s->written_count;
    uint64_t all, count = (uint64_t)s->verifier->config->bench_points;
    bool refused = false;
@@ -276,9 +297,9 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
    rkb_machine_report_t report;
    int status = RKB_OK;
    rkb_machine_report(s->machine, &report);
-   s->written = malloc(MOST_ELEMENTS * sizeof *s->written);
-   if (!s->written)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
+   s->written = NULL;
+   s->written_room = 0;
+   s->written_refused = false;
    for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
       if (is_judged(s, n) && !is_written_again(s, &report, n))
          status = judge_output(s, n, err);
@@ -288,5 +309,6 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
       status = RKB_OK;
    }
    free(s->written);
+   s->written = NULL;
    return status;
 }
