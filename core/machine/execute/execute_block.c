@@ -201,21 +201,28 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
 
 /* Special registers ---------------------------------------------------------------------------------------- */
 
+static uint32_t thread_index(const machine_block_t *block, uint32_t thread, uint32_t axis) {
+   uint32_t index[3];
+   machine_thread_index(block, thread, index);
+   return index[axis];
+}
+
+static uint32_t block_index(const machine_block_t *block, uint32_t thread, uint32_t axis) {
+   uint32_t index[3];
+   machine_block_index(block->launch, block->serial, thread, index);
+   return index[axis];
+}
+
 static uint32_t special_value(const machine_block_t *block, uint32_t special, uint32_t thread) {
    const rkb_plan_launch_t *plan = block->launch->plan;
    const machine_cluster_t *cluster = &block->cluster;
    const uint32_t rank = thread / (cluster->warps * LANES);
-   uint32_t index[3], place[3];
-   machine_thread_index(block, thread, index);
-   machine_block_index(block->launch, block->serial, thread, place);
    const uint32_t lane = thread % LANES;
    switch (special) {
    case PTX_SPECIAL_TID_X:
-      return index[0];
    case PTX_SPECIAL_TID_Y:
-      return index[1];
    case PTX_SPECIAL_TID_Z:
-      return index[2];
+      return thread_index(block, thread, special - PTX_SPECIAL_TID_X);
    case PTX_SPECIAL_NTID_X:
    case PTX_SPECIAL_NTID_Y:
    case PTX_SPECIAL_NTID_Z:
@@ -223,7 +230,7 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_CTAID_X:
    case PTX_SPECIAL_CTAID_Y:
    case PTX_SPECIAL_CTAID_Z:
-      return place[special - PTX_SPECIAL_CTAID_X];
+      return block_index(block, thread, special - PTX_SPECIAL_CTAID_X);
    case PTX_SPECIAL_NCTAID_X:
    case PTX_SPECIAL_NCTAID_Y:
    case PTX_SPECIAL_NCTAID_Z:
@@ -231,7 +238,8 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_CLUSTER_X:
    case PTX_SPECIAL_CLUSTER_Y:
    case PTX_SPECIAL_CLUSTER_Z:
-      return place[special - PTX_SPECIAL_CLUSTER_X] / cluster->dims[special - PTX_SPECIAL_CLUSTER_X];
+      return block_index(block, thread, special - PTX_SPECIAL_CLUSTER_X) /
+             cluster->dims[special - PTX_SPECIAL_CLUSTER_X];
    case PTX_SPECIAL_CLUSTERS_X:
    case PTX_SPECIAL_CLUSTERS_Y:
    case PTX_SPECIAL_CLUSTERS_Z:
@@ -239,7 +247,7 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    case PTX_SPECIAL_CLUSTER_BLOCK_X:
    case PTX_SPECIAL_CLUSTER_BLOCK_Y:
    case PTX_SPECIAL_CLUSTER_BLOCK_Z:
-      return place[special - PTX_SPECIAL_CLUSTER_BLOCK_X] %
+      return block_index(block, thread, special - PTX_SPECIAL_CLUSTER_BLOCK_X) %
              cluster->dims[special - PTX_SPECIAL_CLUSTER_BLOCK_X];
    case PTX_SPECIAL_CLUSTER_BLOCKS_X:
    case PTX_SPECIAL_CLUSTER_BLOCKS_Y:
@@ -282,6 +290,12 @@ static uint32_t special_value(const machine_block_t *block, uint32_t special, ui
    }
 }
 
+/* Whether lanes of one warp have different values. */
+static bool names_lane(uint32_t special) {
+   return special <= PTX_SPECIAL_TID_Z /* these come first in the list */ || special == PTX_SPECIAL_LANEID ||
+          (special >= PTX_SPECIAL_LANEMASK_EQ && special <= PTX_SPECIAL_LANEMASK_GT);
+}
+
 static void write_special(machine_block_t *block, machine_warp_t *warp, const machine_register_info_t *info) {
    if (info->bytes == 0) { /* a predicate, the same for all lanes */
       const uint32_t truth = special_value(block, info->special, warp->first_thread) ? FULL_MASK : 0;
@@ -289,8 +303,9 @@ static void write_special(machine_block_t *block, machine_warp_t *warp, const ma
       return;
    }
    uint32_t *lanes = LANES_OF(uint32_t, info->offset);
+   const bool varies = names_lane(info->special);
    for (uint32_t l = 0; l < LANES; l++)
-      lanes[l] = special_value(block, info->special, warp->first_thread + l);
+      lanes[l] = l == 0 || varies ? special_value(block, info->special, warp->first_thread + l) : lanes[0];
 }
 
 static bool names_block(uint32_t special) {
@@ -315,8 +330,13 @@ static void write_block_index(machine_block_t *block, machine_warp_t *warp) {
    for (uint32_t n = 0; n < program->special_count; n++) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
       if (names_block(info->special)) {
-         uint32_t *lanes = LANES_OF(uint32_t, info->offset),
-                  value = special_value(block, info->special, warp->first_thread);
+         /* Without clusters all warps are of one block, and the first one has it. */
+         const bool known = warp->number && block->cluster.blocks == 1;
+         uint32_t *lanes = LANES_OF(uint32_t, info->offset), value;
+         if (known)
+            memcpy(&value, block->warps[0].registers + info->offset, sizeof value);
+         else
+            value = special_value(block, info->special, warp->first_thread);
          for (uint32_t l = 0; l < LANES; l++)
             lanes[l] = value;
       }

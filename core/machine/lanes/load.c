@@ -100,9 +100,8 @@ OP(load_parameter) {
    const uint32_t bytes = i->element_bytes;
    for (uint32_t e = 0; e < i->elements; e++) {
       const uint64_t at = (uint64_t)i->immediate + e * bytes;
-      uint64_t value = 0, taint = 0, known = 0;
-      memcpy(&value, launch->parameters + at, bytes);
-      memcpy(&known, launch->parameter_defined + at, bytes); /* a byte each, 1: it is */
+      const uint64_t known = read_element(launch->parameter_defined + at, bytes); /* a byte each, 1: it is */
+      uint64_t value = read_element(launch->parameters + at, bytes), taint = 0;
       for (uint32_t n = 0; warp->taint && n < bytes; n++)
          taint |= launch->parameter_taint[at + n];
       const bool defined = known == UINT64_C(0x0101010101010101) >> (64 - 8 * bytes);
