@@ -70,6 +70,25 @@ static bool is_same(const rkb_value_t *a, const rkb_value_t *b) {
    return a->is_real == b->is_real && (a->is_real ? a->real == b->real : a->integer == b->integer);
 }
 
+/* Whether nothing but the task can have the name. */
+static bool is_of_task_alone(const planner_t *planner, const char *name) {
+   const manifest_t *manifest = planner->manifest;
+   for (uint32_t n = 0; n < manifest->let_count; n++)
+      if (strcmp(manifest->lets[n].name, name) == 0)
+         return false;
+   for (uint32_t n = 0; n < manifest->public.tune_count; n++)
+      if (strcmp(manifest->public.tune[n].name, name) == 0)
+         return false;
+   return true;
+}
+
+/* As planner_name, which would compare the name with those of all lets and parameters at each shape. */
+static bool find_again(const planner_t *planner, const survey_name_t *known, rkb_value_t *value) {
+   return known->is_tasks && planner->lookup(planner->argument, known->name, value)
+             ? true
+             : planner_name((void *)planner, known->name, value);
+}
+
 void survey_names_begin(survey_names_t *names) {
    names->shape++;
    for (uint32_t n = 0; n < names->name_count; n++) {
@@ -77,7 +96,7 @@ void survey_names_begin(survey_names_t *names) {
       rkb_value_t value = {0};
       if (known->is_let || known->is_constant || !known->changed)
          continue;
-      const bool found = planner_name((void *)names->planner, known->name, &value);
+      const bool found = find_again(names->planner, known, &value);
       if (found == known->found && is_same(&value, &known->value))
          continue;
       known->found = found;
@@ -102,6 +121,7 @@ bool survey_names_lookup(void *argument, const char *name, rkb_value_t *value) {
       rkb_value_t unused;
       known->found = planner_name((void *)names->planner, name, &known->value);
       known->is_constant = !names->planner->lookup(names->planner->argument, name, &unused);
+      known->is_tasks = !known->is_constant && is_of_task_alone(names->planner, name);
       known->changed = names->shape;
    }
    if (!known->is_constant) {

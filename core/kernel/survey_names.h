@@ -15,6 +15,7 @@ typedef struct survey_name {
    const char *name;
    bool is_let, found;
    bool is_constant; /* the same at each shape: no name of the task's */
+   bool is_tasks;    /* neither a let nor a tune parameter has this name too */
    uint32_t let;     /* its number */
    uint64_t changed; /* the number of the shape where it got this value */
    rkb_value_t value; /* unless it is a let */

@@ -117,7 +117,7 @@ static bool add_guarded(rkb_bound_t *bound) {
 }
 
 static bool is_one_of(const char *name, const char *const *names) {
-   while (*names && strcmp(*names, name) != 0)
+   while (*names && (**names != *name || strcmp(*names, name) != 0))
       names++;
    return *names != NULL;
 }
