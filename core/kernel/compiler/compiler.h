@@ -17,13 +17,15 @@
 
 /* heap.c: malloc and related functions, with the same addresses in every process.  heap_share: call it before
  * the first fork.  It maps memory of this many bytes, which the forks use one after another, so that its
- * pages are made only once.  False when there is no memory.  heap_fork: call it first in the fork.  The
+ * pages are made only once.  False when there is no memory.  heap_fork: call it first in the fork; first: no
+ * fork was before it, and it gets huge pages of its own, which cost less where no other fork follows.  The
  * fork's allocations then have the same addresses, whatever was allocated before; beyond the limit the
  * process exits with COMPILER_EXIT_MEMORY.  heap_give_back: call it at the end of the fork, to release the
  * memory of a large compile. */
-#define HEAP_OWN_BYTES (256u << 20) /* addresses for what is allocated before a fork */
+#define HEAP_OWN_BYTES (256u << 20)  /* addresses for what is allocated before a fork */
+#define HEAP_FIRST_BYTES (64u << 20) /* of the first fork's own */
 bool heap_share(uint64_t bytes);
-void heap_fork(void);
+void heap_fork(bool first);
 void heap_give_back(void);
 uint64_t heap_bytes(void); /* bytes handed out since heap_fork, including those that were freed again */
 

@@ -52,6 +52,7 @@ static struct {
    /* The range in use; memory beyond `ready` must be made accessible first. */
    char *start, *top, *ready, *end;
    char *shared; /* the range for forks; NULL: there is none */
+   char *own_end; /* in a fork: up to here the range is memory of its own */
    size_t limit; /* size limit of that range */
    bool forked;
    room_t *free[CLASSES];
@@ -100,7 +101,8 @@ static void *new_room(size_t bytes) {
       return NULL;
    while (heap.forked && heap.top + bytes > heap.ready) {
       const size_t left = (size_t)(heap.end - heap.ready), more = left < grown_by ? left : grown_by;
-      madvise(heap.ready, more, MADV_POPULATE_READ); /* one call instead of thousands of faults */
+      /* one call instead of thousands of faults */
+      madvise(heap.ready, more, heap.ready < heap.own_end ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
       heap.ready += more;
    }
    void *room = heap.top;
@@ -144,10 +146,23 @@ bool heap_share(uint64_t bytes) {
    return heap.shared != NULL;
 }
 
-void heap_fork(void) {
+/* Lays memory of the fork's own over the part of the range that most compiles need.  Shared memory gets no huge pages, and huge
+ * pages are made in a third of the time. */
+static void take_own(void) {
+   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+   if (heap.limit < HEAP_FIRST_BYTES ||
+       mmap(heap.shared, HEAP_FIRST_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+      return;
+   madvise(heap.shared, HEAP_FIRST_BYTES, MADV_HUGEPAGE);
+   heap.own_end = heap.shared + HEAP_FIRST_BYTES;
+}
+
+void heap_fork(bool first) {
    heap.forked = true;
-   heap.start = heap.top = heap.ready = heap.shared;
+   heap.start = heap.top = heap.ready = heap.own_end = heap.shared;
    heap.end = heap.shared + heap.limit;
+   if (first) /* `rkb check` compiles once, and then nobody uses the shared pages again */
+      take_own();
    memset(heap.free, 0, sizeof heap.free); /* their pages belong to the parent and would have to be copied */
 }
 
@@ -229,7 +244,9 @@ bool heap_share(uint64_t bytes) {
    return true;
 }
 
-void heap_fork(void) {}
+void heap_fork(bool first) {
+   (void)first;
+}
 
 void heap_give_back(void) {}
 

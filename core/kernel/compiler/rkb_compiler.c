@@ -128,9 +128,10 @@ static bool send_own_number(void) {
 }
 
 /* In the fork: one compile, then the end. */
-static _Noreturn void compile_once(nvrtc_t *nvrtc, uint64_t cpu_seconds, const void *payload, size_t length) {
+static _Noreturn void compile_once(nvrtc_t *nvrtc, bool first, uint64_t cpu_seconds, const void *payload,
+                                   size_t length) {
    prctl(PR_SET_PDEATHSIG, SIGKILL);
-   heap_fork();
+   heap_fork(first);
    allow_cpu(cpu_seconds);
    const bool served = sandbox_close() && send_own_number() && serve_one(nvrtc, payload, length);
    heap_give_back();
@@ -155,7 +156,7 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
    if (payload == MAP_FAILED)
       return COMPILER_EXIT_BROKEN;
-   for (;;) {
+   for (bool first = true;; first = false) {
       unsigned char header[WIRE_HEADER_BYTES];
       uint64_t length;
       if (!record_read_all(STDIN_FILENO, header, sizeof header))
@@ -166,7 +167,7 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
          return COMPILER_EXIT_BROKEN;
       const pid_t worker = fork();
       if (worker == 0)
-         compile_once(nvrtc, cpu_seconds, payload, length);
+         compile_once(nvrtc, first, cpu_seconds, payload, length);
       const int code = worker > 0 ? wait_for(worker) : COMPILER_EXIT_BROKEN;
       if (code != 0)
          return code;
@@ -189,7 +190,7 @@ int main(int argc, char **argv) {
    /* Limits data outside the heap, which has its own limit; the parent program also watches the resident
     * size. */
    if (data_is_limited)
-      limit(RLIMIT_DATA, settings.memory + HEAP_OWN_BYTES);
+      limit(RLIMIT_DATA, settings.memory + HEAP_OWN_BYTES + HEAP_FIRST_BYTES);
    prctl(PR_SET_DUMPABLE, 0);
    rkb_text_init(&hello, 64 << 10);
    rkb_text_init(&layers, 256);
