@@ -20,16 +20,17 @@ static inline uint32_t defined_operands(const machine_warp_t *warp, const machin
    return defined;
 }
 
-static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp,
-                                                            const machine_instruction_t *i, uint32_t mask) {
+/* taints, shadows: the run keeps them. */
+static inline __attribute__((always_inline)) void
+run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool taints, bool shadows) {
    uint32_t defined = defined_operands(warp, i);
    uint64_t taint = 0;
-   if (warp->taint) {
+   if (taints) {
       taint = warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci];
       if (i->extra_count && !(i->flags & FLAG_SECOND))
          taint |= warp->taint[warp->program->extras[i->extra].number];
    }
-   if (warp->shadow && i->shadow) {
+   if (shadows && i->shadow) {
       machine_shadow_fill(warp, i->a, i->ai);
       if (i->bi)
          machine_shadow_fill(warp, i->b, i->bi);
@@ -38,9 +39,9 @@ static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp
    }
    i->run(warp, i, mask);
    warp->defined[i->di] = (warp->defined[i->di] & ~mask) | (defined & mask);
-   if (warp->taint)
+   if (taints)
       warp->taint[i->di] = taint | (mask == FULL_MASK ? 0 : warp->taint[i->di]);
-   if (warp->shadow) {
+   if (shadows) {
       if (i->shadow) {
          i->shadow(warp, i, mask);
          warp->valid[i->di] |= mask;
@@ -123,10 +124,10 @@ static void stop_budget(machine_warp_t *warp) {
    warp->run->stop = true;
 }
 
-static inline __attribute__((always_inline)) void execute(machine_warp_t *warp,
-                                                          const machine_instruction_t *i, uint32_t mask) {
+static inline __attribute__((always_inline)) void
+execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool taints, bool shadows) {
    if (i->kind == MACHINE_VALUE)
-      run_value(warp, i, mask == warp->alive ? FULL_MASK : mask);
+      run_value(warp, i, mask == warp->alive ? FULL_MASK : mask, taints, shadows);
    else
       i->run(warp, i, mask);
 }
@@ -170,35 +171,41 @@ static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, cons
    if (taint && !all_defined(warp, i, here)) /* other inputs would leave other registers defined */
       warp->run->report.control_taint |= taint;
    if (mask)
-      execute(warp, i, mask);
+      execute(warp, i, mask, warp->taint, warp->shadow);
    if (taint)
       taint_guarded(warp, i, taint);
 }
 
 /* Executes a fragment's instructions up to the next basic block (false), or up to an instruction that
  * machine_transfer must execute in the lanes of *mask (true).  Nothing in here adds, ends or moves a
- * fragment.  touches: check registers of warpgroup products in flight.  notes: note decisions. */
+ * fragment.  touches: check registers of warpgroup products in flight.  notes: note decisions.  taints,
+ * shadows: the run keeps them. */
 static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp, machine_fragment_t *f,
-                                                            uint32_t *mask, bool touches, bool notes) {
+                                                            uint32_t *mask, bool touches, bool notes,
+                                                            bool taints, bool shadows) {
    const machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
+   const uint32_t here = f->mask, values = here == warp->alive ? FULL_MASK : here;
    uint32_t pc = f->pc;
    do {
       const machine_instruction_t *i = &code[pc];
       warp->pc = pc;
-      *mask = f->mask;
-      if (i->guard && !(*mask = guarded(warp, i, *mask)) && (i->kind > MACHINE_CUSTOM || !warp->taint))
+      uint32_t lanes = here;
+      if (i->guard && !(lanes = guarded(warp, i, here)) && (i->kind > MACHINE_CUSTOM || !taints))
          continue;
-      if (touches && (i->flags & FLAG_TOUCHES) && *mask)
+      if (touches && (i->flags & FLAG_TOUCHES) && lanes)
          machine_warpgroup_touch(warp, i);
       if (i->kind <= MACHINE_CUSTOM) {
          if (i->guard)
-            execute_guarded(warp, i, f->mask, *mask);
+            execute_guarded(warp, i, here, lanes);
+         else if (i->kind == MACHINE_VALUE)
+            run_value(warp, i, values, taints, shadows);
          else
-            execute(warp, i, *mask);
+            i->run(warp, i, here);
          if (notes)
-            machine_decisions_note(warp, pc, *mask);
+            machine_decisions_note(warp, pc, lanes);
       } else if (i->kind != MACHINE_NOTHING) {
+         *mask = lanes;
          f->pc = pc;
          return true;
       }
@@ -207,16 +214,20 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
    return false;
 }
 
+/* What most runs do: a loop of its own for each combination of what they keep. */
 static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, false, false);
+   return warp->shadow  ? warp->taint ? run_plain(warp, f, mask, false, false, true, true)
+                                      : run_plain(warp, f, mask, false, false, false, true)
+           : warp->taint ? run_plain(warp, f, mask, false, false, true, false)
+                        : run_plain(warp, f, mask, false, false, false, false);
 }
 
 static bool run_touching(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, true, false);
+   return run_plain(warp, f, mask, true, false, warp->taint, warp->shadow);
 }
 
 static bool run_noted(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, true, true);
+   return run_plain(warp, f, mask, true, true, warp->taint, warp->shadow);
 }
 
 /* The same, but before each instruction it records what the instruction does to values that depend on
@@ -248,7 +259,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
          if (i->guard)
             execute_guarded(warp, i, f->mask, *mask);
          else
-            execute(warp, i, *mask);
+            execute(warp, i, *mask, true, warp->shadow);
       } else if (i->kind != MACHINE_NOTHING) {
          f->pc = pc;
          return true;
