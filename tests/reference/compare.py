@@ -451,14 +451,19 @@ def keep_all(options):
             subprocess.run([options.dump, task, direction, into, "1-%d" % options.seeds, "check", options.families], check=True)
 
 
+def in_turns(directions, number):
+    """Every second task has its directions the other way round, so that every second direction of all tasks is not forward alone."""
+    return directions[::-1] if number % 2 else directions
+
+
 def hold_all(options):
     """Prints a line a task and direction; how many were outside."""
     names = names_of(options)
     failed = 0
     print("%-26s %-9s %5s  %10s  %10s  %s" % ("task", "direction", "runs", "of hard", "of stat", "worst at"))
-    wanted = [(name, direction) for name in names for direction in directions_of(os.path.join(options.tasks, name))
+    wanted = [(name, direction) for number, name in enumerate(names) for direction in in_turns(directions_of(os.path.join(options.tasks, name)), number)
               if direction == (options.direction or direction) and not (options.differences and direction == "forward")]
-    for name, direction in wanted[::1 if "RKB_LONG" in os.environ else options.apart]:
+    for name, direction in wanted if "RKB_LONG" in os.environ else wanted[options.first::options.apart]:
         runs, hard, stat, where = hold(options, os.path.join(options.tasks, name), direction)
         bad = not (runs and hard <= 1 and stat <= 1)
         failed += bad
@@ -481,6 +486,7 @@ def main():
     parser.add_argument("--outside", action="store_true")
     parser.add_argument("--stored", action="store_true")
     parser.add_argument("--apart", type=int, default=1, help="every so manieth direction of the tasks alone, unless RKB_LONG is set")
+    parser.add_argument("--first", type=int, default=0, help="how many directions --apart leaves out before the first")
     parser.add_argument("--keep")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options = parser.parse_args()
