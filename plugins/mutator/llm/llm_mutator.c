@@ -1,7 +1,7 @@
 /* rkb.mutator.llm - asks language models to change kernels: improve one by its bottleneck, fix one by its
  * findings, cross several, or explore another algorithm.
  *
- * Owns nothing between jobs; runs on threads that only wait. */
+ * Owns the structures of kernels that replies were compared with, which no answer depends on; runs on threads that only wait. */
 #include "mutator_context.h"
 
 #include <stdlib.h>
@@ -36,6 +36,11 @@ static int mutator_create(const rkb_host_t *host, const void *config, void **sel
       status = rkb_fail_option(err, "planner", "name at most %d models", CHOICE_MOST);
    else if (me->config->advisor.count > CHOICE_MOST)
       status = rkb_fail_option(err, "advisor", "name at most %d models", CHOICE_MOST);
+   if (status == RKB_OK) {
+      me->structures = structure_cache_new();
+      if (!me->structures)
+         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
+   }
    if (status == RKB_OK)
       *self = me;
    else
@@ -139,6 +144,7 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                           .again = (uint32_t)me->config->again,
                           /* A fix may be the change of a single number. */
                           .near = me->mode == FIX ? 2 : me->config->near,
+                          .structures = me->structures,
                           .embedding = me->mode == FIX ? NULL : me->config->embedding,
                           .alike = me->config->alike,
                           .edited = edited};
@@ -171,7 +177,9 @@ static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
 }
 
 static void mutator_destroy(void *self) {
-   free(self);
+   mutator_t *me = self;
+   structure_cache_free(me->structures);
+   free(me);
 }
 
 static const char *const SLOTS[] = {"task",     "contract", "device",   "hints",   "kernel",

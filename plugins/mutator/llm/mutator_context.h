@@ -5,6 +5,7 @@
 
 #include <rkb/ext/llm.h>
 #include "asking/context.h"
+#include "asking/structure_cache.h"
 
 enum mode { IMPROVE, FIX, CROSSOVER, EXPLORE };
 
@@ -22,6 +23,7 @@ typedef struct mutator {
    const mutator_config_t *config;
    const rkb_llm_api_t *llm;
    context_services_t services;
+   structure_cache_t *structures; /* owned */
    enum mode mode;
 } mutator_t;
 

@@ -8,17 +8,19 @@
  * number that either has: one changed token of 500 gives about 0.97.  Numbers do not count because tune
  * parameters explore them without asking a model.
  *
- * Pure; any thread. */
+ * Owns nothing; any thread. */
 #ifndef PLUGIN_ASKING_NOVELTY_H
 #define PLUGIN_ASKING_NOVELTY_H
 
 #include "context.h"
+#include "structure_cache.h"
 
 #define NOVELTY_MOST_ROWS 1024 /* the newest ones that are compared */
 
 /* Returns the visible candidate whose text this one repeats but for spaces, or whose structure has a likeness
  * of at least `least`; the most alike, and of equal ones the oldest.  NULL: the kernel is new.  least above
- * 1: only texts are compared.  *likeness: 1 for a repeated text. */
-const rkb_archive_row_t *novelty_repeated(const context_t *context, const char *source, double least, double *likeness);
+ * 1: only texts are compared.  *likeness: 1 for a repeated text.  cache: the structures of texts that were compared before. */
+const rkb_archive_row_t *novelty_repeated(const context_t *context, structure_cache_t *cache,
+                                          const char *source, double least, double *likeness);
 
 #endif

@@ -130,7 +130,8 @@ static int ask_once(context_t *context, const rkb_llm_api_t *llm, const proposal
    replies->worth_usd += replies->answer->worth_usd;
    replies->read = read_reply(proposal, replies->answer, &replies->source, &replies->why);
    if (replies->read == RKB_OK && proposal->again)
-      replies->repeats = novelty_repeated(context, replies->source, proposal->near, &replies->likeness);
+      replies->repeats =
+         novelty_repeated(context, proposal->structures, replies->source, proposal->near, &replies->likeness);
    replies->source_differs = replies->repeats && replies->repeats != context_same(context, replies->source);
    replies->embedding = (embedding_t){0};
    replies->embedded = false;

@@ -3,6 +3,7 @@
 #define PLUGIN_ASKING_PROPOSAL_H
 
 #include "model_choice.h"
+#include "structure_cache.h"
 
 #define PROPOSAL_MOST 16     /* proposals of a job */
 #define PROPOSAL_MOST_AGAIN 3 /* their questions have numbers below SIDE_LESSONS (side_question.h) */
@@ -24,6 +25,8 @@ typedef struct proposal {
    double worth_usd;     /* of questions that were asked for it before, and that count with its own */
    uint32_t again;      /* how often to ask again when a reply repeats a candidate, at most PROPOSAL_MOST_AGAIN */
    double near;         /* how alike structures must be to count as a repetition (novelty.h); above 1: only texts do */
+   structure_cache_t
+      *structures;        /* of the kernels that were compared before; not NULL where again is not 0 */
    const char *embedding; /* a model that embeds replies, or NULL or "" */
    double alike;        /* from which cosine on two embeddings count as a repetition */
    const char *edited;  /* text that edits of the reply apply to, or NULL: only whole kernels are read */
