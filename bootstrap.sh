@@ -362,6 +362,9 @@ case $mode in
     run_demo
     ;;
   test)
+    # The distribution's Python, whose packages were installed above.  What a version manager puts before it is a script that looks for a Python first,
+    # several times as long as a Python takes to start, and tests start many.
+    export PATH=/usr/bin:$PATH
     # A folder that demo configured has no tests yet.
     if [[ -f build/CMakeCache.txt ]] && grep -q '^BUILD_TESTING:BOOL=OFF' build/CMakeCache.txt; then
       cmake -B build -DBUILD_TESTING=ON >&2
