@@ -319,11 +319,41 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
       rkb_write(writer, "const index begin = 0, end = %s;", all);
 }
 
+/* Stores one part of a split sum, or in the loop over lanes a vector of them after it. */
+static void write_part(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
+                       uint32_t width, const rkb_index_t *element, const char *sum) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_node_t *node = &writer->graph->nodes[tile->product.node];
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *lane = writer->lane,
+                     *base = lane ? rkb_index_replace(indices, element, lane, rkb_index_constant(indices, 0))
+                                  : element;
+   const bool together = lane && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR &&
+                         rkb_index_make(indices, RKB_INDEX_SUM, base, lane) == element &&
+                         rkb_index_divides(base, width) && rkb_index_divides(elements, width);
+   const char *buffer = rkb_parts_name(writer, tile->product.node),
+              *all = rkb_writer_uniform(writer, elements);
+   rkb_writer_buffer(writer, buffer, RKB_F32, true);
+   if (!together) {
+      rkb_write(writer, "%s[part * %s + %s] = %s;", buffer, all, rkb_writer_index(writer, element), sum);
+      rkb_close_lanes(writer);
+      return;
+   }
+   rkb_writer_index(writer, base); /* its parts are written now, before the loop */
+   const uint32_t inner = writer->depth;
+   writer->depth = writer->lane_depth - 1;
+   const char *pack = rkb_writer_name(writer, "parts");
+   rkb_write(writer, "Pack<%u> %s;", width, pack);
+   writer->depth = inner;
+   rkb_write(writer, "%s.at[%s] = %s;", pack, lane->name, sum);
+   rkb_close_lanes(writer);
+   rkb_write(writer, "*(Pack<%u> *)(%s + part * %s + %s) = %s;", width, buffer, all,
+             rkb_writer_index(writer, base), pack);
+}
+
 void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
                      uint32_t width, const char *sum) {
    rkb_indices_t *indices = &writer->indices;
    const rkb_index_t *at[RKB_MAX_RANK], *m_at[RKB_MAX_RANK], *n_at[RKB_MAX_RANK];
-   const rkb_node_t *node = &writer->graph->nodes[tile->product.node];
    const rkb_index_t *m = rkb_writer_variable(writer, "m", tile->m.total);
    const rkb_index_t *n =
       rkb_writer_known_variable(writer, width > 1 ? rkb_index_multiple(indices, "n", tile->n.total, width)
@@ -347,12 +377,8 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
    for (uint32_t b = 0; b < tile->beside_count; b++)
       rkb_writer_know(writer, tile->beside[b].node, at, tile->beside[b].text);
    if (launch->decisions[RKB_SPLIT] > 1) {
-      const char *buffer = rkb_parts_name(writer, tile->product.node);
-      rkb_writer_buffer(writer, buffer, RKB_F32, true);
-      rkb_write(writer, "%s[part * %s + %s] = %s;", buffer,
-                rkb_writer_uniform(writer, rkb_index_elements(indices, node->rank, node->shape)),
-                rkb_writer_index(writer, rkb_product_join(writer, tile->product.node, launch->roots[0], at)), sum);
-      rkb_close_lanes(writer);
+      write_part(writer, tile, launch, width,
+                 rkb_product_join(writer, tile->product.node, launch->roots[0], at), sum);
    } else
       rkb_write_roots(writer, launch, tile->product.node, at);
    rkb_write_close(writer);
