@@ -34,11 +34,17 @@ static const struct {
    {TASKS "/bf16_swiglu_ffw", "backward", "suited", "compute: [matmul_5], write: [add],"},
    /* A share times a number of the row is one product. */
    {TASKS "/bf16_cross_entropy", "backward", "suited", "const float mul = softmax_power * softmax_scale;"},
-   /* Blocks that fill a multiprocessor's shared memory have six warps. */
-   {TASKS "/bf16_cross_entropy", "backward", "suited", "keep: 32, shorter: 2, cluster: 8, warps: 6}"},
+   /* Blocks that fill a multiprocessor's shared memory have six warps, and seven where they copy a row while they store another. */
+   {TASKS "/bf16_cross_entropy", "forward", "suited", "keep: 32, shorter: 2, cluster: 8, warps: 6}"},
+   {TASKS "/bf16_cross_entropy", "backward", "suited",
+    "prefetch: 1, keep: 32, shorter: 2, cluster: 8, warps: 7}"},
+   /* Threads add powers below their own largest element, so that a cluster waits once, and the target's element is written by itself. */
+   {TASKS "/bf16_cross_entropy", "forward", "suited",
+    "cluster_powers<8>(log_softmax_largest, log_softmax_sum);"},
+   {TASKS "/bf16_cross_entropy", "backward", "suited", "if (picked / 8 % 1792 == thread) {"},
    /* What has one element for each row is loaded before the blocks of a cluster go over it. */
    {TASKS "/bf16_cross_entropy", "backward", "suited",
-    "grad_loss_here = grad_loss[row];\n   float softmax_largest = -INFINITY;"},
+    "grad_loss_here = grad_loss[row];\n      const index picked = (index)target_here;"},
    /* A second tile that is faster in each of three cases. */
    {TASKS "/bf16_conv2d", "forward", "suited", "other_m: 128, other_n: 128, narrow: 1}"},
    /* One that is faster in one of two cases, which a mean over both hides. */

@@ -89,7 +89,7 @@ static const struct {
    [RKB_LISTED] = {"listed", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_CLUSTER] = {"cluster", 1u << RKB_MAP_ROW, {1, 2, 4, 8, -1}},
    [RKB_DEPENDENT] = {"dependent", (1u << RKB_MAPPINGS) - 1, {0, 1, -1}},
-   [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, -1}},
+   [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, 7, -1}},
    [RKB_SHARE_LAST] = {"share_last", 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, -1}},
    [RKB_NARROW] = {"narrow", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
@@ -336,8 +336,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SHORTER] > 1 &&
        (!d[RKB_KEEP] || d[RKB_ROWS] > 1 || (d[RKB_CLUSTER] > 1 ? d[RKB_KEEP] : d[RKB_THREADS] / 32) < d[RKB_SHORTER]))
       return "fewer threads for shorter rows are those of a block that keeps its row, whole warps of them; threads of a cluster keep less";
-   if (launch->mapping == RKB_MAP_ROW && d[RKB_PREFETCH] && d[RKB_KEEP] && d[RKB_CLUSTER] > 1)
-      return "what is loaded before a row's passes is kept in a thread's registers";
+   if (launch->mapping == RKB_MAP_ROW && d[RKB_PREFETCH] && d[RKB_KEEP] && d[RKB_CLUSTER] > 1 &&
+       (d[RKB_SPLIT] > 1 || d[RKB_KEEP] * d[RKB_VECTOR] <= RKB_MOST_KEPT))
+      return "what a cluster copies before a row's passes is kept in shared memory";
    if (launch->mapping == RKB_MAP_ROW && (d[RKB_SEGMENTS] > 0) != rkb_launch_has_segment_sums(graph, launch))
       return "sums over pieces of rows need segments, and segments such sums";
    if (launch->mapping == RKB_MAP_ROW && d[RKB_SEGMENTS] && (d[RKB_ROWS] > 1 || d[RKB_SPLIT] > 1 || d[RKB_KEEP] || d[RKB_STRETCHES]))

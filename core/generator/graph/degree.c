@@ -8,6 +8,17 @@ bool rkb_is_operation(const rkb_node_t *node, const char *operation) {
    return node->kind == RKB_NODE_MAP && strcmp(node->operation, operation) == 0;
 }
 
+bool rkb_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
+   const rkb_node_t *node = &graph->nodes[number],
+                    *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
+   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
+      return false;
+   uint32_t base = below->inputs[1];
+   while (rkb_node_is_view(&graph->nodes[base]))
+      base = graph->nodes[base].inputs[0];
+   return base == largest;
+}
+
 /* Whether a value depends on a node, through light nodes. */
 static bool depends(const rkb_graph_t *graph, uint32_t value, uint32_t on, bool *seen) {
    if (value == on)

@@ -8,6 +8,8 @@
 #define RKB_NO_DEGREE 99
 
 bool rkb_is_operation(const rkb_node_t *node, const char *operation);
+/* Whether a node is the exponential of the difference between `from` and the statistic `largest`. */
+bool rkb_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
 /* Whether a value depends on a node through light nodes alone. */
 bool rkb_reads(const rkb_graph_t *graph, uint32_t value, uint32_t on);
 /* The power of exp(-largest), or of 1 / of, by which a value scales: 1 for exp(x - largest), -1 for a

@@ -88,6 +88,65 @@ static const char cluster_moments_helper[] =
    "   for (int block = 1; block < blocks; block++)\n"
    "      moments_join(mean, squares, count, parts[0][block], parts[1][block], parts[2][block]);\n"
    "}\n\n";
+static const char powers_helpers[] =
+   "/* Says to the other blocks of the cluster that this one has begun.  They wait for it before they store to its shared memory. */\n"
+   "__device__ __forceinline__ void cluster_begins() {\n"
+   "   asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n"
+   "}\n\n"
+   "/* What a power below one number is multiplied by to lie below another one, which is not less.  Nothing lies below -infinity. */\n"
+   "__device__ __forceinline__ float power_below(float one, float other) {\n"
+   "   return power_of_two((one - (other == -INFINITY ? 0.0f : other)) * 1.44269504f);\n"
+   "}\n\n"
+   "/* Joins the largest elements that the threads of a row have, and the sums of powers below each, in a fixed order; every thread gets the\n"
+   " * result.  The cluster waits between two calls. */\n"
+   "template <int threads> __device__ void row_powers(float &largest, float &sum) {\n"
+   "   const float own = largest;\n"
+   "   for (int distance = 16; distance > 0; distance /= 2)\n"
+   "      largest = larger(largest, __shfl_xor_sync(0xffffffffu, largest, distance));\n"
+   "   sum *= power_below(own, largest);\n"
+   "   for (int distance = 16; distance > 0; distance /= 2)\n"
+   "      sum += __shfl_xor_sync(0xffffffffu, sum, distance);\n"
+   "   if constexpr (threads > 32) {\n"
+   "      __shared__ float2 parts[threads / 32];\n"
+   "      if (threadIdx.x % 32 == 0)\n"
+   "         parts[threadIdx.x / 32] = make_float2(largest, sum);\n"
+   "      __syncthreads();\n"
+   "      largest = parts[0].x;\n"
+   "      for (int warp = 1; warp < threads / 32; warp++)\n"
+   "         largest = larger(largest, parts[warp].x);\n"
+   "      sum = 0.0f;\n"
+   "      for (int warp = 0; warp < threads / 32; warp++)\n"
+   "         sum += parts[warp].y * power_below(parts[warp].x, largest);\n"
+   "   }\n"
+   "}\n\n"
+   "/* The same of what the blocks of a cluster have, which have called cluster_begins.  first: of the first row; turn: of rows one after the\n"
+   " * other it is 0 and 1 in turns, so that nobody waits until what an earlier call left has been read. */\n"
+   "template <int blocks> __device__ void cluster_powers(float &largest, float &sum, bool first = true, int turn = 0) {\n"
+   "   __shared__ float largest_parts[2][blocks], sum_parts[2][blocks];\n"
+   "   if (first)\n"
+   "      asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n"
+   "   if (threadIdx.x < blocks) {\n"
+   "      cluster_store(largest_parts[turn] + blockIdx.x % blocks, threadIdx.x, largest);\n"
+   "      cluster_store(sum_parts[turn] + blockIdx.x % blocks, threadIdx.x, sum);\n"
+   "   }\n"
+   "   cluster_wait();\n"
+   "   largest = largest_parts[turn][0];\n"
+   "   for (int block = 1; block < blocks; block++)\n"
+   "      largest = larger(largest, largest_parts[turn][block]);\n"
+   "   sum = 0.0f;\n"
+   "   for (int block = 0; block < blocks; block++)\n"
+   "      sum += sum_parts[turn][block] * power_below(largest_parts[turn][block], largest);\n"
+   "}\n\n";
+static const char pair_helpers[] =
+   "/* The larger elements of two pairs, NaN where either is. */\n"
+   "__device__ __forceinline__ unsigned larger_pair(unsigned a, const __nv_bfloat16 *b) {\n"
+   "   unsigned c;\n"
+   "   asm(\"max.NaN.bf16x2 %0, %1, %2;\" : \"=r\"(c) : \"r\"(a), \"r\"(*(const unsigned *)b));\n"
+   "   return c;\n"
+   "}\n\n"
+   "__device__ __forceinline__ float larger_of_pair(unsigned pair) {\n"
+   "   return larger(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));\n"
+   "}\n\n";
 static const char column_helpers[] =
    "/* Adds what the groups of 32 threads have for each column; the first group gets the result. */\n"
    "template <int groups> __device__ float column_sum(float part) {\n"
@@ -234,6 +293,8 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
       if (strstr(code, name))
          add_reduction(out, column_helpers, words[w], functions[w]);
    }
+   if (strstr(code, "larger_pair("))
+      rkb_text_add(out, pair_helpers);
    if (strstr(code, "row_sums<"))
       rkb_text_add(out, row_sums_helper);
    if (strstr(code, "moments_"))
@@ -246,6 +307,8 @@ void rkb_helpers_add(const char *code, rkb_text_t *out) {
    add_before(code, "sum", '+', "0.0f", out);
    add_before(code, "product", '*', "1.0f", out);
    rkb_fragment_helpers(code, out);
+   if (strstr(code, "cluster_powers<"))
+      rkb_text_add(out, powers_helpers);
    for (uint32_t h = 0; rkb_helper_at(h); h++) {
       char name[32];
       snprintf(name, sizeof name, " %s(", rkb_helper_at(h)->name);

@@ -100,16 +100,6 @@ double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return rkb_bench_size(graph, last->shape[last->rank - (left ? 2 : 1)]);
 }
 
-bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest) {
-   const rkb_node_t *node = &graph->nodes[number], *below = node->input_count ? &graph->nodes[node->inputs[0]] : NULL;
-   if (!rkb_is_operation(node, "exp") || !rkb_is_operation(below, "sub") || below->inputs[0] != from)
-      return false;
-   uint32_t base = below->inputs[1];
-   while (rkb_node_is_view(&graph->nodes[base]))
-      base = graph->nodes[base].inputs[0];
-   return base == largest;
-}
-
 uint32_t rkb_online_share(const rkb_graph_t *graph, const rkb_online_nodes_t *nodes) {
    uint32_t found = RKB_NO_NODE;
    for (uint32_t n = 0; n < graph->node_count && nodes->score_count > 1; n++) {

@@ -25,8 +25,6 @@ bool rkb_online_nodes(const rkb_graph_t *graph, const rkb_launch_t *launch, rkb_
 uint32_t rkb_online_heads(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *size, int64_t heads[RKB_ONLINE_HEADS]);
 /* How many rows of scores a launch owns in the bench cases. */
 double rkb_online_rows(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* Whether a node is the exponential of the difference between `from` and the statistic `largest`. */
-bool rkb_online_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
 /* The share (a power over the sum of its row's) that needs the first of several kinds of scores alone; RKB_NO_NODE: there is none. */
 uint32_t rkb_online_share(const rkb_graph_t *graph, const rkb_online_nodes_t *nodes);
 /* Whether a launch may make its share early or last. */

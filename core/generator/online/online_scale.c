@@ -25,7 +25,7 @@ static bool is_exponent(const rkb_graph_t *graph, uint32_t number, uint32_t from
    for (uint32_t n = number + 1; n < graph->node_count; n++)
       for (uint32_t i = 0; i < graph->nodes[n].input_count; i++)
          if (graph->nodes[n].inputs[i] == number) {
-            if (!rkb_online_is_power(graph, n, from, largest))
+            if (!rkb_is_power(graph, n, from, largest))
                return false;
             read = true;
          }

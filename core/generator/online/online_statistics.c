@@ -122,7 +122,7 @@ static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
    for (uint32_t n = number; n < graph->node_count; n++) {
-      if (!rkb_online_is_power(graph, n, from, number))
+      if (!rkb_is_power(graph, n, from, number))
          continue;
       const char *name = rkb_writer_name(writer, graph->nodes[n].name);
       const char *x = rkb_write_float(writer, from, o->from[r]).text;
@@ -140,7 +140,7 @@ static void forget_powers(rkb_writer_t *writer, const rkb_online_t *o, uint32_t 
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r];
    for (uint32_t n = number; o->tensor && n < graph->node_count; n++)
-      if (rkb_online_is_power(graph, n, graph->nodes[number].inputs[0], number))
+      if (rkb_is_power(graph, n, graph->nodes[number].inputs[0], number))
          rkb_writer_forget_local(writer, n);
 }
 

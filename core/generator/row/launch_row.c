@@ -3,8 +3,13 @@
 #include "generator/graph/needs.h"
 #include "generator/row/moments.h"
 #include "generator/row/rows_ahead.h"
+#include "generator/row/rows_in_turn.h"
+#include "generator/row/softmax_rows.h"
 #include "generator/row/stretches.h"
 #include "generator/row/sums_over_rows.h"
+
+#define ROWS_IN_TURN                                                                                         \
+   4 /* rows that a cluster owns one after the other; clusters that run at once differ between devices, so they are more */
 
 /* Whether a value needs another that no memory holds, through light nodes. */
 static bool needs(const rkb_writer_t *writer, uint32_t node, uint32_t other, bool *seen) {
@@ -34,6 +39,11 @@ static uint32_t level_of(const rkb_writer_t *writer, const rkb_launch_t *launch,
          level = levels[b] + 1;
    }
    return level;
+}
+
+/* Whether an anchor is one of two that a cluster exchanges at once. */
+static bool is_exchanged(const rkb_rows_t *rows, uint32_t anchor) {
+   return rows->powers < rows->launch->anchor_count && (anchor == rows->powers || anchor == rows->largest);
 }
 
 static bool is_moment(const rkb_rows_t *rows, uint32_t anchor) {
@@ -87,7 +97,8 @@ static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const
    uint32_t first = launch->anchor_count; /* a sum that waits for another one */
    for (uint32_t a = 0; a < launch->anchor_count; a++) {
       if (!is_sum(writer, rows, levels, level, a)) {
-         if (levels[a] == level && !is_moment(rows, a) && !rkb_rows_is_segment(writer, rows, a))
+         if (levels[a] == level && !is_moment(rows, a) && !is_exchanged(rows, a) &&
+             !rkb_rows_is_segment(writer, rows, a))
             write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[a]], names[a], sharing);
       } else if (first == launch->anchor_count)
          first = a;
@@ -100,12 +111,31 @@ static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const
       write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[first]], names[first], sharing);
 }
 
+/* Adds a term to an anchor; of pairs that are loaded together, the larger elements. */
+static void add_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t a, const char *name,
+                     const char *pairs, const rkb_index_t *place) {
+   const rkb_node_t *anchor = &writer->graph->nodes[rows->launch->anchors[a]];
+   writer->vector_node = RKB_NO_NODE;
+   const char *term = rkb_rows_is_segment(writer, rows, a)
+                         ? rkb_rows_segment_term(writer, rows, rows->launch->anchors[a], place)
+                         : rkb_row_term(writer, rows->launch->anchors[a], rows->row, place);
+   if (!pairs || writer->vector_node != rkb_rows_of_pairs(writer, rows, a)) {
+      rkb_reduction_add(writer, anchor, name, term);
+      return;
+   }
+   rkb_write(writer, "if (%s %% 2 == 0)", writer->lane->name);
+   rkb_write(writer, "   %s = larger_pair(%s, &%s.at[%s]);", pairs, pairs, writer->vector,
+             writer->lane->name);
+}
+
 static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                        const char **names) {
    const rkb_launch_t *launch = rows->launch;
    const rkb_index_t *at[RKB_MAX_RANK];
    const bool moments = rows->variance < launch->anchor_count && levels[rows->variance] == level;
+   const bool exchange = rows->powers < launch->anchor_count && levels[rows->powers] == level;
    const rkb_rows_t whole = *rows;
+   const char *pairs[RKB_MAX_LAUNCH_NODES] = {0};
    bool segments = false;
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       segments |= levels[a] == level && rkb_rows_is_segment(writer, rows, a);
@@ -115,7 +145,13 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
          names[a] = rkb_writer_name(writer, anchor->name);
          rkb_write(writer, "float %s = %s;", names[a], rkb_reduction_start(anchor));
          rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
+         if (rkb_rows_of_pairs(writer, rows, a) == RKB_NO_NODE)
+            continue;
+         pairs[a] = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pair", names[a]));
+         rkb_write(writer, "unsigned %s = 0xff80ff80u; /* twice -infinity */", pairs[a]);
       }
+   if (exchange)
+      rkb_rows_begin_powers(writer, rows, names[rows->largest]);
    if (moments)
       begin_moments(writer, rows);
    if (segments)
@@ -123,10 +159,7 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    const rkb_index_t *place = rkb_rows_open_places(writer, rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level && !is_moment(rows, a))
-         rkb_reduction_add(writer, &writer->graph->nodes[launch->anchors[a]], names[a],
-                           rkb_rows_is_segment(writer, rows, a)
-                              ? rkb_rows_segment_term(writer, rows, launch->anchors[a], place)
-                              : rkb_row_term(writer, launch->anchors[a], rows->row, place));
+         add_term(writer, rows, a, names[a], pairs[a], place);
    if (moments) {
       const char *term = rkb_row_term(writer, launch->anchors[rows->mean], rows->row, place);
       rkb_write(writer, rows->width > 1 ? "%s[lane] = %s;" : "%s[0] = %s;", rows->terms, term);
@@ -138,11 +171,16 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
       rows->end = whole.end;
    }
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
+   for (uint32_t a = 0; a < launch->anchor_count; a++)
+      if (pairs[a])
+         rkb_write(writer, "%s = larger(%s, larger_of_pair(%s));", names[a], names[a], pairs[a]);
    if (moments)
       end_moments(writer, rows, sharing, names);
+   if (exchange)
+      rkb_rows_end_powers(writer, rows, names[rows->largest], names[rows->powers]);
    write_reductions(writer, rows, levels, level, names, sharing);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (levels[a] == level && !rkb_rows_is_segment(writer, rows, a)) {
+      if (is_exchanged(rows, a) ? exchange : levels[a] == level && !rkb_rows_is_segment(writer, rows, a)) {
          const rkb_node_t *anchor = &writer->graph->nodes[launch->anchors[a]];
          rkb_index_split(&writer->indices, anchor->rank, anchor->shape, rows->row, at);
          rkb_writer_know(writer, launch->anchors[a], at, names[a]);
@@ -175,8 +213,15 @@ static void write_row_roots(rkb_writer_t *writer, const rkb_rows_t *rows) {
       rkb_write_roots(writer, &single, launch->anchors[0], at);
       rkb_write_close(writer);
    }
+   const uint32_t put = whole.root_count && launch->decisions[RKB_CLUSTER] > 1 && rows->keep
+                           ? rkb_rows_put(writer, rows)
+                           : RKB_NO_NODE;
+   if (put != RKB_NO_NODE)
+      rkb_rows_begin_put(writer, put);
+   rkb_rows_t last = *rows;
+   last.last = true;
    if (whole.root_count || launch->decisions[RKB_STRETCHES]) {
-      const rkb_index_t *place = rkb_rows_open_places(writer, rows);
+      const rkb_index_t *place = rkb_rows_open_places(writer, &last);
       rkb_row_at(writer, reduce, rows->row, place, at);
       if (launch->decisions[RKB_STRETCHES])
          rkb_rows_add_to_stretch(writer, rows, place, at);
@@ -184,6 +229,19 @@ static void write_row_roots(rkb_writer_t *writer, const rkb_rows_t *rows) {
          rkb_write_roots(writer, &whole, reduce->inputs[0], at);
       rkb_rows_close_places(writer, rows);
    }
+   if (put != RKB_NO_NODE)
+      rkb_rows_end_put(writer, rows, put, &whole);
+}
+
+/* Whether the launch writes elements for each place of its rows, in a last pass over them. */
+static bool rows_are_written(rkb_writer_t *writer, const rkb_rows_t *rows) {
+   const rkb_index_t *all = rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, rows->count, rows->length);
+   for (uint32_t r = 0; r < rows->launch->root_count; r++) {
+      const rkb_node_t *root = &writer->graph->nodes[rows->launch->roots[r]];
+      if (rkb_index_elements(&writer->indices, root->rank, root->shape) == all)
+         return true;
+   }
+   return false;
 }
 
 /* Loads what a row's results need of memory that has one element for each row.  After its passes the blocks of a cluster would wait for it. */
@@ -202,10 +260,14 @@ static void load_numbers(rkb_writer_t *writer, const rkb_rows_t *rows) {
       rkb_index_split(&writer->indices, node->rank, node->shape, rows->row, at);
       rkb_write_value(writer, n, at);
    }
+   const uint32_t put = rkb_rows_put(writer, rows);
+   if (put != RKB_NO_NODE)
+      rkb_rows_load_put(writer, rows, put);
 }
 
-/* Writes all passes on trial, to see what of a row a thread keeps. */
-static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t last) {
+/* Writes all passes on trial, to see what of a row a thread keeps.  turns: in shared memory, where rows follow each other. */
+static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t last,
+                       bool turns) {
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    rkb_rows_t tried = *rows;
    rkb_writer_t trial;
@@ -214,7 +276,7 @@ static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    for (uint32_t level = 0; level <= last && !trial.failed; level++)
       write_pass(&trial, &tried, levels, level, names);
    write_row_roots(&trial, &tried);
-   rkb_rows_plan_ahead(rows, writer, &trial);
+   (turns ? rkb_rows_plan_turns : rkb_rows_plan_ahead)(rows, writer, &trial);
    rkb_writer_tried(writer, &trial);
 }
 
@@ -241,8 +303,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_write(writer, "if (row >= %s)", rkb_writer_uniform(writer, rows.count));
       rkb_write(writer, "   return;");
    } else if (cluster) {
-      rkb_write(writer, "const int thread = blockIdx.x %% %lld * %lld + threadIdx.x;", (long long)d[RKB_CLUSTER], (long long)d[RKB_THREADS]);
-      rkb_write(writer, "const index row = blockIdx.x / %lld;", (long long)d[RKB_CLUSTER]);
+      rkb_write(writer, "const int thread = blockIdx.x %% %lld * %lld + threadIdx.x;",
+                (long long)d[RKB_CLUSTER], (long long)d[RKB_THREADS]);
    } else {
       rkb_write(writer, "const int thread = threadIdx.x;");
       if (split)
@@ -275,9 +337,18 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    for (uint32_t a = 0; a < launch->anchor_count; a++) /* pieces are added in the last pass */
       if (rkb_rows_is_segment(writer, &rows, a))
          levels[a] = last;
+   rkb_rows_find_powers(writer, &rows, levels);
+   if (rows.powers < launch->anchor_count)
+      rkb_write(writer, "cluster_begins();");
    const bool ahead = d[RKB_PREFETCH] && rows.keep && !cluster;
-   if (ahead)
-      plan_ahead(writer, &rows, levels, last);
+   const bool turns =
+      d[RKB_PREFETCH] && rows.keep && cluster && writer->keep_threads && rows_are_written(writer, &rows);
+   if (ahead || turns)
+      plan_ahead(writer, &rows, levels, last, turns);
+   if (cluster && !rows.in_turn)
+      rkb_write(writer, "const index row = blockIdx.x / %lld;", (long long)d[RKB_CLUSTER]);
+   if (rows.in_turn)
+      rkb_rows_open_turns(writer, &rows);
    if (ahead && stretches)
       rkb_rows_load_first(writer, &rows);
    if (stretches)
@@ -287,6 +358,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_rows_load_ahead(writer, &rows);
    if (cluster && rows.keep)
       load_numbers(writer, &rows);
+   if (rows.in_turn)
+      rkb_write(writer, "copies_done<0>();");
    if (split)
       rkb_rows_open_part(writer, &rows, packs, d[RKB_SPLIT]);
    if (split && last > 0)
@@ -301,6 +374,8 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_rows_end_ahead(writer, &rows);
    if (stretches)
       rkb_rows_close_stretch(writer, &rows);
+   if (rows.in_turn)
+      rkb_rows_close_turns(writer);
    if (writer->keep_bytes > writer->shared_bytes)
       rkb_writer_fail(writer, "a block's part of the kept rows needs more shared memory than there is");
    const char *name = writer->graph->nodes[launch->anchors[0]].name;
@@ -308,7 +383,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .threads = d[RKB_THREADS],
       .cluster = d[RKB_CLUSTER],
       .shared = writer->keep_bytes,
-      .blocks = rows.stages ? rkb_rows_staged_blocks(d[RKB_THREADS], writer->keep_bytes)
+      .blocks = rows.stages || rows.in_turn ? rkb_rows_staged_blocks(d[RKB_THREADS], writer->keep_bytes)
                 : stretches && ahead
                    ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS]
                                            : 1) /* 128 registers a thread: for two rows, and for the sums */
@@ -323,7 +398,10 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .row = rows.keep ? rkb_index_manifest(indices, rows.length) : NULL,
       .rows = rows.keep ? rkb_index_manifest(indices, rows.count) : NULL,
       .most_row = rows.keep * sharing * rows.width,
-      .grid = warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
+      .grid = rows.in_turn
+                 ? rkb_arena_format(writer->arena, "%s * %lld", rkb_ceildiv(writer, rows.count, ROWS_IN_TURN),
+                                    (long long)d[RKB_CLUSTER])
+              : warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
               : stretches
                  ? (writer->stretches ? writer->stretches
                                       : rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES]))

@@ -1,7 +1,7 @@
 /* What kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
 #include <string.h>
 #include "generator/text/product.h"
-#include "generator/row/rows.h"
+#include "generator/row/rows_in_turn.h"
 
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept) {
    const rkb_node_t *from = &writer->graph->nodes[reduce->inputs[0]];
@@ -98,6 +98,8 @@ const rkb_index_t *rkb_rows_open_places(rkb_writer_t *writer, const rkb_rows_t *
    const rkb_index_t *number =
       rkb_writer_variable(writer, name, rkb_index_make(indices, RKB_INDEX_QUOTIENT, rows->length, width));
    writer->keep_variable = number;
+   if (rows->in_turn && rows->last)
+      rkb_rows_copy_next(writer, rows, number);
    if (rows->terms)
       rkb_write(writer, "float %s[%u];", rows->terms, rows->width);
    const rkb_index_t *lane = rkb_open_lanes(writer, rows->width);

@@ -18,6 +18,8 @@ typedef struct rkb_rows {
    const char *segment;       /* the number of the present piece of a row, among those of all rows */
    /* Anchors that are found in one pass; variance is the count of anchors where there are none. */
    uint32_t variance, mean;
+   /* Anchors that a cluster exchanges at once (softmax_rows.h); powers is the count of anchors where there are none. */
+   uint32_t largest, powers;
    /* The terms of the present pack from which they are made; NULL: they are not made. */
    const char *terms;
    const char *moments[3];    /* a thread's own values of them: mean, squares, count */
@@ -26,6 +28,8 @@ typedef struct rkb_rows {
    uint32_t ahead_count;
    /* Rows of the block that lie in shared memory at once, and the bytes of one; 0: each thread has what it keeps in registers. */
    int64_t stages, stage_bytes;
+   /* The rows of a cluster follow each other: the next one is copied where this one lies.  last: in this pass. */
+   bool in_turn, last;
 } rkb_rows_t;
 
 /* How many rows the launch has, and the elements of one. */

@@ -1,6 +1,7 @@
 /* The text of loads before the passes of a row: see rows_ahead.h.  One thread writes it. */
 #include "generator/row/rows_ahead.h"
 
+#include "generator/row/rounds.h"
 #include "generator/row/stretches.h"
 #include "generator/row/sums_over_rows.h"
 
@@ -9,22 +10,13 @@
 #define STAGED_THREADS                                                                                       \
    1024 /* of a multiprocessor, so that each has 64 registers: what it keeps lies in shared memory */
 
-static bool differs(const rkb_rows_t *rows, const struct rkb_kept *kept) {
-   return rkb_index_mentions(kept->element, rows->row);
-}
-
-/* Bytes of what a thread loads at once. */
-static int64_t pack_bytes(const rkb_rows_t *rows, const struct rkb_kept *kept) {
-   return rows->width * rkb_dtype_bytes(kept->dtype);
-}
-
 /* Whether `cp.async` can bring what differs from row to row. */
 static bool can_stage(const rkb_rows_t *rows) {
    bool can = false;
    for (uint32_t k = 0; k < rows->ahead_count; k++) {
-      if (!differs(rows, &rows->ahead[k]))
+      if (!rkb_kept_differs(rows, &rows->ahead[k]))
          continue;
-      if (rows->width == 1 || pack_bytes(rows, &rows->ahead[k]) % 4 != 0)
+      if (rows->width == 1 || rkb_kept_bytes(rows, &rows->ahead[k]) % 4 != 0)
          return false;
       can = true;
    }
@@ -36,9 +28,9 @@ static void plan_stages(rkb_rows_t *rows, rkb_writer_t *writer) {
    const int64_t *d = rows->launch->decisions;
    rows->stages = d[RKB_STAGES];
    for (uint32_t k = 0; k < rows->ahead_count; k++)
-      if (differs(rows, &rows->ahead[k])) {
+      if (rkb_kept_differs(rows, &rows->ahead[k])) {
          rows->ahead[k].threads = d[RKB_THREADS];
-         rows->stage_bytes += rows->keep * d[RKB_THREADS] * pack_bytes(rows, &rows->ahead[k]);
+         rows->stage_bytes += rows->keep * d[RKB_THREADS] * rkb_kept_bytes(rows, &rows->ahead[k]);
       }
    writer->keep_memory = "kept";
    writer->keep_bytes = rows->stages * rows->stage_bytes;
@@ -52,34 +44,6 @@ void rkb_rows_plan_ahead(rkb_rows_t *rows, rkb_writer_t *writer, const rkb_write
       plan_stages(rows, writer);
 }
 
-/* The rounds of a thread over what it keeps; returns the variable. */
-static const rkb_index_t *open_rounds(rkb_writer_t *writer, const rkb_rows_t *rows) {
-   const char *item = rkb_writer_name(writer, "item"),
-              *pack = rkb_writer_name(writer, rows->width > 1 ? "pack" : "place");
-   rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int %s = 0; %s < %u; %s++)",
-                  3 * (int)(writer->depth + 1), "", item, item, rows->keep, item);
-   rkb_write(writer, "const index %s = %s * %s + %s;", pack, item, rows->step, rows->begin);
-   rkb_write_open(writer, true, "if (%s < %s)", pack, rows->end);
-   writer->keep_item = item;
-   return rkb_writer_variable(writer, pack,
-                              rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, rows->length,
-                                             rkb_index_constant(&writer->indices, rows->width)));
-}
-
-static void close_rounds(rkb_writer_t *writer) {
-   rkb_write_close(writer);
-   rkb_write_close(writer);
-}
-
-/* The element of a kept load, of a row and a round. */
-static const rkb_index_t *element_of(rkb_writer_t *writer, const rkb_rows_t *rows,
-                                     const struct rkb_kept *kept, const rkb_index_t *row,
-                                     const rkb_index_t *round) {
-   return rkb_index_replace(&writer->indices,
-                            rkb_index_replace(&writer->indices, kept->element, kept->variable, round),
-                            rows->row, row);
-}
-
 /* Where a load of the next row waits for its turn. */
 static const char *waiting(rkb_writer_t *writer, const struct rkb_kept *kept) {
    return rkb_arena_format(writer->arena, "%s_next", kept->buffer);
@@ -88,11 +52,11 @@ static const char *waiting(rkb_writer_t *writer, const struct rkb_kept *kept) {
 static void write_loads(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_index_t *row,
                         const rkb_index_t *round, bool differ, bool next) {
    for (uint32_t k = 0; k < rows->ahead_count; k++)
-      if (differs(rows, &rows->ahead[k]) == differ)
-         rkb_write(
-            writer, "%s[%s] = %s;", next ? waiting(writer, &rows->ahead[k]) : rows->ahead[k].array,
-            writer->keep_item,
-            rkb_kept_load(writer, &rows->ahead[k], element_of(writer, rows, &rows->ahead[k], row, round)));
+      if (rkb_kept_differs(rows, &rows->ahead[k]) == differ)
+         rkb_write(writer, "%s[%s] = %s;", next ? waiting(writer, &rows->ahead[k]) : rows->ahead[k].array,
+                   writer->keep_item,
+                   rkb_kept_load(writer, &rows->ahead[k],
+                                 rkb_rows_kept_element(writer, rows, &rows->ahead[k], row, round)));
 }
 
 /* Where a load's packs begin in a stage, after so many bytes. */
@@ -106,13 +70,14 @@ static const char *part_of(rkb_writer_t *writer, const rkb_rows_t *rows, const c
 static void write_copies(rkb_writer_t *writer, const rkb_rows_t *rows, const char *stage) {
    int64_t first = 0;
    rkb_write_open(writer, true, "if (ahead < %s)", rkb_writer_uniform(writer, rows->count));
-   const rkb_index_t *round = open_rounds(writer, rows);
+   const rkb_index_t *round = rkb_rows_open_rounds(writer, rows);
    for (uint32_t k = 0; k < rows->ahead_count; k++) {
       const struct rkb_kept *kept = &rows->ahead[k];
-      const int64_t bytes = pack_bytes(rows, kept), piece = bytes > 16 ? 16 : bytes;
-      if (!differs(rows, kept))
+      const int64_t bytes = rkb_kept_bytes(rows, kept), piece = bytes > 16 ? 16 : bytes;
+      if (!rkb_kept_differs(rows, kept))
          continue;
-      const char *from = rkb_kept_address(writer, kept, element_of(writer, rows, kept, rows->next, round)),
+      const char *from = rkb_kept_address(writer, kept,
+                                          rkb_rows_kept_element(writer, rows, kept, rows->next, round)),
                  *to = rkb_arena_format(writer->arena, "%s + (%s * %lld + thread) * %lld",
                                         part_of(writer, rows, stage, first), writer->keep_item,
                                         (long long)kept->threads, (long long)bytes);
@@ -124,7 +89,7 @@ static void write_copies(rkb_writer_t *writer, const rkb_rows_t *rows, const cha
             rkb_write(writer, "copy_async<%lld>(%s, %s, true);", (long long)piece, to, from);
       first += rows->keep * kept->threads * bytes;
    }
-   close_rounds(writer);
+   rkb_rows_close_rounds(writer);
    rkb_write_close(writer);
    rkb_write(writer, "copies_begun();");
    rkb_write(writer, "ahead += %s;", rkb_stretches_step(writer, rows->launch));
@@ -147,23 +112,17 @@ static void write_next_copies(rkb_writer_t *writer, const rkb_rows_t *rows) {
    rkb_write(writer, "copies_done<%lld>();", (long long)rows->stages - 1);
    for (uint32_t k = 0; k < rows->ahead_count; k++) {
       const struct rkb_kept *kept = &rows->ahead[k];
-      if (!differs(rows, kept))
+      if (!rkb_kept_differs(rows, kept))
          continue;
       rkb_write(writer, "const %s *const %s = (const %s *)(%s) + thread;", kept->type, kept->array,
                 kept->type, part_of(writer, rows, "stage", first));
-      first += rows->keep * kept->threads * pack_bytes(rows, kept);
+      first += rows->keep * kept->threads * rkb_kept_bytes(rows, kept);
    }
 }
 
 void rkb_rows_end_ahead(rkb_writer_t *writer, const rkb_rows_t *rows) {
    if (rows->stages)
       rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)rows->stages - 1);
-}
-
-/* Says to later passes what is kept. */
-static void know_kept(rkb_writer_t *writer, const rkb_rows_t *rows) {
-   for (uint32_t k = 0; k < rows->ahead_count; k++)
-      writer->kept[writer->kept_count++] = rows->ahead[k];
 }
 
 static void declare(rkb_writer_t *writer, const rkb_rows_t *rows, bool next) {
@@ -173,7 +132,7 @@ static void declare(rkb_writer_t *writer, const rkb_rows_t *rows, bool next) {
                       kept->array); /* the name is taken */
       if (kept->threads)
          continue;
-      if (next && differs(rows, kept))
+      if (next && rkb_kept_differs(rows, kept))
          rkb_write(writer, "%s %s[%u], %s[%u];", kept->type, kept->array, rows->keep, waiting(writer, kept),
                    rows->keep);
       else
@@ -185,34 +144,34 @@ void rkb_rows_load_first(rkb_writer_t *writer, rkb_rows_t *rows) {
    declare(writer, rows, true);
    rkb_write(writer, "index ahead = blockIdx.x;");
    rows->next = rkb_writer_variable(writer, "ahead", rows->count);
-   const rkb_index_t *round = open_rounds(writer, rows);
+   const rkb_index_t *round = rkb_rows_open_rounds(writer, rows);
    write_loads(writer, rows, rows->next, round, false, false);
    if (rows->stages) {
-      close_rounds(writer);
+      rkb_rows_close_rounds(writer);
       write_first_copies(writer, rows);
       return;
    }
    rkb_write_open(writer, true, "if (ahead < %s)", rkb_writer_uniform(writer, rows->count));
    write_loads(writer, rows, rows->next, round, true, true);
    rkb_write_close(writer);
-   close_rounds(writer);
+   rkb_rows_close_rounds(writer);
 }
 
 void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows) {
    const int64_t stretches = rows->launch->decisions[RKB_STRETCHES];
    if (rows->stages) {
       write_next_copies(writer, rows);
-      know_kept(writer, rows);
+      rkb_rows_know_kept(writer, rows);
       return;
    }
    if (!stretches)
       declare(writer, rows, false);
    else
       rkb_write(writer, "ahead = row + %s;", rkb_stretches_step(writer, rows->launch));
-   const rkb_index_t *round = open_rounds(writer, rows);
+   const rkb_index_t *round = rkb_rows_open_rounds(writer, rows);
    if (stretches) {
       for (uint32_t k = 0; k < rows->ahead_count; k++)
-         if (differs(rows, &rows->ahead[k]))
+         if (rkb_kept_differs(rows, &rows->ahead[k]))
             rkb_write(writer, "%s[%s] = %s[%s];", rows->ahead[k].array, writer->keep_item,
                       waiting(writer, &rows->ahead[k]), writer->keep_item);
       rkb_write_open(writer, true, "if (ahead < %s)", rkb_writer_uniform(writer, rows->count));
@@ -222,8 +181,8 @@ void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows) {
       write_loads(writer, rows, rows->row, round, false, false);
       write_loads(writer, rows, rows->row, round, true, false);
    }
-   close_rounds(writer);
-   know_kept(writer, rows);
+   rkb_rows_close_rounds(writer);
+   rkb_rows_know_kept(writer, rows);
 }
 
 uint32_t rkb_rows_staged_blocks(int64_t threads, int64_t bytes) {

@@ -261,9 +261,10 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
                          double shortest) {
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    int64_t *d = launch->decisions;
-   bool again = launch->anchor_count > 1; /* whether the row is read more than once */
+   bool written = false; /* whether the row is written */
    for (uint32_t r = 0; r < launch->root_count; r++)
-      again |= rkb_bench_elements(graph, launch->roots[r]) > 1.5 * rows;
+      written |= rkb_bench_elements(graph, launch->roots[r]) > 1.5 * rows;
+   const bool again = written || launch->anchor_count > 1; /* whether it is read more than once */
    const double a_pack = (double)d[RKB_VECTOR] * RKB_MOST_CLUSTER_THREADS, share = longest / a_pack;
    const bool few = rows < (double)target->multiprocessors;
    if (!(target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) || anchor->kind != RKB_NODE_REDUCE || !again || rows < 8 || d[RKB_ROWS] > 1 ||
@@ -280,6 +281,11 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
    /* Three blocks that keep so much fill a multiprocessor, which with twelve warps in all would wait for
     * memory. */
    d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 6 : 0;
+   /* While a block stores a row it copies the next one, where there are rows for all clusters in turn. */
+   d[RKB_PREFETCH] =
+      written && d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && rows >= 4 * (double)target->multiprocessors;
+   if (d[RKB_PREFETCH] && d[RKB_WARPS])
+      d[RKB_WARPS] = 7;
 }
 
 /* Elements of a row that a thread keeps, at most, beside as many that only later passes read. */
@@ -378,7 +384,7 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    while (d[RKB_CLUSTER] > 1 && rkb_longer_suits(graph, launch, longest, target->shared_bytes) && rows * (double)d[RKB_SPLIT] < busy)
       d[RKB_SPLIT] *= 2;
    if (d[RKB_SPLIT] > 1)
-      d[RKB_WARPS] = 0;
+      d[RKB_WARPS] = d[RKB_PREFETCH] = 0;
 }
 
 static void suit_line(const rkb_graph_t *graph, rkb_launch_t *launch) {

@@ -39,6 +39,8 @@ const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *te
 }
 
 static const char *kept_element(rkb_writer_t *writer, const char *array, int64_t threads) {
+   if (threads < 0)
+      return array;
    return threads
              ? rkb_arena_format(writer->arena, "%s[%s * %lld]", array, writer->keep_item, (long long)threads)
              : rkb_arena_format(writer->arena, "%s[%s]", array, writer->keep_item);
@@ -148,6 +150,8 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
                 rkb_writer_buffer(writer, storage->name, storage->dtype, false), rkb_writer_index(writer, base));
       keep(writer, storage->name, storage->dtype, base, type, writer->width * rkb_dtype_bytes(storage->dtype), name);
    }
+   writer->vector_node = node;
+   writer->vector = name;
    /* The name is in use from now on. */
    rkb_writer_know(writer, node, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    const char *at_lane = rkb_arena_format(writer->arena, "%s.at[%s]", name, writer->lane->name),

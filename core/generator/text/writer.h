@@ -78,6 +78,8 @@ typedef struct rkb_writer {
    uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
    const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
+   uint32_t vector_node;       /* the node whose vector was loaded last, and the name of that vector */
+   const char *vector;
    /* A thread owns places of several parts.  Guards that all samples pass, or that none passes, are left
     * out. */
    bool placed;
@@ -96,7 +98,8 @@ typedef struct rkb_writer {
       const char *buffer, *array, *type;
       uint32_t dtype;
       bool guarded;                          /* it is loaded under a condition of its own */
-      int64_t threads; /* of the block in whose shared memory it lies; 0: it lies in registers */
+      int64_t
+         threads; /* of the block in whose shared memory it lies; 0: it lies in registers; less: `array` is what this round has of it */
       const rkb_index_t *element, *variable; /* in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
