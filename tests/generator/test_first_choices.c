@@ -34,8 +34,8 @@ static const struct {
    {TASKS "/bf16_swiglu_ffw", "backward", "suited", "compute: [matmul_5], write: [add],"},
    /* A share times a number of the row is one product. */
    {TASKS "/bf16_cross_entropy", "backward", "suited", "const float mul = softmax_power * softmax_scale;"},
-   /* Blocks that fill a multiprocessor's shared memory have six warps, and seven where they copy a row while they store another. */
-   {TASKS "/bf16_cross_entropy", "forward", "suited", "keep: 32, shorter: 2, cluster: 8, warps: 6}"},
+   /* Blocks that fill a multiprocessor's shared memory have seven warps, and copy a row while they store another. */
+   {TASKS "/bf16_cross_entropy", "forward", "suited", "keep: 32, shorter: 2, cluster: 8, warps: 7}"},
    {TASKS "/bf16_cross_entropy", "backward", "suited",
     "prefetch: 1, keep: 32, shorter: 2, cluster: 8, warps: 7}"},
    /* Threads add powers below their own largest element, so that a cluster waits once, and the target's element is written by itself. */

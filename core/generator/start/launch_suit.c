@@ -280,12 +280,10 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
       d[RKB_SHORTER] *= 2;
    /* Three blocks that keep so much fill a multiprocessor, which with twelve warps in all would wait for
     * memory. */
-   d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 6 : 0;
+   d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 7 : 0;
    /* While a block stores a row it copies the next one, where there are rows for all clusters in turn. */
    d[RKB_PREFETCH] =
       written && d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && rows >= 4 * (double)target->multiprocessors;
-   if (d[RKB_PREFETCH] && d[RKB_WARPS])
-      d[RKB_WARPS] = 7;
 }
 
 /* Elements of a row that a thread keeps, at most, beside as many that only later passes read. */
