@@ -49,7 +49,7 @@ static const struct {
    [RKB_ROWS] = {"rows", 1u << RKB_MAP_ROW | 1u << RKB_MAP_RANK, {1, 2, 4, 8, -1}},
    [RKB_SPLIT] = {"split",
                   1u << RKB_MAP_ROW | 1u << RKB_MAP_COLUMN | TILES,
-                  {1, 2, 4, 8, 16, 32, 64, 128, 256, -1}},
+                  {1, 2, 4, 7, 8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_M] = {"tile_m", TILES | ONLINE, {8, 16, 32, 64, 128, 256, -1}},
    [RKB_TILE_N] = {"tile_n", TILES | ONLINE, {8, 16, 32, 64, 128, 192, 256, -1}},
    [RKB_TILE_K] = {"tile_k", TILES, {4, 8, 16, 32, 64, 128, -1}},
