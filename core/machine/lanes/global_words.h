@@ -413,7 +413,7 @@ static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instru
    if (!use_region(run, region, &to, mask, origin, bytes * i->elements, true))
       return false;
    for (uint32_t e = 0; e < i->elements; e++) {
-      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, e * bytes, &to);
+      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, bytes * i->elements, e * bytes, &to);
       if (warp->taint)
          *to.taint |= warp->taint[parts[e].number];
    }

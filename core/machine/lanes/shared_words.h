@@ -4,6 +4,7 @@
 #ifndef RKB_MACHINE_LANES_SHARED_WORDS_H
 #define RKB_MACHINE_LANES_SHARED_WORDS_H
 
+#include "machine/lanes/shared_records.h"
 #include "machine/lanes/words.h"
 
 static inline void use_shared(machine_warp_t *warp, words_t *to) {
@@ -70,49 +71,6 @@ static inline bool find_shared_words(machine_warp_t *warp, const machine_instruc
 }
 
 /* Who read and who wrote --------------------------------------------------------------------------------------- */
-
-/* Records of an earlier epoch are as good as none. */
-static inline group_t fresh_group(const group_t *records, uint32_t epoch) {
-   const group_t record = *records, fresh = (group_t)((record & ~group_of((1u << EPOCH_SHIFT) - 1)) == epoch);
-   return (record & fresh) | (epoch & ~fresh);
-}
-
-static inline uint32_t fresh_record(uint32_t record, uint32_t epoch) {
-   return (record & ~((1u << EPOCH_SHIFT) - 1)) == epoch ? record : epoch;
-}
-
-/* Several threads read one word: false when any thread wrote it since the last barrier. */
-static inline bool read_by_several(uint32_t *record, uint32_t epoch) {
-   if (*record == (epoch | SEVERAL)) /* as after every reading but the first */
-      return true;
-   const uint32_t before = fresh_record(*record, epoch);
-   if (before >> 11 & SEVERAL)
-      return false;
-   *record = before | SEVERAL;
-   return true;
-}
-
-static inline bool read_consecutive(group_t *records, uint32_t epoch, uint32_t thread) {
-   if (!any_bit(*records ^ (epoch | SEVERAL)))
-      return true;
-   const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (thread + 1), record = fresh_group(records, epoch);
-   const group_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
-   if (any_bit((group_t)(writer != 0) & (group_t)(writer != me)))
-      return false;
-   const group_t alone = (group_t)(reader == 0) | (group_t)(reader == me);
-   *records = (record & ~group_of(SEVERAL)) | (alone & me) | (~alone & SEVERAL);
-   return true;
-}
-
-static inline bool write_consecutive(group_t *records, uint32_t epoch, uint32_t thread) {
-   const group_t me = (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (thread + 1), record = fresh_group(records, epoch);
-   const group_t writer = record >> 11 & SEVERAL, reader = record & SEVERAL;
-   if (any_bit(((group_t)(writer != 0) & (group_t)(writer != me)) |
-               ((group_t)(reader != 0) & (group_t)(reader != me))))
-      return false;
-   *records = epoch | me << 11 | reader;
-   return true;
-}
 
 /* Any words, several lanes at one word among them: what every lane would write is computed from what was there before, and a
  * lane that then finds another's was not alone. */
@@ -216,56 +174,6 @@ static inline bool record_shared_write(machine_warp_t *warp, const words_t *to, 
    return true;
 }
 
-/* Whether all granules of the lanes, one or two each, have been read by several threads since the last barrier and written by none: as after
- * every reading but the first ones. */
-static inline bool were_all_read(const uint32_t *races, uint32_t shift, const uint32_t *offset, uint32_t mask,
-                                 uint32_t count, uint32_t read) {
-   const uint64_t both = (uint64_t)read << 32 | read;
-   uint64_t different = 0;
-   for (uint32_t left = mask; left; left &= left - 1) {
-      const uint32_t *record = &races[offset[__builtin_ctz(left)] >> shift];
-      uint64_t two = both;
-      memcpy(&two, record, count * sizeof *record);
-      different |= two ^ both;
-   }
-   return different == 0;
-}
-
-/* A lane after another, so many granules each; false at a conflict. */
-static inline __attribute__((always_inline)) bool record_each(const machine_block_t *block,
-                                                              uint32_t first_thread, const uint32_t *offset,
-                                                              uint32_t mask, uint32_t count, bool store) {
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   for (uint32_t left = mask; left; left &= left - 1) {
-      const uint32_t l = (uint32_t)__builtin_ctz(left), me = first_thread + l + 1;
-      uint32_t *record = &block->shared_races[offset[l] >> block->shared_shift];
-      for (uint32_t g = 0; g < count; g++) {
-         const uint32_t before = fresh_record(record[g], epoch), writer = before >> 11 & SEVERAL,
-                        reader = before & SEVERAL;
-         if ((writer && writer != me) || (store && reader && reader != me))
-            return false;
-         record[g] = store ? epoch | me << 11 | reader
-                           : (before & ~SEVERAL) | (reader == 0 || reader == me ? me : SEVERAL);
-      }
-   }
-   return true;
-}
-
-/* In granules of any size; false at a conflict.  What the lanes before it noted stays noted: to note it again changes nothing. */
-static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset, uint32_t mask,
-                                   uint32_t bytes, bool store) {
-   const machine_block_t *block = warp->block;
-   const uint32_t count = ((bytes - 1) >> block->shared_shift) + 1,
-                  read = block->epoch << EPOCH_SHIFT | SEVERAL;
-   if (count == 1)
-      return (!store && were_all_read(block->shared_races, block->shared_shift, offset, mask, 1, read)) ||
-             record_each(block, warp->first_thread, offset, mask, 1, store);
-   if (count == 2)
-      return (!store && were_all_read(block->shared_races, block->shared_shift, offset, mask, 2, read)) ||
-             record_each(block, warp->first_thread, offset, mask, 2, store);
-   return record_each(block, warp->first_thread, offset, mask, count, store);
-}
-
 /* Records that the lanes read or write their words; false at a conflict. */
 static inline bool record_shared(machine_warp_t *warp, const machine_instruction_t *i, const words_t *to,
                                  uint32_t mask, bool store) {
@@ -321,10 +229,28 @@ static inline bool find_narrow(machine_warp_t *warp, const machine_instruction_t
    return true;
 }
 
+/* Numbers of one or two bytes, of a group of lanes at places one after the other. */
+static inline void put_narrow_group(const uint32_t value[GROUP], uint32_t bytes, uint32_t offset,
+                                    const words_t *to) {
+   uint8_t packed[2 * GROUP];
+   for (uint32_t n = 0; n < GROUP; n++) {
+      const uint16_t narrow = (uint16_t)value[n];
+      if (bytes == 1)
+         packed[n] = (uint8_t)value[n];
+      else
+         memcpy(packed + 2 * n, &narrow, sizeof narrow);
+   }
+   memcpy(to->data + offset, packed, bytes * GROUP);
+   if (to->defined)
+      memset(to->defined + offset, 1, bytes * GROUP);
+   for (uint32_t word = offset >> 2; to->shadow && word <= (offset + bytes * GROUP - 1) >> 2; word++)
+      to->shadow[word] = machine_no_shadow();
+}
+
 /* In the lane's order: of several at one place the last one's value stays. */
-static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_t bytes, uint32_t at,
-                                   const words_t *to) {
-   for (uint32_t left = mask; left; left &= left - 1) {
+static inline void put_narrow_lanes(const uint32_t *value, uint32_t lanes, uint32_t bytes, uint32_t at,
+                                    const words_t *to) {
+   for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t l = (uint32_t)__builtin_ctz(left), offset = to->offset[l] + at;
       write_element(to->data + offset, value[l], bytes);
       if (to->defined)
@@ -332,6 +258,27 @@ static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_
       if (to->shadow)
          to->shadow[offset >> 2] = machine_no_shadow();
    }
+}
+
+/* One part of each lane, at so many bytes from its first one; all: the bytes of all its parts. */
+static inline __attribute__((always_inline)) void put_narrow_lanes_of(const uint32_t *value, uint32_t mask,
+                                                                      uint32_t bytes, uint32_t all,
+                                                                      uint32_t at, const words_t *to) {
+   for (uint32_t g = 0; g < GROUPS; g++) {
+      const uint32_t lanes = mask >> GROUP * g & GROUP_MASK;
+      if (all == bytes && are_consecutive(to->offset + GROUP * g, lanes, bytes))
+         put_narrow_group(value + GROUP * g, bytes, to->offset[GROUP * g], to);
+      else
+         put_narrow_lanes(value, lanes << GROUP * g, bytes, at, to);
+   }
+}
+
+static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_t bytes, uint32_t all,
+                                   uint32_t at, const words_t *to) {
+   if (bytes == 1)
+      put_narrow_lanes_of(value, mask, 1, all, at, to);
+   else
+      put_narrow_lanes_of(value, mask, 2, all, at, to);
 }
 
 static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
@@ -342,7 +289,7 @@ static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_
       return false;
    to.shadow = warp->block->shared_shadow; /* as the lane by lane way */
    for (uint32_t e = 0; e < i->elements; e++) {
-      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, e * bytes, &to);
+      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, bytes * i->elements, e * bytes, &to);
       if (warp->taint)
          *to.taint |= warp->taint[parts[e].number];
    }

@@ -3,6 +3,7 @@
  * (state/recording.h) values alone are moved: what was checked is not checked again. */
 #include "machine/lanes/handlers.h"
 #include "machine/access/memory_access.h"
+#include "machine/lanes/shared_records.h"
 #include "machine/lanes/turned.h"
 #include "machine/lanes/whole_warp.h"
 
@@ -15,16 +16,9 @@ static bool repeats(const machine_warp_t *warp) {
 static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_t offset, uint32_t bytes) {
    if (block->races != RACES_FAST)
       return false;
-   const uint32_t epoch = block->epoch << EPOCH_SHIFT;
-   uint32_t *record = &block->shared_races[offset >> block->shared_shift];
-   for (uint32_t left = ((bytes - 1) >> block->shared_shift) + 1; left; record++, left--) {
-      const uint32_t before = *record >> EPOCH_SHIFT == block->epoch ? *record : epoch,
-                     writer = before >> 11 & SEVERAL, reader = before & SEVERAL;
-      if (writer && writer != thread + 1)
-         return false;
-      *record = (before & ~SEVERAL) | (reader == 0 || reader == thread + 1 ? thread + 1 : SEVERAL);
-   }
-   return true;
+   return record_run(&block->shared_races[offset >> block->shared_shift],
+                     ((bytes - 1) >> block->shared_shift) + 1, block->epoch << EPOCH_SHIFT, thread + 1,
+                     false);
 }
 
 /* Records in a run that looks for races what one lane reads or writes, and looks for them. */
@@ -291,7 +285,13 @@ static void take_doubles(machine_warp_t *warp, const machine_slot_t *part, doubl
    if (!warp->shadow)
       return;
    uint32_t valid = 0;
+   uint64_t different = 0;
    for (uint32_t l = 0; doubles && l < LANES; l++) {
+      uint64_t bits;
+      memcpy(&bits, &doubles[l / 4][l % 4], sizeof bits);
+      different |= bits ^ NO_SHADOW;
+   }
+   for (uint32_t l = 0; different && l < LANES; l++) {
       SHADOW_OF(part->offset)[l] = doubles[l / 4][l % 4];
       valid |= (uint32_t)machine_has_shadow(doubles[l / 4][l % 4]) << l;
    }
