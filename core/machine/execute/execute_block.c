@@ -57,15 +57,15 @@ void machine_pool_free(machine_run_t *run) {
    run->pool_room = 0;
 }
 
-/* Takes zeroed memory.  Uses the last launch's memory where it is large enough, because new pages from the
- * system cost more than setting zeros. */
-static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps) {
+/* Takes memory: the last launch's where it is large enough, because new pages from the system cost more than setting zeros.  That is not cleared
+ * either: a block clears what says which of it holds a value (start_warp), as blocks of one launch leave each other their registers too.  New memory is
+ * cleared, so that no run depends on what other runs left.  *used: it is the last launch's. */
+static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps, bool *used) {
    const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
                 asked = bytes + warps * sizeof *run->warps;
-   if (run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
-       machine_account(run, kept, asked)) {
-      memset(run->pool, 0, bytes);
-   } else {
+   *used = run->pool && bytes <= run->pool_room && warps <= run->pool_warps_room &&
+           machine_account(run, kept, asked);
+   if (!*used) {
       machine_pool_free(run);
       run->pool = machine_alloc(run, bytes);
       run->warps = machine_alloc(run, warps * sizeof *run->warps);
@@ -119,8 +119,9 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    const size_t records =
       !run->races ? 0 : padded(granules * (clocks ? sizeof(machine_shared_record_t) : sizeof(uint32_t)));
    const size_t shadows = run->shadow ? padded((shared_bytes / 4 + 16) * sizeof(double)) : 0;
+   bool used;
    if (!take_pool(run, warps * one + local * (run->shadow ? 4 : 2) + 2 * shared + records + shadows + 64,
-                  warps))
+                  warps, &used))
       return false;
    machine_block_t *block = &run->block;
    uint8_t *at = (uint8_t *)(((uintptr_t)run->pool + 63) & ~(uintptr_t)63);
@@ -158,6 +159,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
+      if (used) /* none is of an epoch to come */
+         memset(block->shared_records, 0, records);
       block->shared_epoch = 0;
       block->clocks = machine_clocks_new(run, cluster, program->asynchronous);
       if (!block->clocks)
