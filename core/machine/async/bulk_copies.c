@@ -128,6 +128,16 @@ void machine_bulk_count_granules(const machine_warp_t *warp, const machine_row_t
       warp->run->work.burden += 2 * ((uint64_t)row->bytes >> warp->block->launch->global_shift);
 }
 
+/* Which of the bytes hold a value, in memory that is elsewhere; returns whether some do not. */
+static bool copy_definedness(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes) {
+   uint8_t different = 0;
+   for (uint32_t n = 0; n < bytes; n++) {
+      different |= from[n] ^ 1;
+      to[n] = from[n] == 1 ? 1 : UNDEFINED_STORE;
+   }
+   return different != 0;
+}
+
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;
    const machine_region_t *region = row->region;
@@ -145,8 +155,8 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    else if (!region->defined)
       memset(defined, 1, row->bytes);
    warp->run->undefinings += region->defined != NULL;
-   for (uint32_t n = 0; region->defined && n < row->bytes; n++)
-      defined[n] = region->defined[row->offset + n] == 1 ? 1 : UNDEFINED_STORE;
+   if (region->defined)
+      copy_definedness(defined, region->defined + row->offset, row->bytes);
    for (uint32_t n = 0; block->shared_shadow && 4 * n + 4 <= row->bytes && !(row->shared & 3); n++)
       block->shared_shadow[row->shared / 4 + n] =
          region->shadow && !(row->offset & 3) ? region->shadow[row->offset / 4 + n] : machine_no_shadow();
@@ -174,11 +184,10 @@ void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t 
    const uint8_t *defined = block->shared_defined + row->shared;
    count_row(warp->run, row->bytes);
    memcpy(region->data + row->offset, block->shared + row->shared, row->bytes);
-   for (uint32_t n = 0; region->defined && n < row->bytes; n++) {
-      region->defined[row->offset + n] = defined[n] == 1 ? 1 : UNDEFINED_STORE;
-      if (defined[n] != 1)
-         machine_undefined_store(warp, lane, region, row->offset + n, 1);
-   }
+   if (region->defined && copy_definedness(region->defined + row->offset, defined, row->bytes))
+      for (uint32_t n = 0; n < row->bytes; n++)
+         if (defined[n] != 1)
+            machine_undefined_store(warp, lane, region, row->offset + n, 1);
    for (uint32_t n = 0; region->shadow && 4 * n + 4 <= row->bytes && !(row->offset & 3); n++)
       region->shadow[row->offset / 4 + n] = block->shared_shadow && !(row->shared & 3)
                                                ? block->shared_shadow[row->shared / 4 + n]
@@ -200,8 +209,13 @@ void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t
 void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, uint32_t pattern) {
    machine_block_t *block = warp->block;
    warp->run->work.burden += 1 + bytes; /* byte by byte */
-   for (uint32_t n = 0; n < bytes; n++)
-      block->shared[shared + n] = (uint8_t)(pattern >> 8 * ((shared + n) & 3));
+   uint8_t *const to = block->shared + shared;
+   const uint32_t turned =
+      pattern >> 8 * (shared & 3) | (shared & 3 ? pattern << (32 - 8 * (shared & 3)) : 0);
+   for (uint32_t n = 0; n + 4 <= bytes; n += 4)
+      memcpy(to + n, &turned, 4);
+   for (uint32_t n = bytes & ~3u; n < bytes; n++)
+      to[n] = (uint8_t)(turned >> 8 * (n & 3));
    memset(block->shared_defined + shared, 1, bytes);
    for (uint32_t n = shared / 4; block->shared_shadow && 4 * n + 4 <= shared + bytes; n++)
       block->shared_shadow[n] = machine_no_shadow();

@@ -198,18 +198,19 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
 
 static uint32_t count_sectors(machine_warp_t *warp, const uint64_t *address, uint32_t mask, uint32_t bytes,
                               bool store) {
-   uint64_t seen[LANES * 2];
+   uint64_t seen[LANES * 2], most = 0;
    uint32_t count = 0;
    for (uint32_t l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
          continue;
       for (uint64_t sector = address[l] >> 5; sector <= (address[l] + bytes - 1) >> 5; sector++) {
          bool known = false;
-         for (uint32_t n = count; n-- > 0 && !known;)
+         for (uint32_t n = count; sector <= most && n-- > 0 && !known;) /* behind all others it is new */
             known = seen[n] == sector;
          if (known || count == LANES * 2)
             continue;
          seen[count++] = sector;
+         most = sector > most ? sector : most;
          touch(warp->run->counts.sectors, sector, store, (uint32_t)warp->run->counts.measured_blocks,
                &warp->run->counts.measured);
       }
