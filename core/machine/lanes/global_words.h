@@ -387,10 +387,21 @@ static inline bool load_narrow_global(machine_warp_t *warp, const machine_instru
    return true;
 }
 
+/* Whether what the lanes store has values, or is left undefined in a region of which the first such store is kept already (machine_undefined_store). */
+static inline bool stores_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                                 const uint64_t *address) {
+   if (stores_values(warp, i, mask))
+      return true;
+   const uint64_t one = address[__builtin_ctz(mask)];
+   const machine_region_t *region =
+      leaves_undefined(warp) && one >> WINDOW_SHIFT == 0 ? machine_region_at(warp->run, one) : NULL;
+   return region && region->undefined_store;
+}
+
 static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                const uint64_t *address) {
    words_t to;
-   if (!stores_values(warp, i, mask) || !find_words(warp, i, mask, address, true, &to))
+   if (!stores_global(warp, i, mask, address) || !find_words(warp, i, mask, address, true, &to))
       return false;
    put_words(warp, i, mask, &to);
    return true;
@@ -400,23 +411,19 @@ static inline bool store_words(machine_warp_t *warp, const machine_instruction_t
 static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                       const uint64_t *address) {
    machine_run_t *run = warp->run;
-   const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t bytes = i->element_bytes;
    const uint64_t one = address[__builtin_ctz(mask)];
    machine_region_t *region = one >> WINDOW_SHIFT == 0 ? machine_region_at(run, one) : NULL;
    words_t to;
    uint64_t origin;
-   if (run->races || !moves_narrow(warp, i) || !stores_values(warp, i, mask) || !region || region->renewed ||
-       region->read_only || !find_in_region(&to, region, address, mask, bytes * i->elements, &origin))
+   if (run->races || !moves_narrow(warp, i) || !stores_global(warp, i, mask, address) || !region ||
+       region->renewed || region->read_only ||
+       !find_in_region(&to, region, address, mask, bytes * i->elements, &origin))
       return false;
    region->written = true;
    if (!use_region(run, region, &to, mask, origin, bytes * i->elements, true))
       return false;
-   for (uint32_t e = 0; e < i->elements; e++) {
-      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, bytes * i->elements, e * bytes, &to);
-      if (warp->taint)
-         *to.taint |= warp->taint[parts[e].number];
-   }
+   put_narrow(warp, i, mask, &to);
    return true;
 }
 

@@ -248,51 +248,59 @@ static inline void put_narrow_group(const uint32_t value[GROUP], uint32_t bytes,
 }
 
 /* In the lane's order: of several at one place the last one's value stays. */
-static inline void put_narrow_lanes(const uint32_t *value, uint32_t lanes, uint32_t bytes, uint32_t at,
-                                    const words_t *to) {
+static inline void put_narrow_lanes(const uint32_t *value, uint32_t known, uint32_t lanes, uint32_t bytes,
+                                    uint32_t at, const words_t *to) {
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t l = (uint32_t)__builtin_ctz(left), offset = to->offset[l] + at;
       write_element(to->data + offset, value[l], bytes);
       if (to->defined)
-         write_element(to->defined + offset, WORD_DEFINED, bytes);
+         write_element(to->defined + offset, known >> l & 1 ? WORD_DEFINED : WORD_UNDEFINED, bytes);
       if (to->shadow)
          to->shadow[offset >> 2] = machine_no_shadow();
    }
 }
 
-/* One part of each lane, at so many bytes from its first one; all: the bytes of all its parts. */
-static inline __attribute__((always_inline)) void put_narrow_lanes_of(const uint32_t *value, uint32_t mask,
-                                                                      uint32_t bytes, uint32_t all,
-                                                                      uint32_t at, const words_t *to) {
+/* One part of each lane, at so many bytes from its first one; known: the lanes in which it is defined; all: the bytes of all parts of a lane. */
+static inline __attribute__((always_inline)) void put_narrow_groups(const uint32_t *value, uint32_t known,
+                                                                    uint32_t mask, uint32_t bytes,
+                                                                    uint32_t all, uint32_t at,
+                                                                    const words_t *to) {
    for (uint32_t g = 0; g < GROUPS; g++) {
-      const uint32_t lanes = mask >> GROUP * g & GROUP_MASK;
-      if (all == bytes && are_consecutive(to->offset + GROUP * g, lanes, bytes))
+      const uint32_t lanes = mask >> GROUP * g & GROUP_MASK, of_values = lanes & known >> GROUP * g;
+      if (all == bytes && are_consecutive(to->offset + GROUP * g, of_values, bytes))
          put_narrow_group(value + GROUP * g, bytes, to->offset[GROUP * g], to);
       else
-         put_narrow_lanes(value, lanes << GROUP * g, bytes, at, to);
+         put_narrow_lanes(value, known, lanes << GROUP * g, bytes, at, to);
    }
 }
 
-static inline void put_narrow_part(const uint32_t *value, uint32_t mask, uint32_t bytes, uint32_t all,
-                                   uint32_t at, const words_t *to) {
-   if (bytes == 1)
-      put_narrow_lanes_of(value, mask, 1, all, at, to);
-   else
-      put_narrow_lanes_of(value, mask, 2, all, at, to);
+static inline void put_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const words_t *to) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   for (uint32_t e = 0; e < i->elements; e++) {
+      const uint32_t *value = LANES_OF(uint32_t, parts[e].offset), known = warp->defined[parts[e].number];
+      if (i->element_bytes == 1)
+         put_narrow_groups(value, known, mask, 1, i->elements, e, to);
+      else
+         put_narrow_groups(value, known, mask, 2, 2u * i->elements, 2 * e, to);
+      if (warp->taint)
+         *to->taint |= warp->taint[parts[e].number];
+   }
+}
+
+/* Whether what the lanes store may be stored here: it has values, or what has none is left so. */
+static inline bool stores_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   const bool values = stores_values(warp, i, mask);
+   warp->run->undefinings += !values;
+   return values || leaves_undefined(warp);
 }
 
 static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
-   const machine_slot_t *parts = warp->program->extras + i->extra;
-   const uint32_t bytes = i->element_bytes;
    words_t to;
-   if (!stores_values(warp, i, mask) || !find_narrow(warp, i, mask, true, &to))
+   if (!stores_shared(warp, i, mask) || !find_narrow(warp, i, mask, true, &to))
       return false;
    to.shadow = warp->block->shared_shadow; /* as the lane by lane way */
-   for (uint32_t e = 0; e < i->elements; e++) {
-      put_narrow_part(LANES_OF(uint32_t, parts[e].offset), mask, bytes, bytes * i->elements, e * bytes, &to);
-      if (warp->taint)
-         *to.taint |= warp->taint[parts[e].number];
-   }
+   put_narrow(warp, i, mask, &to);
    return true;
 }
 
@@ -352,7 +360,7 @@ static inline bool store_shared(machine_warp_t *warp, const machine_instruction_
    words_t to;
    if (!moves_words(warp, i))
       return moves_narrow(warp, i) && store_narrow(warp, i, mask);
-   if (!stores_values(warp, i, mask) || !find_shared_words(warp, i, mask, &to) ||
+   if (!stores_shared(warp, i, mask) || !find_shared_words(warp, i, mask, &to) ||
        !record_shared(warp, i, &to, mask, true))
       return false;
    note_address_taint(warp, i);

@@ -7,6 +7,7 @@
 #include "machine/lanes/word_vectors.h"
 
 #define WORD_DEFINED 0x01010101u
+#define WORD_UNDEFINED (UNDEFINED_STORE * WORD_DEFINED)
 
 enum words_shape { WORDS_ONE, WORDS_GROUPED, WORDS_ANY };
 
@@ -210,13 +211,21 @@ static inline bool stores_values(const machine_warp_t *warp, const machine_instr
    return (mask & undefined) == 0;
 }
 
+/* Whether a value that is undefined may be stored like others: nobody keeps doubles, and no reader or writer is recorded by its value. */
+static inline bool leaves_undefined(const machine_warp_t *warp) {
+   return !warp->shadow && !warp->run->races;
+}
+
 static inline void put_rows(machine_warp_t *warp, const machine_slot_t *part, const words_t *to, uint32_t e) {
-   const uint32_t *value = LANES_OF(uint32_t, part->offset);
+   const uint32_t *value = LANES_OF(uint32_t, part->offset), undefined = WORD_UNDEFINED,
+                  unknown = ~warp->defined[part->number];
    for (int g = 0; g < GROUPS; g++) {
       const uint32_t offset = to->offset[GROUP * g] + 4 * e;
       memcpy(to->data + offset, value + GROUP * g, 4 * GROUP);
       if (to->defined)
          memset(to->defined + offset, 1, 4 * GROUP);
+      for (uint32_t left = to->defined ? unknown >> GROUP * g & 0xff : 0; left; left &= left - 1)
+         memcpy(to->defined + offset + 4 * (uint32_t)__builtin_ctz(left), &undefined, 4);
       if (to->shadow && warp->shadow)
          memcpy(to->shadow + (offset >> 2), SHADOW_OF(part->offset) + GROUP * g, GROUP * sizeof(double));
       for (int l = 0; to->shadow && !warp->shadow && l < GROUP; l++)
@@ -227,10 +236,11 @@ static inline void put_rows(machine_warp_t *warp, const machine_slot_t *part, co
 /* Goes lane by lane: where several write one word, the last one's value stays. */
 static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, uint32_t mask,
                              const words_t *to, uint32_t e) {
-   const uint32_t *value = LANES_OF(uint32_t, part->offset), defined = WORD_DEFINED;
+   const uint32_t *value = LANES_OF(uint32_t, part->offset), known = warp->defined[part->number];
    for (uint32_t l = 0; l < LANES; l++)
       if (mask >> l & 1) {
-         const uint32_t offset = to->offset[l] + 4 * e;
+         const uint32_t offset = to->offset[l] + 4 * e,
+                        defined = known >> l & 1 ? WORD_DEFINED : WORD_UNDEFINED;
          memcpy(to->data + offset, &value[l], 4);
          if (to->defined)
             memcpy(to->defined + offset, &defined, 4);
@@ -241,7 +251,7 @@ static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, u
             warp->shadow ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
 }
 
-/* Stores defined values, where that is allowed. */
+/* Stores what the lanes hold, and which of it is undefined, where that is allowed. */
 static inline void put_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                              const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
