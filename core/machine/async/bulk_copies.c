@@ -130,13 +130,25 @@ void machine_bulk_count_granules(const machine_warp_t *warp, const machine_row_t
 
 /* Which of the bytes hold a value, in memory that is elsewhere; returns whether some do not. */
 static bool copy_definedness(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes) {
+   typedef uint8_t sixteen_t __attribute__((vector_size(16), aligned(1), may_alias));
    uint8_t different = 0;
-   for (uint32_t n = 0; n < bytes; n++) {
+   uint32_t n = 0;
+   for (; n + sizeof(sixteen_t) <= bytes;
+        n += (uint32_t)sizeof(sixteen_t)) { /* most rows are one piece of a swizzle */
+      const sixteen_t known = (sixteen_t)(*(const sixteen_t *)(from + n) == 1);
+      uint64_t halves[2];
+      memcpy(halves, &known, sizeof halves);
+      different |= (halves[0] & halves[1]) != UINT64_MAX;
+      *(sixteen_t *)(to + n) =
+         known + UNDEFINED_STORE; /* a byte that holds a value has all bits set in known: minus one */
+   }
+   for (; n < bytes; n++) {
       different |= from[n] ^ 1;
       to[n] = from[n] == 1 ? 1 : UNDEFINED_STORE;
    }
    return different != 0;
 }
+_Static_assert(UNDEFINED_STORE == 2, "one more than the byte of a value");
 
 void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    machine_block_t *block = warp->block;

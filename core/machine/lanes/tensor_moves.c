@@ -13,7 +13,8 @@ static bool repeats(const machine_warp_t *warp) {
 
 /* Notes in packed records that a lane reads, if nobody wrote there since the last barrier.  False: the slow
  * way has to look; what was noted stays. */
-static inline bool note_reading(machine_block_t *block, uint32_t thread, uint32_t offset, uint32_t bytes) {
+static inline bool note_reading(const machine_block_t *block, uint32_t thread, uint32_t offset,
+                                uint32_t bytes) {
    if (block->races != RACES_FAST)
       return false;
    return record_run(&block->shared_races[offset >> block->shared_shift],
@@ -333,6 +334,40 @@ static uint32_t known_lanes(const uint8_t known[8], bool turned) {
    return lanes;
 }
 
+/* Where the rows lie in the block's shared memory, and notes that they are read; false where the lane by lane way has to look. */
+static bool find_shared_rows(machine_warp_t *warp, const machine_instruction_t *i,
+                             const uint64_t address[LANES], uint32_t offset[LANES]) {
+   machine_block_t *block = warp->block;
+   const uint32_t count = 8u * i->elements;
+   const bool noted = records(warp);
+   uint64_t other = 0;
+   uint32_t least = UINT32_MAX, most = 0;
+   for (uint32_t l = 0; l < count; l++) {
+      other |=
+         (address[l] >> 32 ^ (uint64_t)WINDOW_SHARED << (WINDOW_SHIFT - 32)) | (address[l] & (ROW_BYTES - 1));
+      offset[l] = (uint32_t)address[l];
+      least = offset[l] < least ? offset[l] : least;
+      most = offset[l] > most ? offset[l] : most;
+   }
+   if (other || block->cluster.blocks > 1 || most > block->cluster.shared_bytes ||
+       block->cluster.shared_bytes - most < ROW_BYTES || (noted && block->races != RACES_FAST) ||
+       machine_touches_gap(warp->program, least, most + ROW_BYTES - least))
+      return false;
+   for (uint32_t l = 0; noted && l < count; l++)
+      if (!note_reading(block, warp->first_thread + l, offset[l], ROW_BYTES))
+         return false;
+   return true;
+}
+
+/* One row: its halves, which of them are values, and the doubles of its words (NULL: nobody keeps them). */
+static inline void take_row(const machine_warp_t *warp, const machine_place_t *place, eight_t *row,
+                            uint8_t *known, double *doubles) {
+   memcpy(row, place->data, ROW_BYTES);
+   *known = repeats(warp) ? UINT8_MAX : known_halves(place->defined);
+   for (uint32_t n = 0; doubles && n < 4; n++)
+      doubles[n] = place->shadow ? place->shadow[n] : machine_no_shadow();
+}
+
 /* Lane l gets halves 2 (l % 4) and the next of row l / 4, or of column l / 4: registers are rows or columns one after the other. */
 OP(matrix_load) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
@@ -341,17 +376,24 @@ OP(matrix_load) {
    eight_t rows[LANES];
    double doubles[LANES][4];
    uint8_t known[LANES];
+   uint32_t offset[LANES];
    if (!find_rows(warp, i, mask, address))
       return;
    count_rows(warp, i, address, false);
-   for (uint32_t l = 0; l < 8u * i->elements; l++) {
+   const machine_block_t *block = warp->block;
+   const bool plain = find_shared_rows(warp, i, address, offset);
+   for (uint32_t l = 0; plain && l < 8u * i->elements; l++) {
+      const machine_place_t place = {.data = block->shared + offset[l],
+                                     .defined = block->shared_defined + offset[l],
+                                     .shadow = doubled ? block->shared_shadow + (offset[l] >> 2) : NULL};
+      take_row(warp, &place, &rows[l], &known[l], doubled ? doubles[l] : NULL);
+   }
+   taint |= plain && warp->taint ? block->shared_taint : 0;
+   for (uint32_t l = 0; !plain && l < 8u * i->elements; l++) {
       machine_place_t place;
       if (!reach(warp, i, l, address[l], ROW_BYTES, NULL, &place))
          return;
-      memcpy(&rows[l], place.data, ROW_BYTES);
-      known[l] = repeats(warp) ? UINT8_MAX : known_halves(place.defined);
-      for (uint32_t n = 0; doubled && n < 4; n++)
-         doubles[l][n] = place.shadow ? place.shadow[n] : machine_no_shadow();
+      take_row(warp, &place, &rows[l], &known[l], doubled ? doubles[l] : NULL);
       taint |= memory_taint(warp, &place);
    }
    for (uint32_t m = 0; m < i->elements; m++) {

@@ -59,12 +59,6 @@ static inline bool pieces_aligned(const operand_pieces_t *pieces) {
    return pieces->across ? at == 0 : at + WARPGROUP_LINE <= d->swizzle;
 }
 
-static inline bool piece_defined(const machine_block_t *block, uint32_t address) {
-   uint64_t words[2];
-   memcpy(words, block->shared_defined + address, sizeof words);
-   return ((words[0] ^ UINT64_C(0x0101010101010101)) | (words[1] ^ UINT64_C(0x0101010101010101))) == 0;
-}
-
 /* Whether all of them hold values.  The warps of a block ask for the same ones, and those that held values do so until bytes without one are
  * stored. */
 static inline bool pieces_defined(const machine_block_t *block, operand_pieces_t *pieces) {
@@ -80,19 +74,34 @@ static inline bool pieces_defined(const machine_block_t *block, operand_pieces_t
    return other == 0;
 }
 
-/* Returns which lines hold values throughout: a bit for each, from line first on. */
-static inline void defined_lines(const machine_block_t *block, const operand_pieces_t *pieces, uint32_t first,
-                                 uint32_t count, uint32_t *bits) {
-   memset(bits, 0, (count + 31) / 32 * sizeof *bits);
-   for (uint32_t l = first; l < first + count; l++) {
-      bool known = true;
-      for (uint32_t n = 0; !pieces->across && n < 2; n++)
-         known &= piece_defined(block, pieces->address[n * pieces->lines + l]);
-      for (uint32_t k = 0; pieces->across && k < 16; k++) {
-         const uint8_t *at = block->shared_defined + pieces->address[l / 8 * 16 + k] + l % 8 * 2;
-         known &= at[0] == 1 && at[1] == 1;
-      }
-      bits[(l - first) / 32] |= (uint32_t)known << (l - first) % 32;
+/* Which of the eight lines of a tile hold values throughout: a bit for each.  Its pieces have two bytes of each line. */
+static inline uint32_t defined_across(const machine_block_t *block, const uint32_t address[16]) {
+   uint64_t other[2] = {0, 0};
+   uint32_t bits = 0;
+   for (uint32_t k = 0; k < 16; k++) {
+      uint64_t words[2];
+      memcpy(words, block->shared_defined + address[k], sizeof words);
+      other[0] |= words[0] ^ UINT64_C(0x0101010101010101);
+      other[1] |= words[1] ^ UINT64_C(0x0101010101010101);
+   }
+   for (uint32_t l = 0; l < 8; l++)
+      bits |= (uint32_t)((other[l / 4] >> 16 * (l % 4) & 0xffff) == 0) << l;
+   return bits;
+}
+
+/* Returns which lines hold values throughout: a bit for each. */
+static inline void defined_lines(const machine_block_t *block, const operand_pieces_t *pieces,
+                                 uint32_t *bits) {
+   memset(bits, 0, (pieces->lines + 31) / 32 * sizeof *bits);
+   for (uint32_t l = 0; pieces->across && l < pieces->lines; l += 8)
+      bits[l / 32] |= defined_across(block, pieces->address + 2 * l) << l % 32;
+   for (uint32_t l = 0; !pieces->across && l < pieces->lines; l++) {
+      uint64_t words[4], other = 0;
+      memcpy(words, block->shared_defined + pieces->address[l], 16);
+      memcpy(words + 2, block->shared_defined + pieces->address[pieces->lines + l], 16);
+      for (uint32_t n = 0; n < 4; n++)
+         other |= words[n] ^ UINT64_C(0x0101010101010101);
+      bits[l / 32] |= (uint32_t)(other == 0) << l % 32;
    }
 }
 
@@ -102,7 +111,7 @@ static inline void find_defined_lines(const machine_block_t *block, operand_piec
    const bool kept = block->run->options.asked != NULL;
    const uint32_t words = (pieces->lines + 31) / 32;
    if (!kept || pieces->lines_known != block->run->undefinings + 1)
-      defined_lines(block, pieces, 0, pieces->lines, pieces->known_lines);
+      defined_lines(block, pieces, pieces->known_lines);
    pieces->lines_known = kept ? block->run->undefinings + 1 : 0;
    memcpy(bits, pieces->known_lines, words * sizeof *bits);
 }
