@@ -22,7 +22,7 @@ typedef struct evaluation {
 static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
 
 /* "<part of the text> <what>". */
-static RKB_PRINTF(4, 5) enum rkb_fault
+static RKB_PRINTF(4, 5) __attribute__((noinline, cold)) enum rkb_fault
    fail(const evaluation_t *evaluation, enum rkb_fault fault, const node_t *node, const char *fmt, ...) {
    char what[256];
    uint32_t length = node->end - node->start;
@@ -220,6 +220,8 @@ static bool divides(operation_t operation) {
 static void tell_decision(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
                           const rkb_value_t *b) {
    const operation_t operation = node->operation;
+   if (operation < OPERATION_DIVIDE) /* most: sums and products compare nothing and divide nothing */
+      return;
    const bool compares = operation >= OPERATION_LESS && operation <= OPERATION_NOT_EQUAL;
    const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
    const int order = compare(a, b);
@@ -255,12 +257,26 @@ static void tell_value(const evaluation_t *evaluation, const node_t *node, const
               .at = OF_VALUE + operation, .outcome = !is_zero, .is_value = true, .distance = distance});
 }
 
+/* An operand: of most, a number or a name. */
+static inline enum rkb_fault evaluate_operand(const evaluation_t *evaluation, const node_t *node,
+                                              rkb_value_t *value) {
+   if (node->operation == OPERATION_LITERAL) {
+      *value = node->literal;
+      return RKB_FAULT_NONE;
+   }
+   *value = (rkb_value_t){0};
+   if (node->operation == OPERATION_NAME && evaluation->lookup &&
+       evaluation->lookup(evaluation->argument, node->name, value))
+      return RKB_FAULT_NONE;
+   return evaluate(evaluation, node, value);
+}
+
 static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node,
                                       rkb_value_t *value) {
    rkb_value_t a, b;
-   enum rkb_fault fault = evaluate(evaluation, node->operands[0], &a);
+   enum rkb_fault fault = evaluate_operand(evaluation, node->operands[0], &a);
    if (fault == RKB_FAULT_NONE)
-      fault = evaluate(evaluation, node->operands[1], &b);
+      fault = evaluate_operand(evaluation, node->operands[1], &b);
    if (fault != RKB_FAULT_NONE)
       return fault;
    *value = (rkb_value_t){0};
