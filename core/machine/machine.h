@@ -53,6 +53,9 @@ typedef struct rkb_machine_options {
     * After so many thread-instructions of a launch the rest of these blocks is left out, and the next one is executed after all; no clusters.  NULL: in all. */
    const uint32_t *counted;
    uint64_t counted_instructions;
+   /* For a machine that fetches: after so much work each block of a sample ends, without a finding, and the next one begins (rkb_machine_ended).  When a block has
+    * ended, memory holds no value where it stored one: each block finds what the first one found.  Budgets are not compared.  0: no limit. */
+   uint64_t block_work;
    uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
@@ -266,6 +269,8 @@ typedef struct rkb_machine_extent {
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
                         rkb_machine_extent_t *extent);
+/* With options.block_work: whether the block came to its end before.  place: its number in the sample. */
+bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place);
 /* Calls visit for what one block of the launch wrote to a buffer, in the order of its stores: the block that
  * wrote most.  place: its number in the sample. */
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,

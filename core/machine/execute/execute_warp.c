@@ -118,9 +118,11 @@ void machine_stop_hang(machine_warp_t *warp) {
 }
 
 static void stop_budget(machine_warp_t *warp) {
-   machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
-                "the budget of %llu thread-instructions, or work that costs as much, is used up",
-                (unsigned long long)warp->run->work.budget);
+   warp->run->cut = warp->run->options.block_work != 0;
+   if (!warp->run->cut)
+      machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
+                   "the budget of %llu thread-instructions, or work that costs as much, is used up",
+                   (unsigned long long)warp->run->work.budget);
    warp->run->stop = true;
 }
 

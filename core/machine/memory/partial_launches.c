@@ -269,16 +269,46 @@ static void keep_pattern(machine_run_t *run) {
    run->block_store_room = before.room;
 }
 
+/* What the block stored is no value. */
+static void forget_stores(const machine_run_t *run) {
+   for (uint32_t n = 0; n < run->block_store_count; n++) {
+      const struct machine_stored_bytes *stored = &run->block_stores[n];
+      if (stored->region->defined)
+         memset(stored->region->defined + stored->offset, 0, stored->bytes);
+   }
+}
+
+/* Where what is known of a block beside its stores is kept: in an extra extent, which belongs to no buffer.  words: its path; again: whether it was cut short. */
+static rkb_machine_extent_t *place_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
+   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
+      return NULL;
+   return &run->extents[launch][(uint64_t)run->extent_places[launch] * run->plan->buffer_count + place];
+}
+
+/* After a block that may do options.block_work. */
+static void end_cut_block(machine_run_t *run) {
+   rkb_machine_extent_t *place = place_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
+   forget_stores(run);
+   if (place)
+      place->again = run->cut;
+   if (run->cut && !run->out_of_memory)
+      run->stop = false;
+   run->cut = false;
+}
+
+bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
+   const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
+   return known && !known->again;
+}
+
 void machine_partial_block(machine_run_t *run) {
    take_stores(run);
    if (run->stop && run->unfinished && !run->out_of_memory && only_lacked_values(run)) {
-      for (uint32_t n = 0; n < run->block_store_count; n++) {
-         const struct machine_stored_bytes *stored = &run->block_stores[n];
-         if (stored->region->defined)
-            memset(stored->region->defined + stored->offset, 0, stored->bytes);
-      }
+      forget_stores(run);
       run->stop = false;
    }
+   if (run->options.block_work)
+      end_cut_block(run);
    keep_pattern(run);
    run->block_store_count = 0;
 }
@@ -312,13 +342,6 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
 }
 
-/* Where the path of a block is kept: in `words` of an extra extent, which belongs to no buffer. */
-static uint64_t *path_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
-   if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
-      return NULL;
-   return &run->extents[launch][(uint64_t)run->extent_places[launch] * run->plan->buffer_count + place].words;
-}
-
 /* A block's path: FNV-1a over the numbers of the basic blocks that any of its warps came to, however
  * often. */
 void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
@@ -328,9 +351,9 @@ void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *p
          hash = (hash ^ (n + 1)) * 0x100000001b3;
       passed[n] = run->counts.block_warps[n];
    }
-   uint64_t *path = path_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
-   if (path)
-      *path = hash;
+   rkb_machine_extent_t *place = place_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
+   if (place)
+      place->words = hash;
 }
 
 static bool is_output(const machine_run_t *run, const machine_region_t *region) {
@@ -423,8 +446,8 @@ bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t 
 }
 
 uint64_t rkb_machine_path(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
-   const uint64_t *path = path_of(&machine->run, launch, place);
-   return path ? *path : 0;
+   const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
+   return known ? known->words : 0;
 }
 
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,

@@ -72,6 +72,7 @@ typedef struct machine_run {
    uint32_t place;   /* the block that runs: its launch, then its number in the sample */
    uint64_t *stored; /* by launch: the buffers that it stored to (rkb_machine_stored) */
    bool unfinished;  /* some blocks of the launch that runs are not executed (partial_launches.c) */
+   bool cut;         /* the block that runs has done options.block_work */
    /* By launch, by place and buffer: what its blocks wrote; NULL where nothing is known. */
    rkb_machine_extent_t **extents;
    uint32_t *extent_places;                   /* by launch: how many places extents has */

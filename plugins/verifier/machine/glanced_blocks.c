@@ -24,10 +24,11 @@ static uint64_t instructions_of_a_block(const rkb_launch_counters_t *c) {
    return all / c->executed;
 }
 
-static bool stored_nothing(const struct sample *s, const rkb_machine_t *machine, uint32_t launch) {
+static bool stored_nothing(const struct sample *s, const rkb_machine_t *machine, uint32_t launch,
+                           uint32_t place) {
    rkb_machine_extent_t extent;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)
-      if (rkb_machine_extent(machine, launch, 0, n, &extent))
+      if (rkb_machine_extent(machine, launch, place, n, &extent))
          return false;
    return true;
 }
@@ -64,10 +65,59 @@ static int glance(struct sample *s, const rkb_machine_options_t *options, rkb_ma
    }
    if (status == RKB_OK) {
       sample_spend(s, report.work);
-      *idle = report.finding_count == 0 && stored_nothing(s, machine, launch);
+      *idle = report.finding_count == 0 && stored_nothing(s, machine, launch, 0);
    }
    rkb_machine_close(machine);
    blocks[launch] = (rkb_machine_blocks_t){.none = true};
+   return status;
+}
+
+/* The drawn blocks that were not executed.  Returns how many. */
+static uint32_t list_drawn(const struct sample *s, const rkb_launch_counters_t *c, uint64_t *numbers) {
+   const struct sampled_launch *list = &s->blocks.launches[c->launch];
+   uint32_t count = 0;
+   for (uint32_t place = sample_executed_places(s->plan, c); place < list->count; place++)
+      if (list->drawn[place])
+         numbers[count++] = list->numbers[place];
+   return count;
+}
+
+/* All of them on one machine, so that it is laid out once.  *known: that says what machines of their own would say: nothing was found, nothing that a block left can matter to
+ * another, and the budget would have sufficed. */
+static int glance_at_once(struct sample *s, const rkb_machine_options_t *options,
+                          const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, bool *known,
+                          rkb_error_t *err) {
+   const uint32_t launch = c->launch, *cluster = s->plan->launches[launch].cluster;
+   struct glanced *glanced = &s->glanced[launch];
+   rkb_machine_options_t own = *options;
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report;
+   uint64_t *numbers = calloc(s->blocks.launches[launch].count + 1, sizeof *numbers);
+   const uint32_t count = numbers ? list_drawn(s, c, numbers) : 0;
+   int status = numbers ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for blocks that are glanced at");
+   *known = false;
+   rkb_machine_report(s->machine, &report);
+   if (count && count < c->blocks && cluster[0] * cluster[1] * cluster[2] == 1 && !report.may_keep_state &&
+       !report.atomics_unfinished && s->candidate->budget / count >= 2 * own.thread_instructions) {
+      own.sample = blocks;
+      own.sample_instructions = 0;
+      own.block_work = own.thread_instructions;
+      own.no_values = true;
+      own.checks |= RKB_MACHINE_TAINT;
+      blocks[launch] = (rkb_machine_blocks_t){.numbers = numbers, .count = count, .least = count};
+      status = sample_run_once(s, &own, s->buffers, &machine, &report, err);
+      *known = status == RKB_OK && !report.finding_count && !(report.control_taint | report.address_taint) &&
+               report.launches[launch].executed == count;
+      blocks[launch] = (rkb_machine_blocks_t){.none = true};
+   }
+   for (uint32_t n = 0; *known && n < count; n++)
+      glanced->idle += rkb_machine_ended(machine, launch, n) && stored_nothing(s, machine, launch, n);
+   if (*known) {
+      sample_spend(s, report.work);
+      glanced->count += count;
+   }
+   rkb_machine_close(machine);
+   free(numbers);
    return status;
 }
 
@@ -76,11 +126,13 @@ static int glance_at_launch(struct sample *s, const rkb_machine_options_t *optio
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
    struct glanced *glanced = &s->glanced[c->launch];
    rkb_machine_options_t own = *options;
-   bool with_values = false;
-   int status = RKB_OK;
+   bool with_values = false, known = false;
    own.thread_instructions = instructions_of_a_block(c) / PART;
    if (own.thread_instructions < LEAST)
       own.thread_instructions = LEAST;
+   int status = glance_at_once(s, &own, c, blocks, &known, err);
+   if (known)
+      return status;
    for (uint32_t place = sample_executed_places(s->plan, c); place < list->count && status == RKB_OK;
         place++) {
       bool idle = false;
