@@ -398,11 +398,23 @@ static inline bool stores_global(machine_warp_t *warp, const machine_instruction
    return region && region->undefined_store;
 }
 
+/* Whether nobody asks for the values that the lanes store to global memory: the caller asks for none, and they come from inputs, or none is there at all.  Where one of them decided
+ * something later, the run would end (options.no_values).  Then only what is stored is noted: a page of an output costs as much to touch as to compute it. */
+static inline bool stores_no_values(const machine_warp_t *warp, const machine_instruction_t *i) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   bool from_inputs = warp->run->options.no_values && warp->taint;
+   for (uint32_t e = 0; from_inputs && e < i->elements; e++)
+      from_inputs = warp->taint[parts[e].number] != 0;
+   return from_inputs || warp->run->options.stores_alone;
+}
+
 static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                const uint64_t *address) {
    words_t to;
    if (!stores_global(warp, i, mask, address) || !find_words(warp, i, mask, address, true, &to))
       return false;
+   if (address[__builtin_ctz(mask)] >> WINDOW_SHIFT == 0 && stores_no_values(warp, i))
+      to.data = NULL;
    put_words(warp, i, mask, &to);
    return true;
 }
@@ -423,6 +435,8 @@ static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instru
    region->written = true;
    if (!use_region(run, region, &to, mask, origin, bytes * i->elements, true))
       return false;
+   if (stores_no_values(warp, i))
+      to.data = NULL;
    put_narrow(warp, i, mask, &to);
    return true;
 }

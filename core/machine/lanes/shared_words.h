@@ -240,7 +240,8 @@ static inline void put_narrow_group(const uint32_t value[GROUP], uint32_t bytes,
       else
          memcpy(packed + 2 * n, &narrow, sizeof narrow);
    }
-   memcpy(to->data + offset, packed, bytes * GROUP);
+   if (to->data)
+      memcpy(to->data + offset, packed, bytes * GROUP);
    if (to->defined)
       memset(to->defined + offset, 1, bytes * GROUP);
    for (uint32_t word = offset >> 2; to->shadow && word <= (offset + bytes * GROUP - 1) >> 2; word++)
@@ -252,7 +253,8 @@ static inline void put_narrow_lanes(const uint32_t *value, uint32_t known, uint3
                                     uint32_t at, const words_t *to) {
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t l = (uint32_t)__builtin_ctz(left), offset = to->offset[l] + at;
-      write_element(to->data + offset, value[l], bytes);
+      if (to->data)
+         write_element(to->data + offset, value[l], bytes);
       if (to->defined)
          write_element(to->defined + offset, known >> l & 1 ? WORD_DEFINED : WORD_UNDEFINED, bytes);
       if (to->shadow)

@@ -12,7 +12,8 @@
 enum words_shape { WORDS_ONE, WORDS_GROUPED, WORDS_ANY };
 
 typedef struct words {
-   uint8_t *data, *defined; /* defined NULL: all are */
+   uint8_t *data,
+      *defined; /* defined NULL: all are; data NULL: of a store nobody asks which value it leaves */
    double *shadow;          /* by word; NULL: none is kept */
    uint64_t *taint;
    uint32_t offset[LANES]; /* lanes outside the mask have the offset of the first lane inside */
@@ -221,7 +222,8 @@ static inline void put_rows(machine_warp_t *warp, const machine_slot_t *part, co
                   unknown = ~warp->defined[part->number];
    for (int g = 0; g < GROUPS; g++) {
       const uint32_t offset = to->offset[GROUP * g] + 4 * e;
-      memcpy(to->data + offset, value + GROUP * g, 4 * GROUP);
+      if (to->data)
+         memcpy(to->data + offset, value + GROUP * g, 4 * GROUP);
       if (to->defined)
          memset(to->defined + offset, 1, 4 * GROUP);
       for (uint32_t left = to->defined ? unknown >> GROUP * g & 0xff : 0; left; left &= left - 1)
@@ -241,7 +243,8 @@ static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, u
       if (mask >> l & 1) {
          const uint32_t offset = to->offset[l] + 4 * e,
                         defined = known >> l & 1 ? WORD_DEFINED : WORD_UNDEFINED;
-         memcpy(to->data + offset, &value[l], 4);
+         if (to->data)
+            memcpy(to->data + offset, &value[l], 4);
          if (to->defined)
             memcpy(to->defined + offset, &defined, 4);
       }
