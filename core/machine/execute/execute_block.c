@@ -58,8 +58,8 @@ void machine_pool_free(machine_run_t *run) {
 }
 
 /* Takes memory: the last launch's where it is large enough, because new pages from the system cost more than setting zeros.  That is not cleared
- * either: a block clears what says which of it holds a value (start_warp), as blocks of one launch leave each other their registers too.  New memory is
- * cleared, so that no run depends on what other runs left.  *used: it is the last launch's. */
+ * either: a block clears what says which of it holds a value (start_warp), as blocks of one launch leave each other their registers too.  *used: it is the last launch's.  New
+ * memory is not cleared here either: whoever takes a part of it does (machine_pool_prepare). */
 static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps, bool *used) {
    const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
                 asked = bytes + warps * sizeof *run->warps;
@@ -67,7 +67,7 @@ static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps, bool *us
            machine_account(run, kept, asked);
    if (!*used) {
       machine_pool_free(run);
-      run->pool = machine_alloc(run, bytes);
+      run->pool = machine_alloc_uncleared(run, bytes);
       run->warps = machine_alloc(run, warps * sizeof *run->warps);
       run->pool_room = bytes;
       run->pool_warps_room = warps;
@@ -94,6 +94,12 @@ static void write_constants(machine_warp_t *warp, uint32_t cluster_blocks) {
          else
             LANES_OF(uint32_t, info->offset)[l] = (uint32_t)bits;
    }
+}
+
+static void *take_part(uint8_t **at, size_t bytes, bool clear) {
+   uint8_t *const part = *at;
+   *at += bytes;
+   return clear ? memset(part, 0, bytes) : part;
 }
 
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
@@ -125,7 +131,10 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       return false;
    machine_block_t *block = &run->block;
    uint8_t *at = (uint8_t *)(((uintptr_t)run->pool + 63) & ~(uintptr_t)63);
-#define TAKE(bytes) (at += (bytes), at - (bytes))
+   /* New memory is cleared, so that no run depends on what other runs left.  Doubles of registers need not be: nobody looks at one that is not valid, and
+    * none is at the start. */
+#define TAKE_DIRTY(bytes) (at += (bytes), at - (bytes))
+#define TAKE(bytes) take_part(&at, bytes, !used)
    for (uint32_t w = 0; w < warps; w++) {
       machine_warp_t *warp = &run->warps[w];
       *warp = (machine_warp_t){.run = run,
@@ -140,7 +149,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       if (run->taint)
          warp->taint = (uint64_t *)(void *)TAKE(padded(numbers * 8));
       if (run->shadow) {
-         warp->shadow = (double *)(void *)TAKE(2 * registers);
+         warp->shadow = (double *)(void *)TAKE_DIRTY(2 * registers);
          warp->valid = (uint32_t *)(void *)TAKE(padded(numbers * 4));
       }
       write_constants(warp, cluster->blocks);
@@ -198,6 +207,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       return false;
    block->shared_shadow = run->shadow ? (double *)(void *)TAKE(shadows) : NULL;
 #undef TAKE
+#undef TAKE_DIRTY
    run->pool_program = program;
    return true;
 }
