@@ -11,15 +11,31 @@ typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
 } generic_knowledge_t;
 
+#define SIDE_BY_SIDE 4u
+typedef uint32_t clocks_t __attribute__((vector_size(4 * SIDE_BY_SIDE), aligned(4), may_alias));
+
+/* The least of these clocks and one more. */
+static uint32_t least_clock(const uint32_t *clocks, uint32_t count, uint32_t least) {
+   clocks_t all = {least, least, least, least};
+   uint32_t n = 0;
+   for (; n + SIDE_BY_SIDE <= count; n += SIDE_BY_SIDE) {
+      const clocks_t next = *(const clocks_t *)(clocks + n), less = (clocks_t)(next < all);
+      all = (next & less) | (all & ~less);
+   }
+   for (uint32_t k = 0; k < SIDE_BY_SIDE; k++)
+      least = all[k] < least ? all[k] : least;
+   for (; n < count; n++)
+      least = clocks[n] < least ? clocks[n] : least;
+   return least;
+}
+
 /* For each thread, the clock up to which its writes were fenced for the lane, and so are ordered before the lane's access. */
 static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane,
                   *row = machine_knowledge_row(knowledge, me) + knowledge->threads;
-   uint32_t least = row[me] > knowledge->own_fenced[me] ? row[me] : knowledge->own_fenced[me];
-   for (uint32_t t = 0; t < knowledge->threads; t++)
-      least = row[t] < least && t != me ? row[t] : least;
-   return least;
+   const uint32_t own = row[me] > knowledge->own_fenced[me] ? row[me] : knowledge->own_fenced[me];
+   return least_clock(row + me + 1, knowledge->threads - me - 1, least_clock(row, me, own));
 }
 
 /* Sufficient for check_generic to find nothing, where an operation of the async proxy reads a unit: the last write of each word is known and
