@@ -60,6 +60,14 @@ static inline void carry_definedness(product_t *p) {
    memset(p->columns, 0, sizeof p->columns);
    if (p->rows)
       find_defined_lines(warp->block, p->b, p->columns);
+   uint32_t any = 0;
+   for (uint32_t n = 0; n < sizeof p->columns / sizeof *p->columns; n++)
+      any |= p->columns[n];
+   if (!any) { /* as of most warps where few elements are asked for */
+      for (uint32_t n = 0; n < form->results; n++)
+         warp->defined[p->d[n].number] = 0;
+      return;
+   }
    const uint32_t lanes_of_half[2] = {lanes_of_rows(p->rows), lanes_of_rows(p->rows >> 8)};
    for (uint32_t tile = 0; tile < form->n / 8u; tile++) {
       const uint32_t columns = p->columns[tile / 4] >> 8 * (tile % 4), even = lanes_of_columns(columns),
@@ -125,6 +133,8 @@ static inline void carry_together(const product_t *p, uint64_t taint, bool defin
 
 static inline void carry(const product_t *p, uint64_t taint, bool defined) {
    machine_warp_t *warp = p->warp;
+   if (!defined && !warp->taint && !warp->valid)
+      return;
    if (p->form->together) {
       carry_together(p, taint, defined);
       return;
