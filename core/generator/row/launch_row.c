@@ -111,55 +111,21 @@ static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const
       write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[first]], names[first], sharing);
 }
 
-#define CHAINS 4 /* numbers that a thread adds side by side: an addition waits for the one before it */
-
-/* Adds a term to an anchor: by itself, or to one of the numbers of its lane; of pairs that are loaded together, the larger elements. */
+/* Adds a term to an anchor; of pairs that are loaded together, the larger elements. */
 static void add_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t a, const char *name,
-                     const char *chains, const rkb_index_t *place) {
+                     const char *pairs, const rkb_index_t *place) {
    const rkb_node_t *anchor = &writer->graph->nodes[rows->launch->anchors[a]];
-   const uint32_t of_pairs = rkb_rows_of_pairs(writer, rows, a);
    writer->vector_node = RKB_NO_NODE;
    const char *term = rkb_rows_is_segment(writer, rows, a)
                          ? rkb_rows_segment_term(writer, rows, rows->launch->anchors[a], place)
                          : rkb_row_term(writer, rows->launch->anchors[a], rows->row, place);
-   if (!chains || (of_pairs != RKB_NO_NODE && writer->vector_node != of_pairs)) {
+   if (!pairs || writer->vector_node != rkb_rows_of_pairs(writer, rows, a)) {
       rkb_reduction_add(writer, anchor, name, term);
       return;
    }
-   const char *lane = writer->lane->name;
-   if (of_pairs == RKB_NO_NODE) {
-      rkb_write(writer, "%s[%s %% %d] += %s;", chains, lane, CHAINS, term);
-      return;
-   }
-   rkb_write(writer, "if (%s %% 2 == 0)", lane);
-   rkb_write(writer, "   %s[%s / 2 %% %d] = larger_pair(%s[%s / 2 %% %d], &%s.at[%s]);", chains, lane, CHAINS,
-             chains, lane, CHAINS, writer->vector, lane);
-}
-
-/* Declares the numbers that a thread has of an anchor side by side; NULL: it has one. */
-static const char *begin_chains(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t a, const char *name) {
-   const bool pairs = rkb_rows_of_pairs(writer, rows, a) != RKB_NO_NODE;
-   if (!pairs && !(is_exchanged(rows, a) && a == rows->powers && rows->width > 1))
-      return NULL;
-   const char *chains =
-      rkb_writer_name(writer, rkb_arena_format(writer->arena, pairs ? "%s_pairs" : "%s_chains", name));
-   if (pairs)
-      rkb_write(
-         writer,
-         "unsigned %s[%d] = {0xff80ff80u, 0xff80ff80u, 0xff80ff80u, 0xff80ff80u}; /* pairs of -infinity */",
-         chains, CHAINS);
-   else
-      rkb_write(writer, "float %s[%d] = {};", chains, CHAINS);
-   return chains;
-}
-
-static void end_chains(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t a, const char *name,
-                       const char *chains) {
-   rkb_write(writer, "for (int chain = 0; chain < %d; chain++)", CHAINS);
-   if (rkb_rows_of_pairs(writer, rows, a) == RKB_NO_NODE)
-      rkb_write(writer, "   %s += %s[chain];", name, chains);
-   else
-      rkb_write(writer, "   %s = larger(%s, larger_of_pair(%s[chain]));", name, name, chains);
+   rkb_write(writer, "if (%s %% 2 == 0)", writer->lane->name);
+   rkb_write(writer, "   %s = larger_pair(%s, &%s.at[%s]);", pairs, pairs, writer->vector,
+             writer->lane->name);
 }
 
 static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
@@ -169,7 +135,7 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    const bool moments = rows->variance < launch->anchor_count && levels[rows->variance] == level;
    const bool exchange = rows->powers < launch->anchor_count && levels[rows->powers] == level;
    const rkb_rows_t whole = *rows;
-   const char *chains[RKB_MAX_LAUNCH_NODES] = {0};
+   const char *pairs[RKB_MAX_LAUNCH_NODES] = {0};
    bool segments = false;
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       segments |= levels[a] == level && rkb_rows_is_segment(writer, rows, a);
@@ -179,7 +145,10 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
          names[a] = rkb_writer_name(writer, anchor->name);
          rkb_write(writer, "float %s = %s;", names[a], rkb_reduction_start(anchor));
          rkb_writer_know(writer, launch->anchors[a], (const rkb_index_t *const[RKB_MAX_RANK]){0}, names[a]);
-         chains[a] = begin_chains(writer, rows, a, names[a]);
+         if (rkb_rows_of_pairs(writer, rows, a) == RKB_NO_NODE)
+            continue;
+         pairs[a] = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pair", names[a]));
+         rkb_write(writer, "unsigned %s = 0xff80ff80u; /* twice -infinity */", pairs[a]);
       }
    if (exchange)
       rkb_rows_begin_powers(writer, rows, names[rows->largest]);
@@ -190,7 +159,7 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    const rkb_index_t *place = rkb_rows_open_places(writer, rows);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (levels[a] == level && !is_moment(rows, a))
-         add_term(writer, rows, a, names[a], chains[a], place);
+         add_term(writer, rows, a, names[a], pairs[a], place);
    if (moments) {
       const char *term = rkb_row_term(writer, launch->anchors[rows->mean], rows->row, place);
       rkb_write(writer, rows->width > 1 ? "%s[lane] = %s;" : "%s[0] = %s;", rows->terms, term);
@@ -203,8 +172,8 @@ static void write_pass(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *l
    }
    const int64_t sharing = launch->decisions[RKB_ROWS] > 1 ? 32 : launch->decisions[RKB_THREADS];
    for (uint32_t a = 0; a < launch->anchor_count; a++)
-      if (chains[a])
-         end_chains(writer, rows, a, names[a], chains[a]);
+      if (pairs[a])
+         rkb_write(writer, "%s = larger(%s, larger_of_pair(%s));", names[a], names[a], pairs[a]);
    if (moments)
       end_moments(writer, rows, sharing, names);
    if (exchange)
