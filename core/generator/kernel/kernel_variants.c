@@ -163,6 +163,17 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
+   if (count && keep / launch->decisions[RKB_SHORTER] > 1 && launch->decisions[RKB_CLUSTER] > 1 &&
+       launch->decisions[RKB_PREFETCH]) {
+      /* Many short rows, one after the other: most of a thread's places would be empty in each. */
+      rkb_variant_t least = vector;
+      least.keep = 1;
+      least.suffix = "_vector_kept_shortest";
+      least.fewer = true;
+      if (!rkb_kernel_write_variant(file, launch, &least, write, base, false, false))
+         return false;
+      file->goes_on = true;
+   }
    if (count && keep && launch->decisions[RKB_SHORTER] > 1) {
       /* Rows that need fewer threads, or less of a cluster's memory. */
       rkb_launch_t shorter = *launch;
