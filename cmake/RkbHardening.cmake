@@ -8,14 +8,15 @@ check_pie_supported()
 # empty entry as the current directory.  Libraries outside the loader's own folders are named to it by ld.so.conf or LD_LIBRARY_PATH.
 set(CMAKE_SKIP_BUILD_RPATH ON)
 
-add_compile_options(-fstack-protector-strong -fstack-clash-protection)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  add_compile_options(-fcf-protection=full) # CET: enforced where the C library's start files have it too
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  add_compile_options(-mbranch-protection=standard)
-endif()
-# The sanitizers check more than _FORTIFY_SOURCE does, and without an optimiser it does nothing but warn.
+# The sanitizers check more than these do, and nobody attacks a build with them.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    add_compile_options(-fcf-protection=full) # CET: enforced where the C library's start files have it too
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    add_compile_options(-mbranch-protection=standard)
+  endif()
+  # Without an optimiser it does nothing but warn.
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
 endif()
 add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,separate-code)

@@ -6,7 +6,7 @@ All kernels of one task, one direction and one set of settings are the candidate
 A secret decides what the checking machine samples, so an entry may ask for several; each is a run of its own.
 
 With --quick an entry whose every secret must be answered is tried under its first one alone, a twin that is a shipped seed is left to the tests of
-correct kernels (tests/faults) if they judge it whole, an entry that says 'long: yes' is left out, and of the kernels that are compiled every eighth is
+correct kernels (tests/faults) if they judge it whole, an entry that says 'long: yes' is left out, and of the kernels that are compiled every twelfth is
 taken of each area, stage and reason, unless the variable RKB_LONG is set.
 
 usage: adversary.py SOURCE_DIRECTORY BINARY_DIRECTORY [--quick] [--list] [--table FILE] [--cache DIRECTORY] [AREA[/ENTRY]...]
@@ -28,7 +28,7 @@ import tempfile
 
 MOST_FILES = 64  # that one request of rkb.translator.seed gives
 SCRIPTS_AT_ONCE = 2  # they wait for processes more than they compute
-APART = 8  # how far apart the entries are that --quick takes of one kind
+APART = 12  # how far apart the entries are that --quick takes of one kind
 TWIN_SECRETS = 2  # a right kernel must be accepted whatever is sampled; all secrets of an entry would cost too much
 KEYS = {"tries", "known", "stage", "reason", "standing", "costs", "twin", "secrets", "least", "long", "set"}
 STANDINGS = {"reject", "suspect", "unknown", "accept"}
@@ -132,7 +132,7 @@ def kernels_held_elsewhere(source):
 
 
 def thinned(entries, source):
-    """The first entry of each kind, and every eighth after it."""
+    """The first entry of each kind, and every twelfth after it."""
     lines = "".join(f"{entry.kind()}\t{entry.name}\n" for entry in entries)
     taken = subprocess.run([source / "tests/thin.sh", str(APART)], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     return [entry for entry in entries if entry.name in taken]

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define FOLDER RKB_SOURCE_DIR "/tests/conformance/"
-/* As in test_tensor.c: under a sanitizer each instruction set replays every third line, and not the same ones. */
+/* As in test_tensor.c: under a sanitizer each instruction set replays every eighth line, and not the same ones. */
 #ifdef __SANITIZE_ADDRESS__
-#define EVERY 3u
+#define EVERY 8u
 #else
 #define EVERY 1u
 #endif

@@ -1,6 +1,6 @@
 """rkb-run --on ssh:HOSTS, with a real sshd on loopback and a key made for the test: a sweep over two hosts gives what it gives here; hosts that
 cannot be used are named and left out; a connection that is lost, and a process that is killed, lose nothing.
-usage: ssh_test.py SOURCE_DIRECTORY BINARY_DIRECTORY"""
+usage: ssh_test.py SOURCE_DIRECTORY BINARY_DIRECTORY [TEST]..."""
 import getpass
 import os
 import shutil
@@ -116,7 +116,7 @@ def main():
         try:
             server.wait()
             for name, test in sorted(globals().items()):
-                if name.startswith("test_"):
+                if name.startswith("test_") and name in (sys.argv[3:] or [name]):
                     folder = os.path.join(work, name)
                     os.mkdir(folder)
                     test(local, server, folder)

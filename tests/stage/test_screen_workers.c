@@ -10,8 +10,15 @@
 #include "base/file.h"
 
 #define PYTHON "/usr/bin/env, python3, " RKB_SOURCE_DIR "/tests/stage/late_worker.py, "
+/* Each check is a process of its own.  Under the address sanitizer the kernel copies and frees its tables of pages for 40 ms. */
+#ifdef __SANITIZE_ADDRESS__
+#define CANDIDATES 30
+#else
+#define CANDIDATES 60
+#endif
+#define FEW_CANDIDATES 15
 #define CLIMB \
-   "rkb: 1\nseed: 7\nobjective: {minimise: [distance.distance]}\nlimits: {candidates: 60}\n" \
+   "rkb: 1\nseed: 7\nobjective: {minimise: [distance.distance]}\nlimits: {candidates: %d}\n" \
    "propose:\n  - use: test.translator.start\n    with: {values: [\"100\", \"10\", \"7\"]}\n" \
    "screen:\n  - {use: test.verifier.confined, retries: 0, with: {act: %s}}\n  - use: test.profiler.distance\n" \
    "search:\n  use: test.strategy.climb\n  window: 8\n  operators:\n" \
@@ -27,7 +34,7 @@ static char *log_text(const char *directory) {
 }
 
 /* Runs into a folder of scratch, with these workers (YAML; NULL: none), and gives its folder. */
-static char *run_with(const char *scratch, const char *name, const char *act, const char *workers,
+static char *run_with(const char *scratch, const char *name, int candidates, const char *act, const char *workers,
                       void (*observe)(void *, const rkb_event_t *), void *argument) {
    char text[2048], assignment[1024];
    const char *set[] = {workers ? assignment : NULL, NULL};
@@ -35,7 +42,7 @@ static char *run_with(const char *scratch, const char *name, const char *act, co
    rkb_log_t *log = NULL;
    rkb_run_result_t outcome;
    rkb_error_t err = {0};
-   snprintf(text, sizeof text, CLIMB, act);
+   snprintf(text, sizeof text, CLIMB, candidates, act);
    snprintf(assignment, sizeof assignment, "workers=%s", workers ? workers : "");
    rkb_pipeline_t *pipeline = open_text(scratch, "climb.yaml", text, set);
    assert_int_equal(rkb_make_directories(directory, &err), RKB_OK);
@@ -115,9 +122,9 @@ static void test_equal(void **state) {
    bool waited = false;
    killing_t killing = {.waited = false};
    (void)state;
-   char *none = run_with(scratch, "none", "nothing", NULL, NULL, NULL),
-        *two = run_with(scratch, "two", "nothing", "[{device: none, count: 2}]", wait_for_two, &waited),
-        *killed = run_with(scratch, "killed", "nothing", "[{device: none, count: 2}]", kill_some, &killing);
+   char *none = run_with(scratch, "none", CANDIDATES, "nothing", NULL, NULL, NULL),
+        *two = run_with(scratch, "two", CANDIDATES, "nothing", "[{device: none, count: 2}]", wait_for_two, &waited),
+        *killed = run_with(scratch, "killed", CANDIDATES, "nothing", "[{device: none, count: 2}]", kill_some, &killing);
    assert_same_runs(none, two);
    assert_true(taken_there(two) > 10);
    assert_true(killing.killed >= 1);
@@ -135,8 +142,8 @@ static void test_bad_jobs(void **state) {
    for (size_t n = 0; n < sizeof acts / sizeof *acts; n++) {
       char *scratch = scratch_make();
       bool waited = false;
-      char *none = run_with(scratch, "none", acts[n], NULL, NULL, NULL),
-           *two = run_with(scratch, "two", acts[n], "[{device: none, count: 2}]", wait_for_two, &waited);
+      char *none = run_with(scratch, "none", FEW_CANDIDATES, acts[n], NULL, NULL, NULL),
+           *two = run_with(scratch, "two", FEW_CANDIDATES, acts[n], "[{device: none, count: 2}]", wait_for_two, &waited);
       assert_same_runs(none, two);
       free(none);
       free(two);
@@ -177,13 +184,13 @@ static void wait_for_log(void *argument, const rkb_event_t *event) {
 static void test_wrong_workers(void **state) {
    char *scratch = scratch_make();
    (void)state;
-   char *none = run_with(scratch, "none", "nothing", NULL, NULL, NULL);
+   char *none = run_with(scratch, "none", FEW_CANDIDATES, "nothing", NULL, NULL, NULL);
    for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
       char name[16];
       snprintf(name, sizeof name, "wrong%zu", n);
       char *directory = rkb_path_join(scratch, name);
       waiting_t waiting = {.directory = directory, .for_what = wrong[n][2] ? wrong[n][2] : wrong[n][1]};
-      char *run = run_with(scratch, name, "nothing", wrong[n][0], wait_for_log, &waiting);
+      char *run = run_with(scratch, name, FEW_CANDIDATES, "nothing", wrong[n][0], wait_for_log, &waiting);
       assert_same_runs(none, run);
       expect_log(run, wrong[n][1]);
       free(directory);

@@ -1,6 +1,6 @@
 . "$1/tests/adversary/attack.bash"
 # Ten, or thirty where RKB_LONG is in the environment.
-number=10 candidates=20
+number=10 candidates=13
 if [[ -n ${RKB_LONG:-} ]]; then number=30 candidates=44; fi
 cheats=$(ls "$source_folder"/tests/adversary/{checking,sampling,state,timing}/*/kernel.cu | xargs grep -l '^task: llama_rmsnorm' |
   awk -v apart=$((60 / number)) 'NR % apart == 0 && NR <= 60')
