@@ -85,8 +85,8 @@ static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *la
       .vector = launch->decisions[RKB_VECTOR], .keep = keep, .suffix = keep ? "_vector_kept" : "_vector"};
    for (uint32_t i = 0; i < count; i++)
       if (!file->graph->sizes.list[sizes[i]].constant)
-         vector->conditions[vector->condition_count++] =
-            (rkb_condition_t){.size = sizes[i], .multiple = vector->vector};
+         vector->conditions[vector->condition_count++] = (rkb_condition_t){
+            .size = sizes[i], .multiple = vector->vector * (i == 0 ? rkb_parts_of_row(launch) : 1)};
    return count > 0 && rkb_indices_possible(file->graph, vector->conditions, vector->condition_count);
 }
 

@@ -50,6 +50,12 @@ static uint32_t column_dim(const rkb_graph_t *graph, const rkb_launch_t *launch)
              : node->rank - 1;
 }
 
+int64_t rkb_parts_of_row(const rkb_launch_t *launch) {
+   return launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_PLACES] > 1
+             ? launch->decisions[RKB_PLACES]
+             : 1;
+}
+
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]) {
    const rkb_node_t *node =
@@ -111,7 +117,7 @@ uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
       add_parts(graph, launch->roots[r], width, seen, sizes, &count);
    for (uint32_t i = 0; i < count; i++) {
       const rkb_size_t *size = &graph->sizes.list[sizes[i]];
-      if (size->constant && size->at[0] % width != 0)
+      if (size->constant && size->at[0] % (width * (i == 0 ? rkb_parts_of_row(launch) : 1)) != 0)
          return 0;
    }
    return count;

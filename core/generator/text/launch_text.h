@@ -59,6 +59,8 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
 #define RKB_VECTOR_SIZES 8u
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]);
+/* How many equal parts the first of these sizes has, each a multiple of the width: 1, or the places that one thread owns in a row. */
+int64_t rkb_parts_of_row(const rkb_launch_t *launch);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
 /* Whether a name is that one.  Makes no text: it is asked for each node of a graph and each parameter of a kernel. */
