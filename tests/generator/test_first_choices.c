@@ -61,7 +61,7 @@ static const struct {
    {TASKS "/bf16_linear_residual", "backward", "suited",
     "(((N) + (127)) / (128)) * (((K) + (191)) / (192)) > 2"},
    /* Rows that fewer threads keep are owned by more blocks. */
-   {TASKS "/bf16_layernorm", "backward", "suited", "grid: \"if(D <= 2048, 528, 264)\""},
+   {TASKS "/bf16_layernorm", "backward", "suited", "grid: \"min(if(D <= 2048, 528, 264), R)\""},
    /* Rows to come are in shared memory where a thread has no registers for them. */
    {TASKS "/bf16_layernorm", "backward", "suited", "keep: 2, stages: 3, stretches: 264, shorter: 4}"},
    {TASKS "/bf16_rmsnorm_residual", "backward", "suited", "keep: 2, stages: 3, stretches: 132, shorter: 2}"},

@@ -144,8 +144,8 @@ static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return faster != NULL;
 }
 
-/* How many stretches a case has.  Where fewer threads keep a row, there is room for as many times more
- * blocks. */
+/* How many stretches a case has: a row at least is in each, or a case of few rows would have mostly parts of nothing.  Where fewer threads keep a row,
+ * there is room for as many times more blocks. */
 static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    rkb_rows_t rows = {.launch = launch};
    rkb_writer_t writer;
@@ -153,10 +153,14 @@ static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *l
    const int64_t *d = launch->decisions, most = stretches_of(launch) * rkb_stretches_most(launch);
    if (rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0)) {
       rkb_rows_measure(&writer, &rows);
-      text = rkb_arena_format(file->arena, "if(%s <= %lld, %lld, %lld)",
-                              rkb_index_manifest(&writer.indices, rows.length),
-                              (long long)(d[RKB_KEEP] * d[RKB_THREADS] / d[RKB_SHORTER] * d[RKB_VECTOR]),
-                              (long long)most, (long long)stretches_of(launch));
+      text = rkb_arena_format(file->arena, "%lld", (long long)most);
+      if (rkb_stretches_most(launch) > 1)
+         text = rkb_arena_format(file->arena, "if(%s <= %lld, %lld, %lld)",
+                                 rkb_index_manifest(&writer.indices, rows.length),
+                                 (long long)(d[RKB_KEEP] * d[RKB_THREADS] / d[RKB_SHORTER] * d[RKB_VECTOR]),
+                                 (long long)most, (long long)stretches_of(launch));
+      text =
+         rkb_arena_format(file->arena, "min(%s, %s)", text, rkb_index_manifest(&writer.indices, rows.count));
    }
    rkb_writer_close(&writer);
    return text;
@@ -174,9 +178,7 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    const char *name =
       rkb_arena_format(file->arena, "%s_%s", file->targets[launch->roots[0]].name, words[launch->mapping]);
    file->parts = parts_of(launch);
-   file->stretches = !refused && stretches_of(launch) && rkb_stretches_most(launch) > 1
-                        ? stretches_text(file, launch)
-                        : NULL;
+   file->stretches = !refused && stretches_of(launch) ? stretches_text(file, launch) : NULL;
    if (refused || (launch->mapping != RKB_MAP_ELEMENT && !launch->anchor_count)) {
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return NULL;

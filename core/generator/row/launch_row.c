@@ -403,8 +403,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                                     (long long)d[RKB_CLUSTER])
               : warps ? rkb_ceildiv(writer, rows.count, d[RKB_ROWS])
               : stretches
-                 ? (writer->stretches ? writer->stretches
-                                      : rkb_arena_format(writer->arena, "%lld", (long long)d[RKB_STRETCHES]))
+                 ? writer->stretches
                  : rkb_index_manifest(
                       indices, rkb_index_make(indices, RKB_INDEX_PRODUCT, rows.count,
                                               rkb_index_constant(indices, d[RKB_SPLIT] * d[RKB_CLUSTER]))),

@@ -92,7 +92,7 @@ static void write_copies(rkb_writer_t *writer, const rkb_rows_t *rows, const cha
    rkb_rows_close_rounds(writer);
    rkb_write_close(writer);
    rkb_write(writer, "copies_begun();");
-   rkb_write(writer, "ahead += %s;", rkb_stretches_step(writer, rows->launch));
+   rkb_write(writer, "ahead += (index)gridDim.x;");
 }
 
 /* The stages of all rows but the last one are filled. */
@@ -167,7 +167,7 @@ void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows) {
    if (!stretches)
       declare(writer, rows, false);
    else
-      rkb_write(writer, "ahead = row + %s;", rkb_stretches_step(writer, rows->launch));
+      rkb_write(writer, "ahead = row + (index)gridDim.x;");
    const rkb_index_t *round = rkb_rows_open_rounds(writer, rows);
    if (stretches) {
       for (uint32_t k = 0; k < rows->ahead_count; k++)

@@ -89,12 +89,6 @@ static const char *stretch_sum(rkb_writer_t *writer, const rkb_rows_t *rows, uin
                            rkb_writer_uniform(writer, rows->length), rkb_writer_index(writer, place));
 }
 
-const char *rkb_stretches_step(rkb_writer_t *writer, const rkb_launch_t *launch) {
-   return writer->stretches
-             ? "(index)gridDim.x"
-             : rkb_arena_format(writer->arena, "%lld", (long long)launch->decisions[RKB_STRETCHES]);
-}
-
 void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows) {
    const rkb_launch_t *launch = rows->launch;
    for (uint32_t a = 1; a < launch->anchor_count && rows->keep; a++)
@@ -108,8 +102,8 @@ void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows) {
             rkb_write(writer, "%s = 0.0f;", stretch_sum(writer, rows, a, place));
       rkb_rows_close_places(writer, rows);
    }
-   rkb_write_open(writer, false, "for (index row = blockIdx.x; row < %s; row += %s)",
-                  rkb_writer_uniform(writer, rows->count), rkb_stretches_step(writer, launch));
+   rkb_write_open(writer, false, "for (index row = blockIdx.x; row < %s; row += (index)gridDim.x)",
+                  rkb_writer_uniform(writer, rows->count));
 }
 
 void rkb_rows_close_stretch(rkb_writer_t *writer, rkb_rows_t *rows) {
@@ -154,9 +148,7 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    uint32_t first = 0;
    rkb_rows_t rows = {.launch = launch};
    rkb_rows_measure(writer, &rows);
-   const char *parts = writer->stretches ? rkb_writer_number(writer, "parts", writer->stretches)
-                                         : rkb_arena_format(writer->arena, "%lld",
-                                                            (long long)launch->decisions[RKB_STRETCHES]);
+   const char *parts = segments ? NULL : rkb_writer_number(writer, "parts", writer->stretches);
    for (uint32_t a = 1; a < launch->anchor_count && segments; a++)
       if (rkb_rows_is_segment(writer, &rows, a)) {
          const rkb_node_t *term = &writer->graph->nodes[writer->graph->nodes[launch->anchors[a]].inputs[0]];

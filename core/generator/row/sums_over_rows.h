@@ -15,8 +15,6 @@ void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32
 /* The term of such a sum at a place of the row. */
 const char *rkb_rows_segment_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
                                   const rkb_index_t *place);
-/* The distance, in rows, between one row of a block and its next. */
-const char *rkb_stretches_step(rkb_writer_t *writer, const rkb_launch_t *launch);
 /* Sums of each place over the rows of a block: they begin with zero, and the block goes over its rows. */
 void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
 void rkb_rows_close_stretch(rkb_writer_t *writer, rkb_rows_t *rows);

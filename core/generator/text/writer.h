@@ -72,8 +72,7 @@ typedef struct rkb_writer {
    rkb_parameter_text_t parameters[RKB_MAX_PARAMETERS];
    uint32_t parameter_count;
    int64_t shared_bytes; /* most shared memory of a block */
-   /* How many blocks own rows one after the other, in the manifest's language, where cases differ; or
-    * NULL. */
+   /* How many blocks own rows one after the other, in the manifest's language; NULL in launches without stretches. */
    const char *stretches;
    uint32_t heavy;          /* the one heavy node that may be computed element by element, or RKB_NO_NODE */
    const rkb_index_t *lane; /* the number of an element of a vector, or NULL */
