@@ -52,7 +52,7 @@ static bool first_measured(const mutator_t *me, rkb_job_t job, int64_t number, d
 
 /* The numbers are those of rkb.profiler.model's measurement `limiter` (plugins/profiler/shared/launch_limiter.h). */
 static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *parent) {
-   enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY };
+   enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY, SPILLED = 14 };
    double value = -1;
    int64_t number = 0;
    if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) || !first_measured(me, job, number, &value) || value < 0)
@@ -66,6 +66,7 @@ static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *p
    case ATOMIC:
       return RKB_LIMIT_UNKNOWN;
    case LATENCY:
+   case SPILLED: /* what a block holds is too much for it */
       return RKB_LIMIT_WARPS;
    default:
       return RKB_LIMIT_INSTRUCTIONS;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "describe.h"
 #include "roofline.h"
+#include "spills.h"
 
 struct model {
    const rkb_host_t *host;
@@ -86,7 +87,8 @@ static bool predict_case(const struct model *me, const rkb_build_t *build, const
       rkb_occupancy_t occ = me->kernel->occupancy(device, &build->kernels[launch->kernel],
                                                   launch->block[0] * launch->block[1] * launch->block[2],
                                                   launch->dynamic_shared);
-      launch_time_t time = roofline_launch(device, occ, row, referenced_bytes(plan, launch), i == 0);
+      launch_time_t time = roofline_launch(device, occ, row, referenced_bytes(plan, launch),
+                                           spilled_registers(device, build, launch, row, occ), i == 0);
       *seconds += time.seconds;
       *occupancy += occ.share * time.seconds;
       weight += time.seconds;

@@ -100,6 +100,21 @@ static double reread_bytes(const rkb_device_t *d, const rkb_launch_counters_t *c
    return bytes;
 }
 
+/* Seconds of the accesses to spilled registers: all pass the first-level cache, 128 bytes a clock.  What the frames of the resident threads have more
+ * than it holds goes on to the second-level cache, and what those of the whole device have more than that one holds, to memory. */
+static double spilled_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double resident,
+                              double imbalance, spilled_registers_t spilled) {
+   const double bytes = spilled.bytes * (double)c->threads * (double)c->blocks,
+                frames = spilled.frame * (double)c->threads * resident;
+   if (bytes <= 0 || frames <= 0)
+      return 0;
+   const double beyond_first = bytes * fmax(0, 1 - spilled.cache_bytes / frames);
+   const double beyond_second =
+      beyond_first * fmax(0, 1 - CACHE_HOLDS * d->l2_bytes / (frames * (double)d->multiprocessors));
+   return bytes * imbalance / d->shared_bandwidth + beyond_first / d->l2_bandwidth +
+          beyond_second / d->memory_sustained;
+}
+
 static double smooth_maximum(const double *part, enum limiter *largest) {
    double top = 0, sum = 0;
    *largest = LIMIT_LATENCY;
@@ -117,7 +132,8 @@ static double smooth_maximum(const double *part, enum limiter *largest) {
 }
 
 launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
-                              const rkb_launch_counters_t *c, double referenced_bytes, bool first) {
+                              const rkb_launch_counters_t *c, double referenced_bytes,
+                              spilled_registers_t spilled, bool first) {
    launch_time_t t = {.floor = first ? d->launch_floor_s : d->graph_launch_s, .occupancy = occupancy};
    if (c->executed == 0 || c->blocks == 0 || occupancy.blocks == 0) {
       t.limiter = LIMIT_LATENCY;
@@ -164,6 +180,8 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    /* The L2 slice that owns an address does one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
    part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
+   part[LIMIT_SPILLED] = spilled_seconds(
+      d, c, fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors)), imbalance, spilled);
    part[LIMIT_LATENCY] =
       latency_seconds(d, c, t.waves, fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors)),
                       first_touched_share(c, scale, referenced_bytes));

@@ -18,9 +18,18 @@ typedef struct launch_time {
    double waves; /* blocks / (resident blocks on the whole device) */
 } launch_time_t;
 
+/* What the assembler moved from registers to local memory.  All zero: nothing. */
+typedef struct spilled_registers {
+   double bytes; /* that one thread stores and loads over the launch */
+   double frame; /* bytes of a thread's local memory */
+   double
+      cache_bytes; /* of the first-level cache of a multiprocessor, beside the shared memory of its resident blocks */
+} spilled_registers_t;
+
 /* referenced_bytes: bytes of all buffers the launch is given, the most that can come from or go to device memory.
  * first: the plan's first launch pays launch_floor_s, later ones graph_launch_s.  occupancy.blocks must not be 0. */
 launch_time_t roofline_launch(const rkb_device_t *device, rkb_occupancy_t occupancy,
-                              const rkb_launch_counters_t *counters, double referenced_bytes, bool first);
+                              const rkb_launch_counters_t *counters, double referenced_bytes,
+                              spilled_registers_t spilled, bool first);
 
 #endif

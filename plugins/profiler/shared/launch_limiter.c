@@ -10,6 +10,7 @@ const char *limiter_name(enum limiter limiter) {
       "integer units",     "special function units",
       "conversion units",  "atomics on one address",
       "latency",           "tensor cores",
+      "spilled registers",
    };
    return names[limiter];
 }

@@ -18,6 +18,7 @@ enum limiter {
    LIMIT_ATOMIC,  /* atomics on one address, one after the other */
    LIMIT_LATENCY, /* too few warps to hide the time a load or a dependent instruction takes */
    LIMIT_TENSOR,  /* products of matrices */
+   LIMIT_SPILLED, /* loads and stores of registers that did not fit */
    LIMIT_COUNT
 };
 

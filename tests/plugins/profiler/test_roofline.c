@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "describe.h"
 #include "roofline.h"
+#include "spills.h"
 
 /* A round-numbered device, so that expected times can be worked out by hand. */
 static const rkb_device_t device = {
@@ -38,6 +39,7 @@ static const rkb_device_t device = {
    .launch_floor_s = 3e-6,
    .graph_launch_s = 1e-6,
 };
+static const spilled_registers_t none = {0};
 static const rkb_occupancy_t full = {.blocks = 8, .warps = 64, .share = 1, .limited_by = "threads"};
 
 /* blocks blocks of 256 threads, each thread copying one float of its own. */
@@ -55,7 +57,7 @@ static rkb_launch_counters_t copy_of(uint64_t blocks) {
 static void large_copy_takes_its_bytes_over_the_bandwidth(void **state) {
    (void)state;
    rkb_launch_counters_t c = copy_of(1000000); /* 2.048 GB */
-   launch_time_t t = roofline_launch(&device, full, &c, 2.048e9, true);
+   launch_time_t t = roofline_launch(&device, full, &c, 2.048e9, none, true);
    assert_int_equal(t.limiter, LIMIT_MEMORY);
    assert_true(t.part[LIMIT_MEMORY] > 2.0479e-3 && t.part[LIMIT_MEMORY] < 2.0481e-3);
    assert_true(t.seconds >= t.part[LIMIT_MEMORY] + t.floor);
@@ -65,7 +67,7 @@ static void large_copy_takes_its_bytes_over_the_bandwidth(void **state) {
 static void one_block_is_limited_by_latency(void **state) {
    (void)state;
    rkb_launch_counters_t c = copy_of(1);
-   launch_time_t t = roofline_launch(&device, full, &c, 2048, true);
+   launch_time_t t = roofline_launch(&device, full, &c, 2048, none, true);
    assert_int_equal(t.limiter, LIMIT_LATENCY);
    assert_true(t.seconds > 3.6e-6);
 }
@@ -73,7 +75,7 @@ static void one_block_is_limited_by_latency(void **state) {
 static void shared_data_is_counted_once(void **state) {
    (void)state;
    rkb_launch_counters_t c = copy_of(1000000);
-   launch_time_t t = roofline_launch(&device, full, &c, 4096, true);
+   launch_time_t t = roofline_launch(&device, full, &c, 4096, none, true);
    assert_true(t.memory_bytes == 4096);
    assert_int_not_equal(t.limiter, LIMIT_MEMORY);
 }
@@ -85,8 +87,8 @@ static void bank_conflicts_and_strides_cost_and_are_named(void **state) {
    bad.shared_wavefronts = 32000;
    bad.load_sectors = 256;
    bad.lines[0] = (rkb_line_counters_t){.line = 41, .requests = 8, .sectors = 256, .least = 32};
-   launch_time_t a = roofline_launch(&device, full, &good, 1e9, false),
-                 b = roofline_launch(&device, full, &bad, 1e9, false);
+   launch_time_t a = roofline_launch(&device, full, &good, 1e9, none, false),
+                 b = roofline_launch(&device, full, &bad, 1e9, none, false);
    assert_true(b.seconds > 5 * a.seconds);
    assert_int_equal(b.limiter, LIMIT_SHARED);
    char text[320];
@@ -100,13 +102,13 @@ static void a_tail_wave_costs_a_whole_wave(void **state) {
    (void)state;
    rkb_launch_counters_t exact = copy_of(800), over = copy_of(801);
    exact.longest_loads = over.longest_loads = 100;
-   launch_time_t a = roofline_launch(&device, full, &exact, 1e9, false),
-                 b = roofline_launch(&device, full, &over, 1e9, false);
+   launch_time_t a = roofline_launch(&device, full, &exact, 1e9, none, false),
+                 b = roofline_launch(&device, full, &over, 1e9, none, false);
    assert_true(fabs(b.part[LIMIT_LATENCY] / a.part[LIMIT_LATENCY] - 2) < 1e-9);
 }
 
 static double latency_of(const rkb_launch_counters_t *c) {
-   return roofline_launch(&device, full, c, 1e9, false).part[LIMIT_LATENCY];
+   return roofline_launch(&device, full, c, 1e9, none, false).part[LIMIT_LATENCY];
 }
 
 static void only_what_waits_is_charged_its_latency(void **state) {
@@ -143,11 +145,13 @@ static void products_take_their_type_s_rate(void **state) {
    warpgroups.warpgroup_products[RKB_TENSOR_BF16] = warpgroups.tensor_products[RKB_TENSOR_BF16];
    tf32.tensor_products[RKB_TENSOR_TF32] = tf32.tensor_products[RKB_TENSOR_BF16];
    tf32.tensor_products[RKB_TENSOR_BF16] = 0;
-   const launch_time_t single = roofline_launch(&device, full, &c, 4096, true);
+   const launch_time_t single = roofline_launch(&device, full, &c, 4096, none, true);
    assert_int_equal(single.limiter, LIMIT_TENSOR);
    assert_true(fabs(single.part[LIMIT_TENSOR] - 4e-3) < 1e-9);
-   assert_true(fabs(roofline_launch(&device, full, &warpgroups, 4096, true).part[LIMIT_TENSOR] - 2.5e-3) < 1e-9);
-   assert_true(fabs(roofline_launch(&device, full, &tf32, 4096, true).part[LIMIT_TENSOR] - 8e-3) < 1e-9);
+   assert_true(
+      fabs(roofline_launch(&device, full, &warpgroups, 4096, none, true).part[LIMIT_TENSOR] - 2.5e-3) < 1e-9);
+   assert_true(fabs(roofline_launch(&device, full, &tf32, 4096, none, true).part[LIMIT_TENSOR] - 8e-3) <
+               1e-9);
 }
 
 /* 100 blocks bring 1,000 sectors each by copies, in 10 steps: 3.2 MB at 8 TB/s.  One block a multiprocessor waits 200 ns for each step and 0.4 us
@@ -160,7 +164,8 @@ static void copies_of_a_pipeline_overlap(void **state) {
    c.distinct_load_sectors = c.store_sectors = 0;
    c.bulk_phases = 10;
    c.bulk_barriers = 2;
-   const double two = latency_of(&c), l2 = roofline_launch(&device, full, &c, 4096, true).part[LIMIT_L2];
+   const double two = latency_of(&c),
+                l2 = roofline_launch(&device, full, &c, 4096, none, true).part[LIMIT_L2];
    c.bulk_barriers = 4;
    assert_true(fabs(l2 - 0.4e-6) < 1e-12);
    assert_true(fabs(two - 2.4e-6) < 1e-12);
@@ -175,7 +180,7 @@ static void products_in_a_chain_wait_for_each_other(void **state) {
    c.longest_warp = 1000;
    c.chain_instructions = 1;
    c.chain_tensor = 1000;
-   assert_true(fabs(roofline_launch(&device, full, &c, 2048, true).part[LIMIT_LATENCY] - 30e-6) < 1e-7);
+   assert_true(fabs(roofline_launch(&device, full, &c, 2048, none, true).part[LIMIT_LATENCY] - 30e-6) < 1e-7);
 }
 
 /* 100 blocks, one on each multiprocessor, each of which loads its own 1 MiB twice. 105 MB are loaded in
@@ -192,16 +197,68 @@ static void what_the_cache_lost_is_read_again(void **state) {
    small.l2_bytes = 60e6;
    large.l2_bytes = 400e6;
    const double bytes = 100 * 32768 * 32.0, once = bytes + 100 * 32 * 32.0;
-   assert_true(fabs(roofline_launch(&small, single, &c, 1e9, true).memory_bytes - (once + bytes)) < 1);
-   assert_true(fabs(roofline_launch(&large, single, &c, 1e9, true).memory_bytes - once) < 1);
-   assert_true(fabs(roofline_launch(&small, single, &shared, bytes / 100, true).memory_bytes - bytes / 100) < 1);
+   assert_true(fabs(roofline_launch(&small, single, &c, 1e9, none, true).memory_bytes - (once + bytes)) < 1);
+   assert_true(fabs(roofline_launch(&large, single, &c, 1e9, none, true).memory_bytes - once) < 1);
+   assert_true(
+      fabs(roofline_launch(&small, single, &shared, bytes / 100, none, true).memory_bytes - bytes / 100) < 1);
 }
 
 static void nothing_executed_predicts_the_floor(void **state) {
    (void)state;
    rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
-   launch_time_t t = roofline_launch(&device, full, &c, 1e9, false);
+   launch_time_t t = roofline_launch(&device, full, &c, 1e9, none, false);
    assert_true(t.seconds == device.graph_launch_s);
+}
+
+/* 100 multiprocessors move 12.8e12 bytes a second through their first-level caches, the second-level cache 4e12, memory 1e12. */
+static void spilled_registers_take_the_time_of_the_cache_that_holds_them(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(800); /* all resident at once */
+   const double bytes = 800.0 * 256 * 4096;
+   spilled_registers_t spilled = {.bytes = 4096, .frame = 64, .cache_bytes = 8 * 256 * 64};
+   const launch_time_t first = roofline_launch(&device, full, &c, 1e9, spilled, true);
+   assert_true(fabs(first.part[LIMIT_SPILLED] - bytes / 12.8e12) < 1e-12);
+   assert_int_equal(first.limiter, LIMIT_SPILLED);
+   rkb_device_t large = device;
+   large.l2_bytes = 1e9;
+   spilled.frame = 128; /* half of it in the first-level cache */
+   assert_true(fabs(roofline_launch(&large, full, &c, 1e9, spilled, true).part[LIMIT_SPILLED] -
+                    bytes * (1 / 12.8e12 + 0.5 / 4e12)) < 1e-12);
+   large.l2_bytes = 1; /* that half in memory */
+   assert_true(roofline_launch(&large, full, &c, 1e9, spilled, true).part[LIMIT_SPILLED] >
+               bytes * (0.5 / 4e12 + 0.49 / 1e12));
+   assert_true(roofline_launch(&device, full, &c, 1e9, none, true).part[LIMIT_SPILLED] == 0);
+}
+
+static const char PTX[] =
+   ".version 9.0\n.visible .entry other(\n\t.param .u64 p\n)\n{\n\tret;\n}\n"
+   ".visible .entry kernel_long(\n)\n{\n\tret;\n}\n"
+   ".visible .entry kernel(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n{\n\t.reg .b32 %r<9>;\n\tmov.u32 \t%r1, 0;\n$L:\n"
+   "\t// begin inline asm\n\t{\n\tadd.u32 %r1, %r1, 1;\n\t}\n\t@%p1 bra \t$L;\n\tret;\n}\n";
+
+static void spills_are_executed_as_often_as_other_instructions(void **state) {
+   (void)state;
+   assert_int_equal((int)ptx_instructions(PTX, "kernel"), 4);
+   assert_int_equal((int)ptx_instructions(PTX, "other"), 1);
+   assert_int_equal((int)ptx_instructions(PTX, "absent"), 0);
+   assert_int_equal((int)ptx_instructions(".entry kernel(", "kernel"), 0);
+   const rkb_built_kernel_t kernels[] = {{.entry = "kernel",
+                                          .spill_store_bytes = 8,
+                                          .spill_load_bytes = 16,
+                                          .local_bytes = 8,
+                                          .shared_bytes = 1000}};
+   const rkb_build_t build = {.ptx = PTX, .kernel_count = 1, .kernels = kernels};
+   const rkb_plan_launch_t launch = {.dynamic_shared = 1000};
+   rkb_launch_counters_t c = copy_of(100);
+   for (int i = 0; i < RKB_CLASS_COUNT; i++)
+      c.warp_instructions[i] = 0;
+   c.warp_instructions[RKB_CLASS_INTEGER] =
+      8 * 4 * 10; /* each of the 8 warps executes each instruction ten times */
+   rkb_device_t small = device;
+   small.shared_per_multiprocessor = 20000;
+   const spilled_registers_t spilled = spilled_registers(&small, &build, &launch, &c, full);
+   assert_true(fabs(spilled.bytes - 240) < 1e-9 && spilled.frame == 8);
+   assert_true(fabs(spilled.cache_bytes - (28672 + 20000 - 8 * 2000)) < 1e-9);
 }
 
 int main(void) {
@@ -218,6 +275,8 @@ int main(void) {
       cmocka_unit_test(products_in_a_chain_wait_for_each_other),
       cmocka_unit_test(what_the_cache_lost_is_read_again),
       cmocka_unit_test(nothing_executed_predicts_the_floor),
+      cmocka_unit_test(spilled_registers_take_the_time_of_the_cache_that_holds_them),
+      cmocka_unit_test(spills_are_executed_as_often_as_other_instructions),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,15 @@
+/* What the registers that a kernel spilled cost a launch.  Pure functions; any thread. */
+#ifndef MODEL_SPILLS_H
+#define MODEL_SPILLS_H
+
+#include "roofline.h"
+
+/* All zero where the assembler spilled nothing.  It tells the bytes that its spilling instructions move if each is executed once.  How often one
+ * is executed, nobody counted: as often as an instruction of the kernel in the mean. */
+spilled_registers_t spilled_registers(const rkb_device_t *device, const rkb_build_t *build, const rkb_plan_launch_t *launch,
+                                      const rkb_launch_counters_t *counters, rkb_occupancy_t occupancy);
+
+/* Instructions in the text of a kernel, its branches counted once; 0 when the kernel is not there.  ptx ends with a NUL. */
+uint64_t ptx_instructions(const char *ptx, const char *entry);
+
+#endif
