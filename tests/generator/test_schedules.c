@@ -125,7 +125,7 @@ static void check_starts(const rkb_task_t *task) {
 
 static void test_starts(void **state) {
    (void)state;
-   each_task(check_starts, rkb_long_tests() ? 1 : 3);
+   each_task(check_starts, rkb_long_tests() ? 1 : 4);
 }
 
 static void check_changes(const rkb_task_t *task) {
@@ -159,7 +159,7 @@ static void check_changes(const rkb_task_t *task) {
 
 static void test_changes(void **state) {
    (void)state;
-   each_task(check_changes, rkb_long_tests() ? 1 : 7);
+   each_task(check_changes, rkb_long_tests() ? 1 : 9);
 }
 
 /* A kernel that was edited has no schedule any more, whatever its manifest says. */

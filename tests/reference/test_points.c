@@ -123,7 +123,7 @@ static void points_agree(void **state) {
       if (!task) /* adamw_step has no backward */
          assert_string_equal(*direction, "backward");
       for (uint32_t i = 0; task && (c = rkb_task_case(task, RKB_CASE_CHECK, i)) != NULL;
-           i += rkb_long_tests() ? 1 : 3)
+           i += rkb_long_tests() ? 1 : 4)
          for (uint32_t f = 0; (family = rkb_task_family(task, c, f)) != NULL; f++)
             if (telling(family, f))
                check_family(task, c, family);
