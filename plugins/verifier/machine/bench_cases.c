@@ -31,6 +31,7 @@ struct work {
    struct schedule schedule;
    struct part *parts;
    uint32_t count;
+   bool learns; /* under schedule.lock: smaller shapes may show what a launch of a bench case writes */
 };
 
 struct counted {
@@ -92,26 +93,51 @@ static void close_part(struct part *part) {
    part->started = false;
 }
 
-static void run_part(void *argument, uint32_t number) {
-   struct work *work = argument;
-   struct part *part = &work->parts[number];
-   uint64_t left = work->candidate->budget;
-   if (!schedule_matters(&work->schedule, number))
-      return;
-   const uint64_t spent = schedule_spent(&work->schedule);
-   left -= spent < left ? spent : left;
-   execute(work, part, work->outcome, left, false);
-   schedule_leave(&work->schedule, number, spent_by(part), part->outcome.rank >= RKB_MACHINE_UNKNOWN);
-}
-
-/* Turns ----------------------------------------------------------------------------------------------------------------- */
-
 static uint64_t stored_by(const struct outcome *outcome, uint64_t launch) {
    for (uint32_t n = 0; n < outcome->stored_count; n++)
       if (outcome->stored[n].launch == launch)
          return outcome->stored[n].buffers;
    return 0;
 }
+
+/* Whether the case leaves something to smaller shapes, and one of its launches was executed whole at none so far. */
+static bool may_learn(const struct work *work, const struct part *part) {
+   const rkb_plan_t *plan = part->bench.plan;
+   bool unknown = false;
+   for (uint32_t n = 0; plan && part->bench.sample.unjudged[0] && n < plan->launch_count; n++)
+      unknown |= !stored_by(work->outcome, shapes_launch_name(&plan->launches[n]));
+   return unknown;
+}
+
+/* The far corner goes by what launches are known to write.  Where smaller shapes will tell more of that, it waits for its turn, as it would be executed again then. */
+static bool waits_for_turn(struct work *work, const struct part *part) {
+   pthread_mutex_lock(&work->schedule.lock);
+   const bool waits = !part->the_case && work->learns;
+   pthread_mutex_unlock(&work->schedule.lock);
+   return waits;
+}
+
+static void note_learning(struct work *work, const struct part *part) {
+   const bool learns = may_learn(work, part);
+   pthread_mutex_lock(&work->schedule.lock);
+   work->learns |= learns;
+   pthread_mutex_unlock(&work->schedule.lock);
+}
+
+static void run_part(void *argument, uint32_t number) {
+   struct work *work = argument;
+   struct part *part = &work->parts[number];
+   uint64_t left = work->candidate->budget;
+   if (!schedule_matters(&work->schedule, number) || waits_for_turn(work, part))
+      return;
+   const uint64_t spent = schedule_spent(&work->schedule);
+   left -= spent < left ? spent : left;
+   execute(work, part, work->outcome, left, false);
+   note_learning(work, part);
+   schedule_leave(&work->schedule, number, spent_by(part), part->outcome.rank >= RKB_MACHINE_UNKNOWN);
+}
+
+/* Turns ----------------------------------------------------------------------------------------------------------------- */
 
 /* Whether more is known by now of what launches write than the part went by, and it could go by it. */
 static bool learned(const struct part *part, const struct outcome *outcome) {
