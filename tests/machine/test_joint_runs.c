@@ -1,5 +1,5 @@
 /* Runs that follow another one leave what runs of their own would: outputs and their doubles bit for bit, for every file of
- * following/ and the kernels of the benchmark, in the first run and in later ones, with the code of both instruction sets.  A
+ * following/ and the kernels of the benchmark, in the first run and in later ones, with the code of both instruction sets, with doubles and without.  A
  * file's directive 'follows' says whether they follow: yes, no, or in the first run alone, where that has to find out that there
  * is nothing to follow in. */
 #include "machine_harness.h"
@@ -77,8 +77,8 @@ static bool same_as_alone(harness_t *harness, const rkb_machine_options_t *optio
 }
 
 /* Twice: inputs that are new to the machine, and more of them when it knows what they steer. */
-static bool follow(harness_t *harness, bool portable, const char *wanted) {
-   const rkb_machine_options_t options = {.checks = ALL, .hang_limit = 100000000, .portable = portable};
+static bool follow(harness_t *harness, uint32_t checks, bool portable, const char *wanted) {
+   const rkb_machine_options_t options = {.checks = checks, .hang_limit = 100000000, .portable = portable};
    rkb_machine_t *machine = NULL;
    rkb_error_t err;
    set_t sets[SETS] = {0};
@@ -117,7 +117,8 @@ static bool check(const char *path, const char *source, const char *ptx, const c
    if (!good)
       print_error("found '%s', wanted '%s'\n%s", verdict, harness.expect, text ? text : "");
    for (int portable = ONLY_PORTABLE; portable < 2 && good; portable++)
-      good = follow(&harness, portable, wanted);
+      good = follow(&harness, ALL, portable, wanted) &&
+             follow(&harness, ALL & ~RKB_MACHINE_SHADOW, portable, wanted);
    if (!good)
       print_error("%s: wrong\n", path);
    free(text);

@@ -13,8 +13,7 @@ static bool is_of_the_kind(const machine_run_t *run) {
    bool any = false;
    for (uint32_t n = 0; n < run->plan->launch_count; n++)
       any |= machine_may_follow(run, n);
-   return any && run->shadow && run->taint && !run->watch && run->plan->constant_count == 0 &&
-          !machine_has_sparse(run) &&
+   return any && run->taint && !run->watch && run->plan->constant_count == 0 && !machine_has_sparse(run) &&
           !run->options.fetch && !run->options.sample && !run->options.counts_only && !run->options.requests;
 }
 

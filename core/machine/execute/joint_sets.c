@@ -95,10 +95,11 @@ static bool make_set(machine_run_t *run, uint32_t set, const rkb_machine_buffer_
       all->data[place] = buffers[n].data;
       if (set == 0 || !region->defined)
          continue;
-      made = (all->shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
+      made = !run->shadow || (all->shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
       if (made && all->careful)
-         made = (all->kept_data[place] = machine_alloc(run, region->bytes + 1)) != NULL &&
-                (all->kept_shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL;
+         made =
+            (all->kept_data[place] = machine_alloc(run, region->bytes + 1)) != NULL &&
+            (!run->shadow || (all->kept_shadow[place] = machine_alloc(run, shadow_bytes(region))) != NULL);
    }
    return made;
 }
@@ -167,6 +168,8 @@ void machine_sets_keep(machine_run_t *run, bool restore) {
             continue;
          memcpy(restore ? all->data[place] : all->kept_data[place],
                 restore ? all->kept_data[place] : all->data[place], region->bytes);
+         if (!run->shadow)
+            continue;
          memcpy(restore ? all->shadow[place] : all->kept_shadow[place],
                 restore ? all->kept_shadow[place] : all->shadow[place], shadow_bytes(region));
       }
@@ -178,7 +181,7 @@ void machine_sets_begin(machine_run_t *run) {
    for (uint32_t n = 0; n < buffer_count(run); n++) {
       const size_t words = run->regions[n].bytes / 4 + 1;
       all->shadow[n] = run->regions[n].shadow;
-      for (uint32_t set = 1; run->regions[n].defined && set < all->count; set++)
+      for (uint32_t set = 1; run->shadow && run->regions[n].defined && set < all->count; set++)
          for (size_t w = 0; w < words; w++)
             all->shadow[place_of(run, set, n)][w] = machine_no_shadow();
    }

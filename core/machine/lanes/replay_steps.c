@@ -9,7 +9,7 @@
 
 typedef struct memory {
    uint8_t *data;
-   double *shadow; /* by word; NULL: inputs have none */
+   double *shadow; /* by word; NULL: inputs have none, and nothing has where the run keeps none */
 } memory_t;
 
 static inline memory_t memory_of(const machine_run_t *run, uint32_t in) {
@@ -126,8 +126,9 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
          EACH_LANE shadow[l] = KEEP(known[l], shadow[l]);
       }
    }
-   warp->valid[part->number] =
-      from.shadow ? warp->valid[part->number] | mask : warp->valid[part->number] & ~mask;
+   if (warp->valid)
+      warp->valid[part->number] =
+         from.shadow ? warp->valid[part->number] | mask : warp->valid[part->number] & ~mask;
 }
 
 static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to, const uint32_t *place,
@@ -135,10 +136,12 @@ static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to,
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
    const double *shadow = SHADOW_OF(part->offset);
    uint8_t *data = to.data + 4 * e;
-   machine_shadow_fill(warp, part->offset, part->number);
+   if (warp->shadow)
+      machine_shadow_fill(warp, part->offset, part->number);
    if (form == PLACE_ROW) {
       memcpy(data + place[0], value, 4 * LANES);
-      memcpy(to.shadow + (place[0] >> 2) + e, shadow, LANES * sizeof *shadow);
+      if (to.shadow)
+         memcpy(to.shadow + (place[0] >> 2) + e, shadow, LANES * sizeof *shadow);
       return;
    }
    uint32_t offset[LANES];
@@ -146,7 +149,8 @@ static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to,
    for (uint32_t l = 0; l < LANES; l++) /* where several lanes write one word, the last one's value stays */
       if (mask >> l & 1) {
          memcpy(data + offset[l], &value[l], 4);
-         to.shadow[(offset[l] >> 2) + e] = shadow[l];
+         if (to.shadow)
+            to.shadow[(offset[l] >> 2) + e] = shadow[l];
       }
 }
 
@@ -164,6 +168,10 @@ static const uint32_t *access_memory(machine_warp_t *warp, const machine_instruc
 }
 
 static void value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   if (!warp->shadow) {
+      i->run(warp, i, mask);
+      return;
+   }
    if (!i->shadow) {
       i->run(warp, i, mask);
       warp->valid[i->di] &= ~mask;
@@ -184,7 +192,8 @@ static const uint32_t *set(machine_warp_t *warp, const uint32_t *at) {
    const machine_register_info_t *info = &warp->program->registers[number];
    uint32_t *words = LANES_OF(uint32_t, info->offset);
    uint64_t *wide = LANES_OF(uint64_t, info->offset), one;
-   warp->valid[number] = 0;
+   if (warp->valid)
+      warp->valid[number] = 0;
    switch (at[1]) {
    case SET_PREDICATE:
       PREDICATE(info->offset) = at[2];
@@ -267,7 +276,7 @@ static void repeat(machine_record_t *record, machine_block_t *block) {
 void MACHINE_PASTE2(machine_replay, MACHINE_ISA)(machine_record_t *record, machine_block_t *block) {
    const uint32_t registers = block->launch->program->register_count;
    memset(record->ones, 0xff, registers * sizeof *record->ones);
-   for (uint32_t w = 0; w < block->warp_count; w++)
+   for (uint32_t w = 0; block->run->shadow && w < block->warp_count; w++)
       memset(block->warps[w].valid, 0, registers * sizeof *block->warps[w].valid);
    uint32_t *defined[MAX_WARPS];
    uint64_t *taint[MAX_WARPS];

@@ -137,8 +137,7 @@ static int find_writer(struct trial *t, rkb_error_t *err) {
    if (status == RKB_OK)
       status = trial_fill(t, t->buffers, err);
    if (status == RKB_OK) {
-      rkb_machine_set_checks(t->machine,
-                             RKB_MACHINE_SHADOW); /* as in the runs before: what memory keeps stays whole */
+      rkb_machine_set_checks(t->machine, trial_values(t));
       status = rkb_machine_run(t->machine, t->buffers, err);
    }
    if (status == RKB_OK && rkb_machine_watched(t->machine, &writer))
@@ -241,13 +240,26 @@ void trial_take_findings(struct trial *t) {
    }
 }
 
+static bool has_doubles(const rkb_plan_t *plan) {
+   bool any = false;
+   for (uint32_t n = 0; n < plan->buffer_count; n++)
+      any |= plan->buffers[n].dtype == RKB_F32 &&
+             (plan->buffers[n].role == RKB_OUT || plan->buffers[n].role == RKB_INOUT);
+   return any;
+}
+
+uint32_t trial_values(const struct trial *t) {
+   return t->doubles ? RKB_MACHINE_SHADOW : 0;
+}
+
 /* Every check where something may be new: in the first run, in the first one the other way round, and while inputs steer the kernels.  Runs that follow another need
  * to know what inputs reach. */
 static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
-   const uint32_t all = RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT;
-   return first || !t->oblivious || t->order == RKB_MACHINE_DESCENDING ? all
-          : followed ? RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT
-                     : RKB_MACHINE_SHADOW;
+   const uint32_t others = first || !t->oblivious || t->order == RKB_MACHINE_DESCENDING
+                              ? RKB_MACHINE_RACES | RKB_MACHINE_TAINT
+                           : followed ? RKB_MACHINE_TAINT
+                                      : 0;
+   return others | trial_values(t);
 }
 
 static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
@@ -363,6 +375,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       .environment = turn % ENVIRONMENTS ? candidate->environment + turn % ENVIRONMENTS : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
+   t.doubles = t.plan && has_doubles(t.plan);
    if (status == RKB_OK)
       status = allocate(&t, err);
    uint32_t *resident = status == RKB_OK ? waiting_resident(verifier, candidate, t.plan) : NULL;

@@ -19,6 +19,7 @@ struct trial {
    uint64_t seed;
    rkb_inputs_t *inputs;
    rkb_machine_options_t options; /* of machine */
+   bool doubles;                  /* an output is float32: what its doubles hold is compared too */
    bool oblivious, over_budget;
    bool one_schedule; /* another order of the threads may do other things */
    uint64_t order;    /* of the runs that are made: rkb_machine_set_order */
@@ -35,6 +36,9 @@ struct trial {
  * than MOST_TOGETHER; *followed: they hold what these runs leave, and are to be judged. */
 int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *others, uint32_t other_count,
               bool *followed, rkb_error_t *err);
+/* What every run of the case keeps beside its values, bits of enum rkb_machine_checks: runs of one machine keep the same, so that what memory holds stays whole.  Doubles are
+ * compared for float32 outputs alone, so that a plan without any is executed without. */
+uint32_t trial_values(const struct trial *t);
 /* What the plan's buffers hold before a run on t->inputs. */
 int trial_fill(const struct trial *t, rkb_machine_buffer_t *buffers, rkb_error_t *err);
 /* Buffers of the plan's sizes, poisoned; NULL without memory. */

@@ -122,8 +122,7 @@ static void compare(const struct repetition *r) {
 static int repeat_mixed(struct repetition *r, rkb_error_t *err) {
    struct trial *t = r->t;
    bool clean = false, same = false;
-   /* with shadows: what memory keeps stays whole */
-   int status = run(r, t->machine, t->buffers, RKB_MACHINE_SHADOW, &same, err);
+   int status = run(r, t->machine, t->buffers, trial_values(t), &same, err);
    if (status == RKB_OK)
       status = run_clean(r, &clean, err);
    if (status != RKB_OK || !clean || t->over_budget)
