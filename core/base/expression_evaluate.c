@@ -53,6 +53,15 @@ static const char *symbol(operation_t operation) {
    }
 }
 
+/* Sizes mostly have 32 bits, of which a quotient takes half the time. */
+static inline int64_t quotient(int64_t a, int64_t b) {
+   return ((uint64_t)a | (uint64_t)b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
+}
+
+static inline int64_t remainder_of(int64_t a, int64_t b) {
+   return ((uint64_t)a | (uint64_t)b) >> 32 ? a % b : (int64_t)((uint32_t)a % (uint32_t)b);
+}
+
 static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const node_t *node, int64_t a,
                                         int64_t b, int64_t *result) {
    bool divides = node->operation == OPERATION_DIVIDE || node->operation == OPERATION_REMAINDER ||
@@ -73,13 +82,14 @@ static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const no
       overflows = __builtin_mul_overflow(a, b, result);
       break;
    case OPERATION_REMAINDER:
-      *result = a % b;
+      *result = remainder_of(a, b);
       break;
    case OPERATION_CEILDIV:
-      *result = a / b + (a % b != 0 && (a < 0) == (b < 0));
+      *result = quotient(a, b);
+      *result += *result * b != a && (a < 0) == (b < 0);
       break;
    default:
-      *result = a / b;
+      *result = quotient(a, b);
       break;
    }
    if (overflows)
@@ -207,10 +217,13 @@ static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_
 #define OPERATIONS 64u /* more than twice as many as there are: each may tell two decisions */
 #define OF_VALUE 32u   /* the second of them */
 
-static void tell(const evaluation_t *evaluation, const node_t *node, rkb_expression_decision_t decision) {
-   decision.at +=
-      node->operands[1]->start * OPERATIONS; /* second operands of two operators never begin at one place */
-   evaluation->decided(evaluation->decided_argument, evaluation->expression, &decision);
+/* The operator with its kind: second operands of two operators never begin at one place. */
+static inline uint32_t place_of(const node_t *node, uint32_t kind) {
+   return node->operands[1]->start * OPERATIONS + kind;
+}
+
+static inline void tell(const evaluation_t *evaluation, const rkb_expression_decision_t *decision) {
+   evaluation->decided(evaluation->decided_argument, evaluation->expression, decision);
 }
 
 static bool divides(operation_t operation) {
@@ -224,21 +237,25 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
       return;
    const bool compares = operation >= OPERATION_LESS && operation <= OPERATION_NOT_EQUAL;
    const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
-   const int order = compare(a, b);
    const bool whole = !a->is_real && !b->is_real;
-   rkb_expression_decision_t decision = {
-      .at = operation, .left = whole ? a->integer : 0, .right = whole ? b->integer : 0};
    if (compares || chooses) {
-      decision.outcome = compares ? holds(operation, order) : order == (operation == OPERATION_MIN ? 1 : -1);
-      decision.distance = as_real(a) - as_real(b);
-      tell(evaluation, node, decision);
+      const int order = compare(a, b);
+      tell(evaluation,
+           &(rkb_expression_decision_t){.at = place_of(node, operation),
+                                        .outcome = compares ? holds(operation, order)
+                                                            : order == (operation == OPERATION_MIN ? 1 : -1),
+                                        .left = whole ? a->integer : 0,
+                                        .right = whole ? b->integer : 0,
+                                        .distance = as_real(a) - as_real(b)});
    } else if (divides(operation) && whole && b->integer != 0 &&
               b->integer != -1) { /* by -1 nothing is left */
-      const int64_t rest = a->integer % b->integer;
-      decision.divides = true;
-      decision.outcome = rest != 0;
-      decision.distance = (double)rest;
-      tell(evaluation, node, decision);
+      const int64_t rest = remainder_of(a->integer, b->integer);
+      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, operation),
+                                                    .outcome = rest != 0,
+                                                    .divides = true,
+                                                    .left = a->integer,
+                                                    .right = b->integer,
+                                                    .distance = (double)rest});
    }
 }
 
@@ -246,15 +263,17 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
 static void tell_value(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
                        const rkb_value_t *b, const rkb_value_t *value) {
    const operation_t operation = node->operation;
-   const bool is_zero = as_real(value) == 0;
+   if (operation != OPERATION_DIVIDE && operation != OPERATION_MULTIPLY && operation != OPERATION_MIN &&
+       operation != OPERATION_MAX)
+      return;
+   const bool is_zero = value->is_real ? value->real == 0 : value->integer == 0;
    double distance = is_zero ? 1 : 0;
    if (operation == OPERATION_DIVIDE && is_zero)
       distance = fabs(as_real(b)) - fabs(as_real(a));
-   if (operation == OPERATION_DIVIDE || operation == OPERATION_MULTIPLY || operation == OPERATION_MIN ||
-       operation == OPERATION_MAX)
-      tell(evaluation, node,
-           (rkb_expression_decision_t){
-              .at = OF_VALUE + operation, .outcome = !is_zero, .is_value = true, .distance = distance});
+   tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + operation),
+                                                 .outcome = !is_zero,
+                                                 .is_value = true,
+                                                 .distance = distance});
 }
 
 /* An operand: of most, a number or a name. */
