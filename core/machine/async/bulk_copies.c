@@ -241,10 +241,17 @@ void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool sto
    if (!warp->block->measured)
       return;
    for (uint32_t at = 0; at < row->bytes; at += 16 * LANES) {
+      const uint64_t first = row->region->base + row->offset + at;
+      const uint32_t left = row->bytes - at, bytes = left < 16 * LANES ? left : 16 * LANES;
       uint64_t address[LANES];
       uint32_t lanes = 0;
+      if (((first | bytes) & 31) ==
+          0) { /* a row of most tiles: a lane of its own for each half of a sector */
+         machine_count_whole_sectors(warp, first, bytes / 32, store);
+         continue;
+      }
       for (uint32_t l = 0; l < LANES; l++) {
-         address[l] = row->region->base + row->offset + at + 16 * l;
+         address[l] = first + 16 * l;
          lanes |= (uint32_t)(at + 16 * l < row->bytes) << l;
       }
       machine_count_request(warp, address, lanes, 16, store);

@@ -307,6 +307,38 @@ static uint32_t kept_wavefronts(struct machine_sectors *all, uint32_t pc, const 
    return kept->wavefronts;
 }
 
+/* Counts a request whose sectors are known. */
+static void add_request(machine_warp_t *warp, struct line *line, uint64_t sectors, uint64_t least,
+                        bool store) {
+   rkb_launch_counters_t *c = &warp->run->counts.measured;
+   if (line) {
+      line->counters.requests++;
+      line->counters.sectors += sectors;
+      line->counters.least += least;
+   }
+   if (store) {
+      c->store_requests++;
+      c->store_sectors += sectors;
+      c->store_least += least;
+   } else {
+      warp->loads += !warp->loads_open;
+      warp->loads_open = true;
+      c->load_requests++;
+      c->load_sectors += sectors;
+      c->load_least += least;
+   }
+}
+
+void machine_count_whole_sectors(machine_warp_t *warp, uint64_t address, uint32_t count, bool store) {
+   struct machine_sectors *all = warp->run->counts.sectors;
+   if (!all)
+      return;
+   for (uint32_t n = 0; n < count; n++)
+      touch(all, (address >> 5) + n, store, (uint32_t)warp->run->counts.measured_blocks,
+            &warp->run->counts.measured);
+   add_request(warp, find_line(warp, store), count, count, store);
+}
+
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store) {
    rkb_launch_counters_t *c = &warp->run->counts.measured;
@@ -323,24 +355,9 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
    const uint64_t sectors = count_sectors(warp, address, mask, bytes, store);
    const uint64_t least = ((uint64_t)lane_count(mask) * bytes + 31) / 32;
    struct line *line = find_line(warp, store);
-   if (line) {
-      line->counters.requests++;
-      line->counters.sectors += sectors;
-      line->counters.least += least;
-   }
    if (line && sectors > least) {
       const rkb_line_access_t access = machine_access_shape(address, mask, bytes);
       machine_access_count(&line->causes, &access, sectors - least);
    }
-   if (store) {
-      c->store_requests++;
-      c->store_sectors += sectors;
-      c->store_least += least;
-   } else {
-      warp->loads += !warp->loads_open;
-      warp->loads_open = true;
-      c->load_requests++;
-      c->load_sectors += sectors;
-      c->load_least += least;
-   }
+   add_request(warp, line, sectors, least, store);
 }

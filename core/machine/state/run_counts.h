@@ -40,6 +40,8 @@ typedef struct machine_run_counts {
 /* Counts one request of a warp: sectors of 32 bytes, and bank conflicts of shared memory. */
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store);
+/* The same of so many whole sectors of global memory, one after the other, of which a request takes no more than 16. */
+void machine_count_whole_sectors(machine_warp_t *warp, uint64_t address, uint32_t count, bool store);
 void machine_counters_begin(machine_run_t *run);
 void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *counters, uint64_t executed);
 void machine_counters_free(machine_run_t *run);
