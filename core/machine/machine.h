@@ -67,6 +67,8 @@ typedef struct rkb_machine_options {
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
+   bool
+      charged; /* with no_values: products of warpgroups that are not made count as work, as they would with values */
    /* The caller wants to know which bytes of buffers blocks store, and nothing else: what decides values alone is not executed, and zeros are stored.
     * rkb_machine_open is RKB_ERR_INVALID where that depends on memory.  A run in which nothing was found stored what a whole run would have stored
     * that comes to its end. */
@@ -229,6 +231,8 @@ void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *repo
 
 /* "wgmma.mma_async", "ldmatrix" ...; NULL from the last on. */
 const char *rkb_machine_tensor_name(uint32_t family);
+/* Whether the text of a kernel has an instruction of the family of that name. */
+bool rkb_machine_contains(const rkb_machine_module_t *module, const char *entry, const char *name);
 
 /* Finds elements of an output, of `bytes` bytes each, that were never written or hold undefined bits after a run.  Returns their
  * number; *first is the first one, and *written tells whether it was written at all. */

@@ -33,6 +33,19 @@ static uint32_t family_of(const char *opcode) {
    return 0;
 }
 
+bool rkb_machine_contains(const rkb_machine_module_t *module, const char *entry, const char *name) {
+   bool found = false;
+   for (uint32_t n = 0; n < module->function_count; n++) {
+      const ptx_function_t *function = &module->functions[n];
+      const bool named = function->entry && function->defined && strcmp(function->name, entry) == 0;
+      for (uint32_t s = 0; named && s < function->statement_count && !found; s++) {
+         const uint32_t family = family_of(function->statements[s].opcode);
+         found = family && strcmp(families[__builtin_ctz(family)].name, name) == 0;
+      }
+   }
+   return found;
+}
+
 void machine_note_tensor_use(machine_run_t *run, const machine_program_t *program) {
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];

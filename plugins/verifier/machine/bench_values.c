@@ -152,7 +152,9 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
    int status = RKB_OK;
    if (s->counts)
       return sample_execute_counting(s, options, err);
-   if (s->dear && !s->lone && sample_outputs_depend(s))
+   if (held_elements_apply_alone(s))
+      status = held_elements_run_alone(s, options, &enough, err);
+   else if (s->dear && !s->lone && sample_outputs_depend(s))
       status = execute_steps(s, options, &enough, err);
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;
 }
@@ -310,12 +312,23 @@ static const rkb_family_t *draw_family(struct sample *s) {
       me->host, s->the_case, other && count > 1 ? 1 + (uint32_t)me->random->below(&s->points, count - 1) : 0);
 }
 
+static rkb_random_t points_of(const struct sample *s) {
+   return s->verifier->random->for_job(s->verifier->host, s->candidate->job,
+                                       STREAM_POINTS | s->case_index << 8);
+}
+
+bool sample_takes_own_family(const struct sample *s) {
+   struct sample own = *s;
+   own.points = points_of(s);
+   return draw_family(&own) == s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
+}
+
 /* Its own inputs: those that were counted on are known to be looked at.  own: of the case's own family. */
 static int open_inputs(struct sample *s, bool own, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    me->task->inputs_free(s->inputs);
    s->inputs = NULL;
-   s->points = me->random->for_job(me->host, s->candidate->job, STREAM_POINTS | s->case_index << 8);
+   s->points = points_of(s);
    s->family = draw_family(s);
    if (own)
       s->family = me->task->family_at(me->host, s->the_case, 0);

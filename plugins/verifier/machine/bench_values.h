@@ -116,6 +116,8 @@ int sample_run_for_stores(struct sample *s, const rkb_machine_options_t *options
 /* bench_slice.c: whether nothing was judged of some output that the launch writes. */
 bool sample_has_unjudged(const struct sample *s, uint32_t launch);
 bool sample_is_output(const rkb_plan_buffer_t *buffer);
+/* Whether the sample will be judged on the case's own family, on which it is counted. */
+bool sample_takes_own_family(const struct sample *s);
 /* Executes the blocks that are judged, on inputs drawn for this, and judges some of what they wrote. */
 int sample_judge(struct sample *s, rkb_error_t *err);
 /* Executes s->plan on s->buffers, and takes the work from the candidate's budget. */
