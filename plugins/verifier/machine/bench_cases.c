@@ -70,6 +70,7 @@ static void execute(const struct work *work, struct part *part, const struct out
    for (uint32_t n = 0; n < known->stored_count; n++)
       outcome_stored(&part->outcome, known->stored[n].launch, known->stored[n].buffers);
    part->bench = (struct bench_case){.steered = !known->oblivious || known->waits,
+                                     .waits = known->waits,
                                      .multiplies = known->tensor_executed != 0,
                                      .sample = {.verifier = me,
                                                 .candidate = &part->candidate,

@@ -79,8 +79,16 @@ static bool is_on_own_family(const struct sample *s) {
    return s->family == s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
 }
 
+/* Whether every launch but the last is executed whole where it is counted, so that no block lacks what others write. */
+static bool reads_whole_launches(const struct sample *s) {
+   bool whole = true;
+   for (uint32_t n = 0; n + 1 < s->plan->launch_count; n++)
+      whole &= s->blocks.launches[n].counted == s->blocks.launches[n].total;
+   return whole;
+}
+
 /* Whether the counted blocks are executed once, where they are judged.  That may be on other inputs than those that they are counted on, and makes no difference where
- * no input steers the kernel.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
+ * no input steers the kernel; where one does, it has to be on the same.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
  * would have to be counted alone after all; but where they multiply matrices, values are dear, and the judged blocks are executed without first. */
 static bool counts_while_judging(const struct bench_case *bench) {
    const struct sample *s = &bench->sample;
@@ -89,8 +97,11 @@ static bool counts_while_judging(const struct bench_case *bench) {
       const uint32_t *cluster = s->plan->launches[n].cluster;
       alone &= cluster[0] * cluster[1] * cluster[2] == 1;
    }
-   return alone && (s->plan->launch_count == 1 || bench->multiplies) && !has_long_sequences(s) &&
-          !bench->steered && s->verifier->config->bench_points && s->outcome->rank < RKB_MACHINE_UNKNOWN;
+   return alone && !bench->waits &&
+          (bench->steered ? reads_whole_launches(s) && sample_takes_own_family(s)
+                          : s->plan->launch_count == 1 || bench->multiplies) &&
+          !has_long_sequences(s) && s->verifier->config->bench_points &&
+          s->outcome->rank < RKB_MACHINE_UNKNOWN;
 }
 
 /* What a run of the judged blocks counted.  Its work counts for a run of the counted ones too, so that the budget does not depend on which way it went. */
@@ -137,7 +148,8 @@ static int count_alone(struct bench_case *bench, rkb_machine_options_t *options,
 
 int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    struct bench_case *bench = s->counts;
-   const bool held = held_elements_apply(s), values = s->plan->launch_count == 1 && !held;
+   const bool held = !bench->steered && held_elements_apply(s),
+              values = bench->steered || (s->plan->launch_count == 1 && !held);
    bool enough = false;
    uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
    rkb_machine_options_t own = *options;
