@@ -221,6 +221,24 @@ static void fill_doubles(const machine_tensor_product_t *p, const machine_slot_t
       machine_shadow_fill(p->warp, registers[n].offset, registers[n].number);
 }
 
+/* Products of zeros that join sums of zero: in small shapes most, beyond the edges of a matrix.  Returns whether that is all there is, and then the results are zeros. */
+static bool stay_zeros(const machine_tensor_product_t *p) {
+   const machine_tensor_t *tensor = p->tensor;
+   machine_warp_t *warp = p->warp;
+   uint32_t any = 0;
+   if (tensor->type[TENSOR_C] != TENSOR_F32 || tensor->type[TENSOR_D] != TENSOR_F32)
+      return false;
+   for (uint32_t n = 0; n < tensor->registers[TENSOR_C]; n++) {
+      const uint32_t *words = words_of(p, &p->c[n]);
+      EACH_LANE any |= words[l];
+   }
+   if (any & INT32_MAX)
+      return false;
+   for (uint32_t n = 0; n < tensor->registers[TENSOR_D]; n++)
+      memset(LANES_OF(uint32_t, p->d[n].offset), 0, LANES * sizeof(uint32_t));
+   return true;
+}
+
 /* All tiles before any result is written: a result's register may be a factor's. */
 static void multiply_floats(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
@@ -228,6 +246,8 @@ static void multiply_floats(const machine_tensor_product_t *p) {
    uint32_t sum[MOST_TILES][TILE] __attribute__((aligned(32))), tiles = 0;
    double wide[MOST_TILES][TILE];
    const bool doubles = warp->shadow && tensor->type[TENSOR_D] == TENSOR_F32, zeros = multiplies_zeros(p);
+   if (zeros && !doubles && stay_zeros(p))
+      return;
    if (doubles && tensor->type[TENSOR_C] == TENSOR_F32)
       fill_doubles(p, p->c, tensor->registers[TENSOR_C]);
    if (doubles && tensor->type[TENSOR_A] == TENSOR_TF32)

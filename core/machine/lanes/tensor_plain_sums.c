@@ -144,9 +144,37 @@ static void multiply_whole_tile(const machine_tensor_product_t *p, uint32_t row_
    }
 }
 
+static bool are_zeros(const machine_tensor_product_t *p, const machine_slot_t *registers, uint32_t count) {
+   uint32_t any = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      const uint32_t *words = words_of(p, &registers[n]);
+      EACH_LANE any |= words[l];
+   }
+   return any == 0;
+}
+
+/* Sums to which only zeros are added, as beyond the edges of a matrix: results are their addends.  They count as made. */
+static void keep_sums(const machine_tensor_product_t *p) {
+   const machine_tensor_t *tensor = p->tensor;
+   machine_warp_t *warp = p->warp;
+   uint32_t kept[TENSOR_MOST_REGISTERS][LANES];
+   for (uint32_t n = 0; n < tensor->row_tiles * tensor->column_tiles; n++)
+      machine_count_products(warp->run, (uint64_t)8 * tensor->halves * TENSOR_COLUMNS * tensor->k);
+   for (uint32_t n = 0; n < tensor->registers[TENSOR_C];
+        n++) /* first: a result's register may be another one's addend */
+      memcpy(kept[n], words_of(p, &p->c[n]), sizeof kept[n]);
+   for (uint32_t n = 0; n < tensor->registers[TENSOR_D]; n++)
+      memcpy(LANES_OF(uint32_t, p->d[n].offset), kept[n], sizeof kept[n]);
+}
+
 void MACHINE_PASTE2(machine_multiply_integers, MACHINE_ISA)(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    uint32_t sum[MOST_TILES][TILE], tiles = 0;
+   if (!tensor->bits &&
+       (are_zeros(p, p->a, tensor->registers[TENSOR_A]) || are_zeros(p, p->b, tensor->registers[TENSOR_B]))) {
+      keep_sums(p);
+      return;
+   }
    for (uint32_t row_tile = 0; row_tile < tensor->row_tiles; row_tile++)
       for (uint32_t column_tile = 0; column_tile < tensor->column_tiles; column_tile++)
          multiply_whole_tile(p, row_tile, column_tile, sum[tiles++]);
