@@ -53,7 +53,8 @@ static void exact_points(const rkb_precision_t *precision, uint64_t count, rkb_b
       exact_part(precision, first, end_of_part(first, count), out);
 }
 
-static void take_part(const double *from, uint64_t first, uint64_t end, const int64_t *index, double *out) {
+static void take_part(const double *restrict from, uint64_t first, uint64_t end,
+                      const int64_t *restrict index, double *restrict out) {
    for (uint64_t i = first; i < end; i++)
       out[i] = index[i] < 0 ? 0 : from[index[i]];
 }
@@ -91,12 +92,12 @@ static void gather(const rkb_precision_t *precision, const rkb_block_t *from, ui
       exact_points(precision, count, out);
       return;
    }
-   for (uint64_t i = 0; i < count; i++) {
-      bool none = index[i] < 0;
-      out->hard[i] = none ? 0 : from->hard[index[i]];
-      out->variance[i] = none ? 0 : from->variance[index[i]];
-      out->flags[i] = none ? 0 : from->flags[index[i]];
-   }
+   take_part(from->hard, 0, count, index, out->hard);
+   take_part(from->variance, 0, count, index, out->variance);
+   const uint8_t *restrict flags = from->flags;
+   uint8_t *restrict own = out->flags;
+   for (uint64_t i = 0; i < count; i++)
+      own[i] = index[i] < 0 ? 0 : flags[index[i]];
 }
 
 bool rkb_reader_view(const rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index,
