@@ -2,181 +2,61 @@
  * Any number of threads at a time. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "base/expression_node.h"
+#include "base/expression_arithmetic.h"
 
-#define SHOWN 80 /* bytes of the text that a message quotes */
+/* Results --------------------------------------------------------------------------------------------------------------- */
 
-typedef struct evaluation {
-   const rkb_expression_t *expression;
-   rkb_lookup_t lookup;
-   void *argument;
-   char *message;
-   size_t message_size;
-   const rkb_choices_t *from; /* or NULL */
-   rkb_choices_t *to;         /* or NULL */
-   rkb_decided_t decided;     /* or NULL */
-   void *decided_argument;
-} evaluation_t;
+/* A result, or why there is none.  It goes from node to node in registers: expressions are evaluated at very many shapes. */
+typedef struct result {
+   uint64_t bits; /* of an integer or a real number */
+   uint64_t kind; /* WHOLE, REAL, or a fault and one more */
+} result_t;
+enum { WHOLE, REAL };
+_Static_assert(RKB_FAULT_NONE == 0, "a fault and one more is neither of these");
 
-static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value);
-
-/* "<part of the text> <what>". */
-static RKB_PRINTF(4, 5) __attribute__((noinline, cold)) enum rkb_fault
-   fail(const evaluation_t *evaluation, enum rkb_fault fault, const node_t *node, const char *fmt, ...) {
-   char what[256];
-   uint32_t length = node->end - node->start;
-   va_list ap;
-   va_start(ap, fmt);
-   vsnprintf(what, sizeof what, fmt, ap);
-   va_end(ap);
-   snprintf(evaluation->message, evaluation->message_size, "%.*s%s %s",
-            (int)(length < SHOWN ? length : SHOWN), evaluation->expression->text + node->start,
-            length > SHOWN ? "..." : "", what);
-   return fault;
+static inline result_t of_integer(int64_t integer) {
+   return (result_t){(uint64_t)integer, WHOLE};
 }
 
-static double as_real(const rkb_value_t *value) {
-   return value->is_real ? value->real : (double)value->integer;
+static inline result_t of_real(double real) {
+   result_t result = {0, REAL};
+   memcpy(&result.bits, &real, sizeof real);
+   return result;
 }
 
-static const char *symbol(operation_t operation) {
-   switch (operation) {
-   case OPERATION_ADD:
-      return "+";
-   case OPERATION_SUBTRACT:
-      return "-";
-   case OPERATION_MULTIPLY:
-      return "*";
-   default:
-      return "/";
-   }
+static inline result_t of_fault(enum rkb_fault fault) {
+   return (result_t){0, (uint64_t)fault + 1};
 }
 
-/* Sizes mostly have 32 bits, of which a quotient takes half the time. */
-static inline int64_t quotient(int64_t a, int64_t b) {
-   return ((uint64_t)a | (uint64_t)b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
+static inline result_t of_value(const rkb_value_t *value) {
+   return value->is_real ? of_real(value->real) : of_integer(value->integer);
 }
 
-static inline int64_t remainder_of(int64_t a, int64_t b) {
-   return ((uint64_t)a | (uint64_t)b) >> 32 ? a % b : (int64_t)((uint32_t)a % (uint32_t)b);
+static inline bool failed(result_t result) {
+   return result.kind > REAL;
 }
 
-static enum rkb_fault calculate_integer(const evaluation_t *evaluation, const node_t *node, int64_t a,
-                                        int64_t b, int64_t *result) {
-   bool divides = node->operation == OPERATION_DIVIDE || node->operation == OPERATION_REMAINDER ||
-                  node->operation == OPERATION_CEILDIV;
-   if (divides && b == 0)
-      return fail(evaluation, RKB_FAULT_DIVISION, node, "divides by zero");
-   if (divides && a == INT64_MIN && b == -1)
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits: %lld / -1", (long long)a);
-   bool overflows = false;
-   switch (node->operation) {
-   case OPERATION_ADD:
-      overflows = __builtin_add_overflow(a, b, result);
-      break;
-   case OPERATION_SUBTRACT:
-      overflows = __builtin_sub_overflow(a, b, result);
-      break;
-   case OPERATION_MULTIPLY:
-      overflows = __builtin_mul_overflow(a, b, result);
-      break;
-   case OPERATION_REMAINDER:
-      *result = remainder_of(a, b);
-      break;
-   case OPERATION_CEILDIV:
-      *result = quotient(a, b);
-      *result += *result * b != a && (a < 0) == (b < 0);
-      break;
-   default:
-      *result = quotient(a, b);
-      break;
-   }
-   if (overflows)
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits: %lld %s %lld", (long long)a,
-                  symbol(node->operation), (long long)b);
-   return RKB_FAULT_NONE;
+static inline rkb_value_t value_of(result_t result) {
+   rkb_value_t value = {.is_real = result.kind == REAL};
+   if (value.is_real)
+      memcpy(&value.real, &result.bits, sizeof value.real);
+   else
+      value.integer = (int64_t)result.bits;
+   return value;
 }
 
-static enum rkb_fault calculate_real(const evaluation_t *evaluation, const node_t *node, double a, double b,
-                                     double *result) {
-   switch (node->operation) {
-   case OPERATION_ADD:
-      *result = a + b;
-      break;
-   case OPERATION_SUBTRACT:
-      *result = a - b;
-      break;
-   case OPERATION_MULTIPLY:
-      *result = a * b;
-      break;
-   case OPERATION_DIVIDE:
-      if (b == 0)
-         return fail(evaluation, RKB_FAULT_DIVISION, node, "divides by zero");
-      *result = a / b;
-      break;
-   default:
-      return fail(evaluation, RKB_FAULT_TYPE, node, "needs two integers, and one is a real number");
-   }
-   if (!isfinite(*result))
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "is not a finite number: %g %s %g", a,
-                  symbol(node->operation), b);
-   return RKB_FAULT_NONE;
-}
-
-static enum rkb_fault calculate(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
-                                const rkb_value_t *b, rkb_value_t *value) {
-   value->is_real = a->is_real || b->is_real;
-   if (value->is_real)
-      return calculate_real(evaluation, node, as_real(a), as_real(b), &value->real);
-   return calculate_integer(evaluation, node, a->integer, b->integer, &value->integer);
-}
-
-/* -1, 0 or 1; 2 when one of the two is NaN.  An integer beyond 2^53 may be rounded before it is compared with a real. */
-static int compare(const rkb_value_t *a, const rkb_value_t *b) {
-   if (!a->is_real && !b->is_real)
-      return (a->integer > b->integer) - (a->integer < b->integer);
-   double x = as_real(a), y = as_real(b);
-   if (isnan(x) || isnan(y))
-      return 2;
-   return (x > y) - (x < y);
-}
-
-static bool holds(operation_t operation, int order) {
-   switch (operation) {
-   case OPERATION_LESS:
-      return order == -1;
-   case OPERATION_LESS_EQUAL:
-      return order == -1 || order == 0;
-   case OPERATION_GREATER:
-      return order == 1;
-   case OPERATION_GREATER_EQUAL:
-      return order == 1 || order == 0;
-   case OPERATION_EQUAL:
-      return order == 0;
-   default:
-      return order != 0;
-   }
-}
-
-static enum rkb_fault choose_extreme(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
-                                     const rkb_value_t *b, rkb_value_t *value) {
-   if (a->is_real != b->is_real)
-      return fail(evaluation, RKB_FAULT_TYPE, node, "mixes an integer and a real number");
-   bool second = compare(a, b) == (node->operation == OPERATION_MIN ? 1 : -1);
-   *value = second ? *b : *a;
-   return RKB_FAULT_NONE;
-}
+static result_t evaluate(const evaluation_t *evaluation, const node_t *node);
 
 static enum rkb_fault evaluate_truth(const evaluation_t *evaluation, const node_t *node, bool *truth) {
-   rkb_value_t value;
-   enum rkb_fault fault = evaluate(evaluation, node, &value);
-   if (fault != RKB_FAULT_NONE)
-      return fault;
-   if (value.is_real)
-      return fail(evaluation, RKB_FAULT_TYPE, node,
-                  "is a real number, neither true nor false; compare it with one");
-   *truth = value.integer != 0;
+   const result_t result = evaluate(evaluation, node);
+   if (failed(result))
+      return (enum rkb_fault)(result.kind - 1);
+   if (result.kind == REAL)
+      return rkb_expression_fail(evaluation, RKB_FAULT_TYPE, node,
+                                 "is a real number, neither true nor false; compare it with one");
+   *truth = result.bits != 0;
    return RKB_FAULT_NONE;
 }
 
@@ -197,22 +77,21 @@ static enum rkb_fault evaluate_choice(const evaluation_t *evaluation, const node
    return fault;
 }
 
-static enum rkb_fault evaluate_logic(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+static result_t evaluate_logic(const evaluation_t *evaluation, const node_t *node) {
    bool truth = false;
    enum rkb_fault fault = node->operation == OPERATION_IF
                              ? evaluate_choice(evaluation, node, &truth)
                              : evaluate_truth(evaluation, node->operands[0], &truth);
-   if (fault != RKB_FAULT_NONE)
-      return fault;
-   if (node->operation == OPERATION_IF)
-      return evaluate(evaluation, node->operands[truth ? 1 : 2], value);
+   if (fault == RKB_FAULT_NONE && node->operation == OPERATION_IF)
+      return evaluate(evaluation, node->operands[truth ? 1 : 2]);
    if (node->operation == OPERATION_NOT)
       truth = !truth;
-   else if (truth == (node->operation == OPERATION_AND))
+   else if (fault == RKB_FAULT_NONE && truth == (node->operation == OPERATION_AND))
       fault = evaluate_truth(evaluation, node->operands[1], &truth);
-   *value = (rkb_value_t){.integer = truth};
-   return fault;
+   return fault == RKB_FAULT_NONE ? of_integer(truth) : of_fault(fault);
 }
+
+/* Decisions ------------------------------------------------------------------------------------------------------------- */
 
 #define OPERATIONS 64u /* more than twice as many as there are: each may tell two decisions */
 #define OF_VALUE 32u   /* the second of them */
@@ -239,10 +118,10 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
    const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
    const bool whole = !a->is_real && !b->is_real;
    if (compares || chooses) {
-      const int order = compare(a, b);
+      const int order = rkb_expression_compare(a, b);
       tell(evaluation,
            &(rkb_expression_decision_t){.at = place_of(node, operation),
-                                        .outcome = compares ? holds(operation, order)
+                                        .outcome = compares ? rkb_expression_holds(operation, order)
                                                             : order == (operation == OPERATION_MIN ? 1 : -1),
                                         .left = whole ? a->integer : 0,
                                         .right = whole ? b->integer : 0,
@@ -276,87 +155,157 @@ static void tell_value(const evaluation_t *evaluation, const node_t *node, const
                                                  .distance = distance});
 }
 
-/* An operand: of most, a number or a name. */
-static inline enum rkb_fault evaluate_operand(const evaluation_t *evaluation, const node_t *node,
-                                              rkb_value_t *value) {
-   if (node->operation == OPERATION_LITERAL) {
-      *value = node->literal;
-      return RKB_FAULT_NONE;
+/* Operators ------------------------------------------------------------------------------------------------------------- */
+
+/* What divides two integers.  By -1 nothing is left, so that no remainder is told. */
+static result_t divide_integers(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b) {
+   const operation_t operation = node->operation;
+   if (b == 0 || b == -1) {
+      int64_t result;
+      const enum rkb_fault fault = rkb_expression_calculate_integer(evaluation, node, a, b, &result);
+      const rkb_value_t x = {.integer = a}, y = {.integer = b}, value = {.integer = result};
+      if (fault != RKB_FAULT_NONE)
+         return of_fault(fault);
+      if (evaluation->decided)
+         tell_value(evaluation, node, &x, &y, &value);
+      return of_integer(result);
    }
-   *value = (rkb_value_t){0};
-   if (node->operation == OPERATION_NAME && evaluation->lookup &&
-       evaluation->lookup(evaluation->argument, node->name, value))
-      return RKB_FAULT_NONE;
-   return evaluate(evaluation, node, value);
+   const int64_t whole = quotient(a, b), rest = a - whole * b;
+   if (evaluation->decided)
+      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, operation),
+                                                    .outcome = rest != 0,
+                                                    .divides = true,
+                                                    .left = a,
+                                                    .right = b,
+                                                    .distance = (double)rest});
+   if (operation == OPERATION_REMAINDER)
+      return of_integer(rest);
+   if (operation == OPERATION_CEILDIV)
+      return of_integer(whole + (rest != 0 && (a < 0) == (b < 0)));
+   if (evaluation->decided)
+      tell(evaluation,
+           &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + operation),
+                                        .outcome = whole != 0,
+                                        .is_value = true,
+                                        .distance = whole == 0 ? fabs((double)b) - fabs((double)a) : 0});
+   return of_integer(whole);
 }
 
-static enum rkb_fault evaluate_binary(const evaluation_t *evaluation, const node_t *node,
-                                      rkb_value_t *value) {
-   rkb_value_t a, b;
-   enum rkb_fault fault = evaluate_operand(evaluation, node->operands[0], &a);
-   if (fault == RKB_FAULT_NONE)
-      fault = evaluate_operand(evaluation, node->operands[1], &b);
-   if (fault != RKB_FAULT_NONE)
-      return fault;
-   *value = (rkb_value_t){0};
+static result_t multiply_integers(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b) {
+   int64_t product;
+   if (__builtin_mul_overflow(a, b, &product))
+      return of_fault(rkb_expression_calculate_integer(evaluation, node, a, b, &product));
+   if (evaluation->decided)
+      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + OPERATION_MULTIPLY),
+                                                    .outcome = product != 0,
+                                                    .is_value = true,
+                                                    .distance = product == 0 ? 1 : 0});
+   return of_integer(product);
+}
+
+/* Any two operands. */
+static result_t join(const evaluation_t *evaluation, const node_t *node, result_t left, result_t right) {
+   const rkb_value_t a = value_of(left), b = value_of(right);
+   rkb_value_t value = {0};
    if (evaluation->decided)
       tell_decision(evaluation, node, &a, &b);
-   if (node->operation >= OPERATION_LESS && node->operation <= OPERATION_NOT_EQUAL) {
-      value->integer = holds(node->operation, compare(&a, &b));
-      return RKB_FAULT_NONE;
-   }
+   if (node->operation >= OPERATION_LESS && node->operation <= OPERATION_NOT_EQUAL)
+      return of_integer(rkb_expression_holds(node->operation, rkb_expression_compare(&a, &b)));
    const bool chooses = node->operation == OPERATION_MIN || node->operation == OPERATION_MAX;
-   fault = (chooses ? choose_extreme : calculate)(evaluation, node, &a, &b, value);
-   if (fault == RKB_FAULT_NONE && evaluation->decided)
-      tell_value(evaluation, node, &a, &b, value);
-   return fault;
-}
-
-static enum rkb_fault evaluate_negation(const evaluation_t *evaluation, const node_t *node,
-                                        rkb_value_t *value) {
-   enum rkb_fault fault = evaluate(evaluation, node->operands[0], value);
+   const enum rkb_fault fault =
+      (chooses ? rkb_expression_choose : rkb_expression_calculate)(evaluation, node, &a, &b, &value);
    if (fault != RKB_FAULT_NONE)
-      return fault;
-   if (value->is_real)
-      value->real = -value->real;
-   else if (__builtin_sub_overflow(0, value->integer, &value->integer))
-      return fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits");
-   return RKB_FAULT_NONE;
+      return of_fault(fault);
+   if (evaluation->decided)
+      tell_value(evaluation, node, &a, &b, &value);
+   return of_value(&value);
 }
 
-static enum rkb_fault evaluate_root(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
-   enum rkb_fault fault = evaluate(evaluation, node->operands[0], value);
-   if (fault != RKB_FAULT_NONE)
-      return fault;
-   double square = as_real(value);
-   if (!(square >= 0))
-      return fail(evaluation, RKB_FAULT_TYPE, node, "is the root of %g", square);
-   *value = (rkb_value_t){.is_real = true, .real = sqrt(square)};
-   return RKB_FAULT_NONE;
-}
-
-static enum rkb_fault evaluate(const evaluation_t *evaluation, const node_t *node, rkb_value_t *value) {
+/* Sums, products and quotients of integers are most of what there is. */
+static result_t evaluate_binary(const evaluation_t *evaluation, const node_t *node) {
+   const result_t a = evaluate(evaluation, node->operands[0]);
+   if (failed(a))
+      return a;
+   const result_t b = evaluate(evaluation, node->operands[1]);
+   if (failed(b))
+      return b;
+   const int64_t x = (int64_t)a.bits, y = (int64_t)b.bits;
+   int64_t sum;
+   if (a.kind | b.kind)
+      return join(evaluation, node, a, b);
    switch (node->operation) {
-   case OPERATION_SQRT:
-      return evaluate_root(evaluation, node, value);
+   case OPERATION_ADD:
+      return __builtin_add_overflow(x, y, &sum) ? join(evaluation, node, a, b) : of_integer(sum);
+   case OPERATION_SUBTRACT:
+      return __builtin_sub_overflow(x, y, &sum) ? join(evaluation, node, a, b) : of_integer(sum);
+   case OPERATION_MULTIPLY:
+      return multiply_integers(evaluation, node, x, y);
+   case OPERATION_DIVIDE:
+   case OPERATION_REMAINDER:
+   case OPERATION_CEILDIV:
+      return divide_integers(evaluation, node, x, y);
+   default:
+      return join(evaluation, node, a, b);
+   }
+}
+
+static result_t evaluate_negation(const evaluation_t *evaluation, const node_t *node) {
+   const result_t result = evaluate(evaluation, node->operands[0]);
+   int64_t negated;
+   if (failed(result))
+      return result;
+   if (result.kind == REAL)
+      return of_real(-value_of(result).real);
+   if (__builtin_sub_overflow(0, (int64_t)result.bits, &negated))
+      return of_fault(rkb_expression_fail(evaluation, RKB_FAULT_OVERFLOW, node, "overflows 64 bits"));
+   return of_integer(negated);
+}
+
+static result_t evaluate_root(const evaluation_t *evaluation, const node_t *node) {
+   const result_t result = evaluate(evaluation, node->operands[0]);
+   if (failed(result))
+      return result;
+   const rkb_value_t value = value_of(result);
+   const double square = as_real(&value);
+   if (!(square >= 0))
+      return of_fault(rkb_expression_fail(evaluation, RKB_FAULT_TYPE, node, "is the root of %g", square));
+   return of_real(sqrt(square));
+}
+
+static result_t evaluate_name(const evaluation_t *evaluation, const node_t *node) {
+   rkb_value_t value = {0};
+   if (evaluation->lookup && evaluation->lookup(evaluation->argument, node->name, &value))
+      return of_value(&value);
+   return of_fault(rkb_expression_fail(evaluation, RKB_FAULT_UNKNOWN_NAME, node, "is not a name known here"));
+}
+
+static result_t evaluate(const evaluation_t *evaluation, const node_t *node) {
+   switch (node->operation) {
    case OPERATION_LITERAL:
-      *value = node->literal;
-      return RKB_FAULT_NONE;
+      return of_value(&node->literal);
    case OPERATION_NAME:
-      *value = (rkb_value_t){0};
-      if (evaluation->lookup && evaluation->lookup(evaluation->argument, node->name, value))
-         return RKB_FAULT_NONE;
-      return fail(evaluation, RKB_FAULT_UNKNOWN_NAME, node, "is not a name known here");
+      return evaluate_name(evaluation, node);
+   case OPERATION_SQRT:
+      return evaluate_root(evaluation, node);
    case OPERATION_NEGATE:
-      return evaluate_negation(evaluation, node, value);
+      return evaluate_negation(evaluation, node);
    case OPERATION_NOT:
    case OPERATION_AND:
    case OPERATION_OR:
    case OPERATION_IF:
-      return evaluate_logic(evaluation, node, value);
+      return evaluate_logic(evaluation, node);
    default:
-      return evaluate_binary(evaluation, node, value);
+      return evaluate_binary(evaluation, node);
    }
+}
+
+/* *value is as it was where there is no result. */
+static enum rkb_fault evaluate_whole(const evaluation_t *evaluation, rkb_value_t *value) {
+   const result_t result = evaluate(evaluation, evaluation->expression->root);
+   if (failed(result))
+      return (enum rkb_fault)(result.kind - 1);
+   *value = value_of(result);
+   return RKB_FAULT_NONE;
 }
 
 enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
@@ -371,7 +320,7 @@ enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_loo
                                     .to = to};
    if (message_size)
       message[0] = '\0';
-   return evaluate(&evaluation, expression->root, value);
+   return evaluate_whole(&evaluation, value);
 }
 
 enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_lookup_t lookup,
@@ -392,7 +341,7 @@ enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_loo
                                     .decided_argument = decided_argument};
    if (message_size)
       message[0] = '\0';
-   return evaluate(&evaluation, expression->root, value);
+   return evaluate_whole(&evaluation, value);
 }
 
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
