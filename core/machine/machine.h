@@ -229,6 +229,8 @@ void rkb_machine_set_order(rkb_machine_t *machine, uint64_t order);
 void rkb_machine_set_budget(rkb_machine_t *machine, uint64_t thread_instructions);
 void rkb_machine_report(const rkb_machine_t *machine, rkb_machine_report_t *report);
 
+#define RKB_MACHINE_MET_BYTES 1024u
+
 /* "wgmma.mma_async", "ldmatrix" ...; NULL from the last on. */
 const char *rkb_machine_tensor_name(uint32_t family);
 /* Whether the text of a kernel has an instruction of the family of that name. */
@@ -253,7 +255,7 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
 /* Whether so many bytes of a buffer hold values, from first on. */
 bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t first, uint64_t bytes);
 
-/* For a run that fetched: the launch of the block that first read or wrote the bytes around this one (a KiB),
+/* For a run that fetched: the launch of the block that first read or wrote the bytes around this one (RKB_MACHINE_MET_BYTES, from a multiple of that on),
  * and the block's place in its sample; false where no block did. */
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);

@@ -276,9 +276,31 @@ static inline __attribute__((always_inline)) void put_narrow_groups(const uint32
    }
 }
 
+/* Notes that all parts of the lanes are stored, where nobody asks for what they hold. */
+static inline void note_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                               const words_t *to) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint32_t all = (uint32_t)i->element_bytes * i->elements;
+   for (uint32_t left = to->defined ? mask : 0; left; left &= left - 1) {
+      uint8_t *at = to->defined + to->offset[__builtin_ctz(left)];
+      if (all == 8)
+         memset(at, 1, 8);
+      else if (all == 4)
+         memset(at, 1, 4);
+      else
+         memset(at, 1, all);
+   }
+   for (uint32_t e = 0; warp->taint && e < i->elements; e++)
+      *to->taint |= warp->taint[parts[e].number];
+}
+
 static inline void put_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
+   if (!to->data && !to->shadow && i->elements > 1 && stores_values(warp, i, mask)) {
+      note_narrow(warp, i, mask, to);
+      return;
+   }
    for (uint32_t e = 0; e < i->elements; e++) {
       const uint32_t *value = LANES_OF(uint32_t, parts[e].offset), known = warp->defined[parts[e].number];
       if (i->element_bytes == 1)

@@ -367,6 +367,8 @@ bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t f
    return all;
 }
 
+_Static_assert(1u << MET_BY_SHIFT == RKB_MACHINE_MET_BYTES, "callers ask once for so many bytes");
+
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place) {
    const machine_region_t *region = &machine->run.regions[buffer];

@@ -27,6 +27,8 @@ struct writer {
 struct writers {
    struct writer list[MOST_WRITERS];
    uint32_t count, last;
+   uint64_t place;       /* of the last element, in RKB_MACHINE_MET_BYTES, and one more; 0: there was none */
+   struct writer *there; /* who wrote there first */
 };
 
 static struct writer *find(struct writers *all, uint32_t launch, uint32_t place) {
@@ -48,7 +50,7 @@ static bool is_told(const struct sample *s, uint32_t launch, uint32_t place) {
           s->blocks.launches[launch].told && s->blocks.launches[launch].told[place];
 }
 
-static struct writer *writer_of(const struct sample *s, struct writers *all, uint64_t element) {
+static struct writer *find_writer(const struct sample *s, struct writers *all, uint64_t element) {
    uint32_t launch, place;
    if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
       return NULL;
@@ -65,6 +67,16 @@ static struct writer *writer_of(const struct sample *s, struct writers *all, uin
       if (all->list[n].launch == launch && all->list[n].path == all->list[all->count].path)
          all->list[all->count].leads = false;
    return &all->list[all->count++];
+}
+
+/* Elements come in their order, and neighbours mostly have the same writer. */
+static struct writer *writer_of(const struct sample *s, struct writers *all, uint64_t element) {
+   const uint64_t place = element * s->width / RKB_MACHINE_MET_BYTES + 1;
+   if (all->place != place) {
+      all->place = place;
+      all->there = find_writer(s, all, element);
+   }
+   return all->there;
 }
 
 /* wanted of the writer's elements, one from each of as many equal parts. */
