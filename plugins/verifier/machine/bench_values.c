@@ -152,8 +152,8 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
    int status = RKB_OK;
    if (s->counts)
       return sample_execute_counting(s, options, err);
-   if (held_elements_apply_alone(s))
-      status = held_elements_run_alone(s, options, &enough, err);
+   if (s->lone && s->plan->launch_count == 1)
+      status = sample_run_to_limit(s, options, &enough, err);
    else if (s->dear && !s->lone && sample_outputs_depend(s))
       status = execute_steps(s, options, &enough, err);
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;

@@ -113,6 +113,10 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
 int sample_run_for_stores(struct sample *s, const rkb_machine_options_t *options,
                           const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                           rkb_machine_report_t *report, rkb_error_t *err);
+/* The blocks of a single launch that may do little work, without values where values are dear: with products of warpgroups of what tensor copies bring.  *enough: the work ended, as it
+ * would have with values, and nothing else was found; else nothing was executed. */
+int sample_run_to_limit(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                        rkb_error_t *err);
 /* bench_slice.c: whether nothing was judged of some output that the launch writes. */
 bool sample_has_unjudged(const struct sample *s, uint32_t launch);
 bool sample_is_output(const rkb_plan_buffer_t *buffer);

@@ -25,24 +25,13 @@ struct held_elements {
    bool asks;
 };
 
-/* Whether the plan is one launch, on whose outputs nothing is when it begins. */
-static bool is_simple(const struct sample *s) {
+bool held_elements_apply(const struct sample *s) {
    const rkb_plan_t *plan = s->plan;
    bool made = true;
    for (uint32_t n = 0; n < plan->buffer_count; n++)
       made &= !sample_is_output(&plan->buffers[n]) || !sample_holds_values(s, n);
-   return plan->launch_count == 1 && !s->target && made && RKB_HAS(s->verifier->task, inputs_noted);
-}
-
-bool held_elements_apply(const struct sample *s) {
-   return s->by_warpgroups && !s->lone && is_simple(s);
-}
-
-bool held_elements_apply_alone(const struct sample *s) {
-   const rkb_machine_module_t *module = s->candidate->module;
-   return s->lone && is_simple(s) &&
-          rkb_machine_contains(module, s->plan->launches[0].entry, "wgmma.mma_async") &&
-          rkb_machine_contains(module, s->plan->launches[0].entry, "cp.async.bulk.tensor");
+   return s->by_warpgroups && plan->launch_count == 1 && !s->lone && !s->target && made &&
+          RKB_HAS(s->verifier->task, inputs_noted);
 }
 
 /* Calls ------------------------------------------------------------------------------------------------------------------- */
@@ -198,39 +187,6 @@ static bool is_enough(const struct sample *s, const rkb_machine_t *machine,
    rkb_machine_report(s->machine, &before);
    return !report->finding_count && report->launch_count == 1 && before.launch_count == 1 &&
           report->launches[0].executed == before.launches[0].executed && are_held(s, machine);
-}
-
-/* Whether all that was found is that the work ended. */
-static bool was_cut(const rkb_machine_report_t *report) {
-   bool cut = report->finding_count != 0;
-   for (uint32_t n = 0; n < report->finding_count; n++)
-      cut &= strcmp(report->findings[n].reason, "limit.budget") == 0;
-   return cut;
-}
-
-int held_elements_run_alone(struct sample *s, const rkb_machine_options_t *options, bool *enough,
-                            rkb_error_t *err) {
-   const uint64_t budget = s->candidate->budget;
-   rkb_machine_options_t own = *options;
-   rkb_machine_report_t report;
-   own.no_values = own.charged = true;
-   own.checks |= RKB_MACHINE_TAINT;
-   int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
-   const bool steered = status == RKB_OK && (report.control_taint | report.address_taint) != 0;
-   *enough = status == RKB_OK && !steered && was_cut(&report); /* with values the work ends there too */
-   if (*enough)
-      sample_spend(s, report.work);
-   else if (status == RKB_OK && !steered && !report.finding_count)
-      status = held_elements_run(s, options, enough, err);
-   if (status != RKB_OK || *enough)
-      return status;
-   s->candidate->budget =
-      budget; /* which is small there: what is executed with all values is what it always allowed */
-   rkb_machine_close(s->machine);
-   s->machine = NULL;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
-   return sample_make_buffers(s, false, &s->buffers, err);
 }
 
 int held_elements_drop(struct sample *s, rkb_error_t *err) {

@@ -11,12 +11,6 @@ bool held_elements_apply(const struct sample *s);
  * has the expected values; else the blocks have to be executed with all values. */
 int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough, rkb_error_t *err);
 
-/* The same of a sample that is judged by itself (s->lone), whose kernel has such instructions in its text. */
-bool held_elements_apply_alone(const struct sample *s);
-/* Executes such a sample into s->machine, without values first.  *enough: as above, or the work ended, as it would with values; else nothing is executed, and the budget is as it was. */
-int held_elements_run_alone(struct sample *s, const rkb_machine_options_t *options, bool *enough,
-                            rkb_error_t *err);
-
 /* Forgets them, and opens the inputs anew: of these, what was read before costs less, so that other elements would be judged. */
 int held_elements_drop(struct sample *s, rkb_error_t *err);
 

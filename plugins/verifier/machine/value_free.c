@@ -3,6 +3,8 @@
  * their parameters alone; then only what decides it is executed.  One worker thread a sample. */
 #include "bench_values.h"
 
+#include <string.h>
+
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
                     const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                     rkb_machine_report_t *report, rkb_error_t *err) {
@@ -50,4 +52,37 @@ int sample_run_for_stores(struct sample *s, const rkb_machine_options_t *options
    rkb_machine_close(*machine);
    *machine = NULL;
    return sample_run_for_steps(s, &own, buffers, machine, report, err);
+}
+
+/* Whether all that was found is that the work ended. */
+static bool was_cut(const rkb_machine_report_t *report) {
+   bool cut = report->finding_count != 0;
+   for (uint32_t n = 0; n < report->finding_count; n++)
+      cut &= strcmp(report->findings[n].reason, "limit.budget") == 0;
+   return cut;
+}
+
+int sample_run_to_limit(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                        rkb_error_t *err) {
+   const rkb_machine_module_t *module = s->candidate->module;
+   const char *entry = s->plan->launches[0].entry;
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   *enough = false;
+   if (!rkb_machine_contains(module, entry, "wgmma.mma_async") ||
+       !rkb_machine_contains(module, entry, "cp.async.bulk.tensor"))
+      return RKB_OK;
+   own.no_values = own.charged = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   const int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
+   *enough = status == RKB_OK && was_cut(&report) && !(report.control_taint | report.address_taint);
+   if (*enough)
+      sample_spend(s, report.work);
+   if (status != RKB_OK || *enough)
+      return status;
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   return sample_make_buffers(s, false, &s->buffers, err);
 }
