@@ -77,6 +77,30 @@ static void counts_need_no_values(void **state) {
    }
 }
 
+static void texts_contain_what_they_name(void **state) {
+   (void)state;
+   static const struct {
+      const char *name;
+      bool groups, tiles;
+   } kernels[] = {{"gemm_bf16", false, false}, {"gemm_wgmma", true, false}, {"gemm_tma_wgmma", true, true}};
+   for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+      char path[512], message[256] = "";
+      snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", kernels[n].name);
+      char *source = harness_read_file(path);
+      snprintf(path, sizeof path, RKB_SOURCE_DIR "/tests/machine/kernels/%s.ptx", kernels[n].name);
+      char *ptx = harness_read_file(path);
+      harness_t harness;
+      assert_true(source && ptx && harness_open(&harness, source, ptx, message, sizeof message));
+      const char *entry = harness.plan.launches[0].entry;
+      assert_int_equal(rkb_machine_contains(harness.module, entry, "wgmma.mma_async"), kernels[n].groups);
+      assert_int_equal(rkb_machine_contains(harness.module, entry, "cp.async.bulk.tensor"), kernels[n].tiles);
+      assert_false(rkb_machine_contains(harness.module, "another", "wgmma.mma_async"));
+      harness_close(&harness);
+      free(source);
+      free(ptx);
+   }
+}
+
 /* Counters of the first launch of a product of four blocks; counted: the same of the counted ones alone. */
 static void count_sample(const rkb_machine_options_t *options, rkb_launch_counters_t *all,
                          rkb_launch_counters_t *counted, uint64_t *counted_work, uint64_t *work) {
@@ -183,6 +207,7 @@ int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted_by_type),
                                       cmocka_unit_test(loads_of_what_a_block_loaded_are_counted),
                                       cmocka_unit_test(counts_need_no_values),
+                                      cmocka_unit_test(texts_contain_what_they_name),
                                       cmocka_unit_test(blocks_are_counted_among_others),
                                       cmocka_unit_test(an_input_that_steers_ends_a_run_without_values)};
    return RUN_TESTS(tests);
