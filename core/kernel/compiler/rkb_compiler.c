@@ -10,7 +10,6 @@
 #include "kernel/byte_record.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static bool read_settings(int argc, char **argv, settings_t *settings) {
 }
 
 /* The first compile loads NVRTC's own library of built-in functions, so it is done before the sandbox closes
- * the file system, and before anything of a request is read.  The assembler loads no library, so compiling to PTX suffices, and saves 15 ms per
+ * the file system.  The assembler loads no library, so compiling to PTX suffices, and saves 15 ms per
  * process. */
 static void warm_up(nvrtc_t *nvrtc) {
    static const char *options[] = {"--gpu-architecture=compute_90", "--minimal"};
@@ -175,35 +174,6 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
    }
 }
 
-/* Says what this process is, from a fork, which enters the sandbox to find out its layers.  Most programs only ask for the version, because their builds are
- * in the cache: they are spared the warm-up, and this process's memory stays as it was. */
-static bool say_hello(nvrtc_t *nvrtc) {
-   rkb_text_t hello, layers;
-   const pid_t fork_of_this = fork();
-   if (fork_of_this != 0)
-      return fork_of_this > 0 && wait_for(fork_of_this) == 0;
-   rkb_text_init(&hello, 64 << 10);
-   rkb_text_init(&layers, 256);
-   sandbox_enter(nvrtc_includes(nvrtc), &layers);
-   record_put_u32(&hello, 1);
-   record_put_u32(&hello, (uint32_t)nvrtc_major(nvrtc));
-   record_put_u32(&hello, (uint32_t)nvrtc_minor(nvrtc));
-   record_put_text(&hello, nvrtc_library(nvrtc));
-   record_put_text(&hello, nvrtc_includes(nvrtc));
-   record_put_text(&hello, rkb_text_get(&layers));
-   _exit(send_frame(&hello) ? 0 : COMPILER_EXIT_BROKEN);
-}
-
-/* Waits until there is something to read, or nothing will come. */
-static bool wait_for_input(void) {
-   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-   int ready;
-   do
-      ready = poll(&input, 1, -1);
-   while (ready < 0 && errno == EINTR);
-   return ready > 0 && (input.revents & POLLIN);
-}
-
 int main(int argc, char **argv) {
    settings_t settings;
    rkb_text_t hello, layers, why;
@@ -239,11 +209,15 @@ int main(int argc, char **argv) {
     * For the candidate that folder is the working directory, so it is set to the toolkit's headers. */
    if (chdir(nvrtc_includes(nvrtc)[0] ? nvrtc_includes(nvrtc) : "/") != 0)
       return COMPILER_EXIT_BROKEN;
-   if (!say_hello(nvrtc))
-      return COMPILER_EXIT_BROKEN;
-   if (!wait_for_input())
-      return 0; /* the program closed its end */
    warm_up(nvrtc);
    sandbox_enter(nvrtc_includes(nvrtc), &layers);
+   record_put_u32(&hello, 1);
+   record_put_u32(&hello, (uint32_t)nvrtc_major(nvrtc));
+   record_put_u32(&hello, (uint32_t)nvrtc_minor(nvrtc));
+   record_put_text(&hello, nvrtc_library(nvrtc));
+   record_put_text(&hello, nvrtc_includes(nvrtc));
+   record_put_text(&hello, rkb_text_get(&layers));
+   if (!send_frame(&hello))
+      return COMPILER_EXIT_BROKEN;
    return serve(nvrtc, settings.cpu_seconds);
 }
