@@ -52,6 +52,8 @@ nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why);
 int nvrtc_major(const nvrtc_t *nvrtc);
 int nvrtc_minor(const nvrtc_t *nvrtc);
 const char *nvrtc_library(const nvrtc_t *nvrtc);  /* path of the loaded library */
+/* Whether NVRTC's own library of built-in functions was found beside it and is loaded, so that a compile loads nothing. */
+bool nvrtc_has_builtins(const nvrtc_t *nvrtc);
 const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include directory, or "" */
 /* Compiles and appends the answer of compiler_protocol.h without the last field. */
 void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);

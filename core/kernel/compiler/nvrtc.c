@@ -39,6 +39,7 @@ struct nvrtc {
    int (*lowered)(program_t, const char *, const char **);
    int major, minor;
    char library[4096], includes[4096];
+   bool has_builtins; /* its library of builtins is loaded */
    const char *header_names[64], *header_texts[64];
 };
 
@@ -93,14 +94,13 @@ static void find_includes(nvrtc_t *nvrtc) {
 
 /* NVRTC loads its library of builtins by its bare name at the first compile.  The loader finds it only if the
  * toolkit is on its path.  If a library of that name is loaded already, the loader uses it. */
-static void load_builtins(const nvrtc_t *nvrtc) {
+static bool load_builtins(const nvrtc_t *nvrtc) {
    char path[4200];
    const char *slash = strrchr(nvrtc->library, '/');
    int directory = slash ? (int)(slash - nvrtc->library) : 0;
    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", directory, nvrtc->library, nvrtc->major,
             nvrtc->minor);
-   if (slash)
-      dlopen(path, RTLD_NOW | RTLD_LOCAL);
+   return slash && dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static bool try_library(nvrtc_t *nvrtc, const char *path) {
@@ -115,7 +115,7 @@ static bool try_library(nvrtc_t *nvrtc, const char *path) {
    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !realpath(map->l_name, nvrtc->library))
       snprintf(nvrtc->library, sizeof nvrtc->library, "%s", path);
    find_includes(nvrtc);
-   load_builtins(nvrtc);
+   nvrtc->has_builtins = load_builtins(nvrtc);
    return true;
 }
 
@@ -182,6 +182,10 @@ int nvrtc_minor(const nvrtc_t *nvrtc) {
 
 const char *nvrtc_library(const nvrtc_t *nvrtc) {
    return nvrtc->library;
+}
+
+bool nvrtc_has_builtins(const nvrtc_t *nvrtc) {
+   return nvrtc->has_builtins;
 }
 
 const char *nvrtc_includes(const nvrtc_t *nvrtc) {
