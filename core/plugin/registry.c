@@ -109,19 +109,27 @@ static bool trusted(const char *path, rkb_problems_t *problems) {
    return false;
 }
 
-static void add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin, const char *hash) {
+const char *rkb_registry_hash(const rkb_registry_t *registry, const rkb_registry_object_t *object) {
+   rkb_registry_object_t *own = &registry->objects[object - registry->objects];
+   rkb_error_t err = {0};
+   char hash[RKB_HASH_TEXT];
+   if (!own->hash && hash_file(own->path, hash, &err) == RKB_OK)
+      own->hash = rkb_duplicate(hash);
+   return own->hash;
+}
+
+static void add(rkb_registry_t *registry, const char *path, const rkb_plugin_t *plugin) {
    if (registry->count == registry->room) {
       uint32_t room = registry->room ? registry->room * 2 : 16;
       registry->objects = rkb_grow(registry->objects, room, sizeof *registry->objects);
       registry->room = room;
    }
    registry->objects[registry->count++] =
-      (rkb_registry_object_t){.path = rkb_duplicate(path), .plugin = plugin, .hash = rkb_duplicate(hash)};
+      (rkb_registry_object_t){.path = rkb_duplicate(path), .plugin = plugin};
 }
 
 static void load_object(rkb_registry_t *registry, const char *given, rkb_problems_t *problems) {
    rkb_error_t err = {0};
-   char hash[RKB_HASH_TEXT];
    char *path = realpath(given, NULL);
    if (!path) {
       rkb_problem_warning(problems, (rkb_place_t){.file = given}, "no such plugin");
@@ -133,10 +141,6 @@ static void load_object(rkb_registry_t *registry, const char *given, rkb_problem
    if (registry->count >= MAX_OBJECTS) {
       rkb_problem_warning(problems, place, "not loaded: there are %d plugins already, which is the most",
                           MAX_OBJECTS);
-      goto done;
-   }
-   if (hash_file(path, hash, &err) != RKB_OK) {
-      rkb_problem_warning(problems, place, "not loaded: %s", err.message);
       goto done;
    }
    /* RTLD_NOW: a missing symbol is a sentence here, not the end of the process in the middle of a run. */
@@ -158,7 +162,7 @@ static void load_object(rkb_registry_t *registry, const char *given, rkb_problem
       goto done;
    }
    if (!any_clash(registry, plugin, path, problems))
-      add(registry, path, plugin, hash);
+      add(registry, path, plugin);
 done:
    free(path);
 }

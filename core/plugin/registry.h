@@ -13,7 +13,7 @@ typedef struct rkb_registry rkb_registry_t; /* every plugin that was loaded; not
 typedef struct rkb_registry_object {
    const char *path; /* absolute */
    const rkb_plugin_t *plugin;
-   const char *hash; /* 64 hex digits of SHA-256 over the file's bytes */
+   const char *hash; /* rkb_registry_hash gives it; NULL: nobody asked yet */
 } rkb_registry_object_t;
 
 /* What a descriptor lists in needs; NULL where it was compiled before there was such a member. */
@@ -29,6 +29,9 @@ rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *p
 void rkb_registry_free(rkb_registry_t *registry); /* the objects stay mapped */
 uint32_t rkb_registry_count(const rkb_registry_t *registry);
 const rkb_registry_object_t *rkb_registry_at(const rkb_registry_t *registry, uint32_t index);
+/* 64 hex digits of SHA-256 over the bytes of the object's file, which is read when somebody first asks: most commands never do.  NULL when it cannot be read any
+ * more. */
+const char *rkb_registry_hash(const rkb_registry_t *registry, const rkb_registry_object_t *object);
 /* By stage or strategy id; NULL when there is none.  *object (or NULL) receives where it came from. */
 const rkb_stage_t *rkb_registry_stage(const rkb_registry_t *registry, const char *id,
                                       const rkb_registry_object_t **object);

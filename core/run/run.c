@@ -44,27 +44,43 @@ static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
    return status;
 }
 
-static int open_archive(rkb_run_t *run, rkb_error_t *err) {
-   const rkb_pipeline_t *pipeline = run->pipeline;
-   uint32_t count = rkb_registry_count(pipeline->registry), used = 0;
-   char secret[RKB_HASH_TEXT];
-   rkb_run_plugin_t *plugins = rkb_allocate(count + 1, sizeof *plugins);
-   for (uint32_t i = 0; i < count; i++) {
+/* Whether an entry of the pipeline comes from the object. */
+static bool uses(const rkb_pipeline_t *pipeline, const rkb_registry_object_t *object) {
+   bool any = false;
+   for (uint32_t j = 0; j < pipeline->entry_count; j++) {
+      const rkb_registry_object_t *from = NULL;
+      const char *use = pipeline->entries[j].node.use;
+      if (!rkb_registry_stage(pipeline->registry, use, &from))
+         rkb_registry_strategy(pipeline->registry, use, &from);
+      any |= from == object;
+   }
+   return any;
+}
+
+static int list_plugins(const rkb_pipeline_t *pipeline, rkb_run_plugin_t *plugins, uint32_t *used,
+                        rkb_error_t *err) {
+   for (uint32_t i = 0; i < rkb_registry_count(pipeline->registry); i++) {
       const rkb_registry_object_t *object = rkb_registry_at(pipeline->registry, i);
-      bool uses = false;
-      for (uint32_t j = 0; j < pipeline->entry_count; j++) {
-         const rkb_registry_object_t *from = NULL;
-         const char *use = pipeline->entries[j].node.use;
-         if (!rkb_registry_stage(pipeline->registry, use, &from))
-            rkb_registry_strategy(pipeline->registry, use, &from);
-         uses |= from == object;
-      }
-      if (uses)
-         plugins[used++] = (rkb_run_plugin_t){.name = object->plugin->name,
+      if (!uses(pipeline, object))
+         continue;
+      const char *hash = rkb_registry_hash(pipeline->registry, object);
+      if (!hash)
+         return rkb_fail(err, RKB_ERR_UNAVAILABLE, "%.300s was loaded and cannot be read any more",
+                         object->path);
+      plugins[(*used)++] = (rkb_run_plugin_t){.name = object->plugin->name,
                                               .version = object->plugin->version,
                                               .path = object->path,
-                                              .hash = object->hash};
+                                              .hash = hash};
    }
+   return RKB_OK;
+}
+
+static int open_archive(rkb_run_t *run, rkb_error_t *err) {
+   const rkb_pipeline_t *pipeline = run->pipeline;
+   uint32_t used = 0;
+   char secret[RKB_HASH_TEXT];
+   rkb_run_plugin_t *plugins = rkb_allocate(rkb_registry_count(pipeline->registry) + 1, sizeof *plugins);
+   int status = list_plugins(pipeline, plugins, &used, err);
    rkb_run_identity_t identity = {.name = pipeline->name,
                                   .pipeline_hash = pipeline->hash,
                                   .task = rkb_subject_task_name(pipeline),
@@ -81,15 +97,14 @@ static int open_archive(rkb_run_t *run, rkb_error_t *err) {
    /* If a process was killed before it made the archive, there is nothing to resume, so the run begins anew. */
    char *path = rkb_run_path_archive(run->options.directory);
    bool there = rkb_path_exists(path);
-   int status;
    rkb_secret_write(&run->runtime.secret, secret);
-   if (run->options.resume && there)
+   if (status == RKB_OK && run->options.resume && there)
       status = rkb_archive_resume(run->options.directory, &identity, &run->archive, err);
-   else if (there)
+   else if (status == RKB_OK && there)
       status = rkb_fail(err, RKB_ERR_INVALID,
                         "%.300s holds a run already; give another directory, or continue it with --resume",
                         run->options.directory);
-   else
+   else if (status == RKB_OK)
       status = keep_pipeline(run, err);
    if (status == RKB_OK && !there)
       status = rkb_archive_create(run->options.directory, &identity, &run->archive, err);

@@ -16,7 +16,8 @@ void screen_identity_write(const rkb_pipeline_t *pipeline, rkb_text_t *out) {
                    pipeline->task ? rkb_subject_task_hash(pipeline) : "");
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_registry_object_t *object = plugin_of(pipeline, i);
+      const char *hash = object ? rkb_registry_hash(pipeline->registry, object) : NULL;
       if (object)
-         rkb_text_format(out, "plugin %s %s\n", pipeline->entries[i].node.use, object->hash);
+         rkb_text_format(out, "plugin %s %s\n", pipeline->entries[i].node.use, hash ? hash : "(unreadable)");
    }
 }
