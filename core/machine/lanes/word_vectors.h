@@ -14,6 +14,8 @@
 typedef uint32_t group_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
 typedef uint32_t vector_t __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double doubles_t __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float floats_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t doubles_bits_t __attribute__((vector_size(32), aligned(8), may_alias));
 
 static inline bool any_bit(group_t v) {
 #ifdef __AVX2__
@@ -29,6 +31,24 @@ static inline group_t group_of(uint32_t value) {
    return value + (group_t){0};
 }
 
+static inline group_t lower_of(group_t a, group_t b) {
+#ifdef __AVX2__
+   return (group_t)_mm256_min_epu32((__m256i)a, (__m256i)b);
+#else
+   const group_t less = (group_t)(a < b);
+   return (a & less) | (b & ~less);
+#endif
+}
+
+static inline group_t higher_of(group_t a, group_t b) {
+#ifdef __AVX2__
+   return (group_t)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#else
+   const group_t more = (group_t)(a > b);
+   return (a & more) | (b & ~more);
+#endif
+}
+
 typedef struct stretch {
    uint32_t first, end; /* bytes; end 0: too long to look at */
 } stretch_t;
@@ -37,16 +57,15 @@ typedef struct stretch {
 static inline stretch_t stretch_of(const uint32_t offset[LANES], uint32_t bytes) {
    group_t low = *(const group_t *)offset, high = low;
    for (int g = 1; g < GROUPS; g++) {
-      const group_t at = *(const group_t *)(offset + GROUP * g), less = (group_t)(at < low),
-                    more = (group_t)(at > high);
-      low = (at & less) | (low & ~less);
-      high = (at & more) | (high & ~more);
+      const group_t at = *(const group_t *)(offset + GROUP * g);
+      low = lower_of(low, at);
+      high = higher_of(high, at);
    }
-   uint32_t first = low[0], last = high[0];
-   for (int l = 1; l < GROUP; l++) {
-      first = low[l] < first ? low[l] : first;
-      last = high[l] > last ? high[l] : last;
-   }
+   low = lower_of(low, __builtin_shufflevector(low, low, 4, 5, 6, 7, 0, 1, 2, 3));
+   high = higher_of(high, __builtin_shufflevector(high, high, 4, 5, 6, 7, 0, 1, 2, 3));
+   low = lower_of(low, __builtin_shufflevector(low, low, 2, 3, 0, 1, 6, 7, 4, 5));
+   high = higher_of(high, __builtin_shufflevector(high, high, 2, 3, 0, 1, 6, 7, 4, 5));
+   const uint32_t first = low[0] < low[1] ? low[0] : low[1], last = high[0] > high[1] ? high[0] : high[1];
    return (stretch_t){first, last - first <= MOST_STRETCH ? last + bytes : 0};
 }
 
@@ -83,6 +102,19 @@ static inline void gather_vectors(uint32_t *const out[VECTOR], const uint8_t *me
       *(vector_t *)(out[2] + l) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
       *(vector_t *)(out[3] + l) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
    }
+}
+
+/* Doubles of four lanes, from what memory keeps of them: of a word without one its float's. */
+static inline doubles_t doubles_of(doubles_t kept, const uint32_t *words) {
+   const doubles_bits_t without = (doubles_bits_t)((doubles_bits_t)kept == NO_SHADOW);
+   const doubles_t plain = __builtin_convertvector(*(const floats_t *)(const void *)words, doubles_t);
+   return (doubles_t)(((doubles_bits_t)plain & without) | ((doubles_bits_t)kept & ~without));
+}
+
+/* Keeps the old doubles of lanes outside the mask, whose first lane of four is in bit 0. */
+static inline doubles_t of_lanes(doubles_t now, doubles_t old, uint32_t mask) {
+   const doubles_bits_t bits = {1, 2, 4, 8}, inside = (doubles_bits_t)((bits & mask) != 0);
+   return (doubles_t)(((doubles_bits_t)now & inside) | ((doubles_bits_t)old & ~inside));
 }
 
 /* The same of doubles, of which there is one for each word. */

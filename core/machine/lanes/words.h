@@ -121,31 +121,35 @@ static inline bool defined_throughout(const words_t *from) {
           (from->shape == WORDS_ANY && all_words_are(from->defined, from->stretch, WORD_DEFINED));
 }
 
+/* What memory keeps of the doubles of four lanes, from lane l on. */
+static inline doubles_t kept_doubles(const words_t *from, const double *shadow, int l) {
+   const uint32_t *offset = from->offset + l;
+   const double *first = shadow + (from->offset[l - l % GROUP] >> 2);
+   return from->shape == WORDS_GROUPED && !from->equal[l / GROUP]
+             ? *(const doubles_t *)(first + l % GROUP)
+             : (doubles_t){shadow[offset[0] >> 2], shadow[offset[1] >> 2], shadow[offset[2] >> 2],
+                           shadow[offset[3] >> 2]};
+}
+
 /* Doubles of the words that were loaded into part: memory's, or the float where it has none. */
 static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, const machine_slot_t *part,
                                      uint32_t mask, uint32_t e) {
    const double *shadow = from->shadow ? from->shadow + e : NULL;
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
-   double *d = SHADOW_OF(part->offset), known[LANES];
+   double *d = SHADOW_OF(part->offset);
    if (!from->shadow) {
       EACH_LANE d[l] = KEEP((double)bits_to_float(value[l]), d[l]);
    } else if (from->shape == WORDS_ONE) {
       const double one = shadow[from->offset[0] >> 2],
                    number = machine_has_shadow(one) ? one : (double)bits_to_float(value[__builtin_ctz(mask)]);
       EACH_LANE d[l] = KEEP(number, d[l]);
+   } else if (mask == FULL_MASK) {
+      for (int l = 0; l < LANES; l += 4)
+         *(doubles_t *)(d + l) = doubles_of(kept_doubles(from, shadow, l), value + l);
    } else {
-      for (int g = 0; g < GROUPS; g++) {
-         const double *at = shadow + (from->offset[GROUP * g] >> 2);
-         if (from->shape == WORDS_GROUPED && !from->equal[g])
-            memcpy(known + GROUP * g, at, GROUP * sizeof *known);
-         else
-            for (int l = GROUP * g; l < GROUP * (g + 1); l++)
-               known[l] = shadow[from->offset[l] >> 2];
-      }
-      EACH_LANE {
-         const double number = machine_has_shadow(known[l]) ? known[l] : (double)bits_to_float(value[l]);
-         d[l] = KEEP(number, d[l]);
-      }
+      for (int l = 0; l < LANES; l += 4)
+         *(doubles_t *)(d + l) =
+            of_lanes(doubles_of(kept_doubles(from, shadow, l), value + l), *(doubles_t *)(d + l), mask >> l);
    }
    warp->valid[part->number] |= mask;
 }
@@ -165,7 +169,8 @@ static inline void take_vectors(machine_warp_t *warp, const machine_slot_t *part
       double *d = SHADOW_OF(parts[e].offset);
       const uint32_t *value = out[e];
       if (from->shadow)
-         EACH_LANE d[l] = machine_has_shadow(known[e][l]) ? known[e][l] : (double)bits_to_float(value[l]);
+         for (int l = 0; l < LANES; l += 4)
+            *(doubles_t *)(d + l) = doubles_of(*(const doubles_t *)(known[e] + l), value + l);
       else
          EACH_LANE d[l] = (double)bits_to_float(value[l]);
       warp->valid[parts[e].number] = FULL_MASK;
