@@ -13,22 +13,31 @@
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
 
-static inline uint32_t defined_operands(const machine_warp_t *warp, const machine_instruction_t *i) {
-   uint32_t defined = warp->defined[i->ai] & warp->defined[i->bi] & warp->defined[i->ci];
-   if (i->extra_count && !(i->flags & FLAG_SECOND))
-      defined &= warp->defined[warp->program->extras[i->extra].number];
-   return defined;
+/* Where a warp keeps what it knows of its registers.  It stays there while the warp runs, which the compiler cannot know. */
+typedef struct known {
+   uint32_t *defined, *valid;
+   uint64_t *taint;
+   const machine_slot_t *extras;
+} known_t;
+
+static inline __attribute__((always_inline)) known_t known_of(const machine_warp_t *warp) {
+   return (known_t){warp->defined, warp->valid, warp->taint, warp->program->extras};
 }
 
 /* taints, shadows: the run keeps them. */
-static inline __attribute__((always_inline)) void
-run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool taints, bool shadows) {
-   uint32_t defined = defined_operands(warp, i);
+static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp, const known_t *known,
+                                                            const machine_instruction_t *i, uint32_t mask,
+                                                            bool taints, bool shadows) {
+   const bool one_more = i->extra_count && !(i->flags & FLAG_SECOND);
+   uint32_t defined = known->defined[i->ai] & known->defined[i->bi] & known->defined[i->ci];
    uint64_t taint = 0;
-   if (taints) {
-      taint = warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci];
-      if (i->extra_count && !(i->flags & FLAG_SECOND))
-         taint |= warp->taint[warp->program->extras[i->extra].number];
+   if (taints)
+      taint = known->taint[i->ai] | known->taint[i->bi] | known->taint[i->ci];
+   if (one_more) {
+      const uint16_t number = known->extras[i->extra].number;
+      defined &= known->defined[number];
+      if (taints)
+         taint |= known->taint[number];
    }
    if (shadows && i->shadow) {
       machine_shadow_fill(warp, i->a, i->ai);
@@ -38,16 +47,20 @@ run_value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, b
          machine_shadow_fill(warp, i->c, i->ci);
    }
    i->run(warp, i, mask);
-   warp->defined[i->di] = (warp->defined[i->di] & ~mask) | (defined & mask);
-   if (taints)
-      warp->taint[i->di] = taint | (mask == FULL_MASK ? 0 : warp->taint[i->di]);
-   if (shadows) {
-      if (i->shadow) {
-         i->shadow(warp, i, mask);
-         warp->valid[i->di] |= mask;
-      } else {
-         warp->valid[i->di] &= ~mask;
-      }
+   if (mask == FULL_MASK) {
+      known->defined[i->di] = defined;
+      if (taints)
+         known->taint[i->di] = taint;
+   } else {
+      known->defined[i->di] = (known->defined[i->di] & ~mask) | (defined & mask);
+      if (taints)
+         known->taint[i->di] |= taint;
+   }
+   if (shadows && i->shadow) {
+      i->shadow(warp, i, mask);
+      known->valid[i->di] |= mask;
+   } else if (shadows) {
+      known->valid[i->di] &= ~mask;
    }
 }
 
@@ -141,8 +154,9 @@ static void stop_budget(machine_warp_t *warp) {
 
 static inline __attribute__((always_inline)) void
 execute(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, bool taints, bool shadows) {
+   const known_t known = known_of(warp);
    if (i->kind == MACHINE_VALUE)
-      run_value(warp, i, mask == warp->alive ? FULL_MASK : mask, taints, shadows);
+      run_value(warp, &known, i, mask == warp->alive ? FULL_MASK : mask, taints, shadows);
    else
       i->run(warp, i, mask);
 }
@@ -200,6 +214,7 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
                                                             bool taints, bool shadows) {
    const machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
+   const known_t known = known_of(warp);
    const uint32_t here = f->mask, values = here == warp->alive ? FULL_MASK : here;
    uint32_t pc = f->pc;
    do {
@@ -214,7 +229,7 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
          if (i->guard)
             execute_guarded(warp, i, here, lanes);
          else if (i->kind == MACHINE_VALUE)
-            run_value(warp, i, values, taints, shadows);
+            run_value(warp, &known, i, values, taints, shadows);
          else
             i->run(warp, i, here);
          if (notes)

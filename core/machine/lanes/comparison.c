@@ -43,6 +43,55 @@ enum combination { ALONE, WITH_AND, WITH_OR, WITH_XOR };
       return mask_of(truth);                                                                                 \
    }
 
+/* Eight words at a time, whose truths go into the mask as they come. */
+typedef int32_t signed_words_t __attribute__((vector_size(32), may_alias));
+typedef uint32_t unsigned_words_t __attribute__((vector_size(32), may_alias));
+
+static inline uint32_t mask_of_eight(signed_words_t truth) {
+#ifdef __AVX2__
+   return (uint32_t)_mm256_movemask_ps((__m256)truth);
+#else
+   uint32_t mask = 0;
+   for (int l = 0; l < 8; l++)
+      mask |= (uint32_t)(truth[l] & 1) << l;
+   return mask;
+#endif
+}
+
+#define TRUTHS(how)                                                                                          \
+   for (int l = 0; l < LANES; l += 8)                                                                        \
+   mask |= mask_of_eight((signed_words_t)(a[l / 8] how b[l / 8])) << l
+
+#define DEFINE_COMPARE_WORDS(name, T)                                                                        \
+   static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {                    \
+      const T *a = LANES_OF(const T, i->a), *b = LANES_OF(const T, i->b);                                    \
+      uint32_t mask = 0;                                                                                     \
+      switch (i->operation) {                                                                                \
+      case EQ:                                                                                               \
+         TRUTHS(==);                                                                                         \
+         break;                                                                                              \
+      case NE:                                                                                               \
+         TRUTHS(!=);                                                                                         \
+         break;                                                                                              \
+      case LT:                                                                                               \
+      case LO:                                                                                               \
+         TRUTHS(<);                                                                                          \
+         break;                                                                                              \
+      case LE:                                                                                               \
+      case LS:                                                                                               \
+         TRUTHS(<=);                                                                                         \
+         break;                                                                                              \
+      case GT:                                                                                               \
+      case HI:                                                                                               \
+         TRUTHS(>);                                                                                          \
+         break;                                                                                              \
+      default:                                                                                               \
+         TRUTHS(>=);                                                                                         \
+         break;                                                                                              \
+      }                                                                                                      \
+      return mask;                                                                                           \
+   }
+
 /* NE on floats is ordered: false when either side is NaN; the forms ending in u are true then. */
 #define DEFINE_COMPARE_FLOAT(name, T, F, read)                                                               \
    static uint32_t compare_##name(machine_warp_t *warp, const machine_instruction_t *i) {                    \
@@ -133,8 +182,8 @@ static inline float from_upper_bfloat(uint32_t x, uint32_t flags) {
 
 DEFINE_COMPARE(u16, uint32_t, AS_U16)
 DEFINE_COMPARE(s16, uint32_t, AS_S16)
-DEFINE_COMPARE(u32, uint32_t, AS_IS)
-DEFINE_COMPARE(s32, int32_t, AS_IS)
+DEFINE_COMPARE_WORDS(u32, unsigned_words_t)
+DEFINE_COMPARE_WORDS(s32, signed_words_t)
 DEFINE_COMPARE(u64, uint64_t, AS_IS)
 DEFINE_COMPARE(s64, int64_t, AS_IS)
 DEFINE_COMPARE_FLOAT(f32, float, float, plain_float)
