@@ -22,15 +22,18 @@ static inline bool note_reading(const machine_block_t *block, uint32_t thread, u
                      false);
 }
 
+static void record_shared(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
+                          const void *value) {
+   if (value || !note_reading(warp->block, warp->first_thread + lane, offset, bytes))
+      machine_shared_access(warp, lane, offset, bytes, value, value != NULL, false);
+}
+
 /* Records in a run that looks for races what one lane reads or writes, and looks for them. */
 static void record(machine_warp_t *warp, uint32_t lane, const machine_place_t *place, uint32_t bytes,
                    const void *value) {
    const bool store = value != NULL;
-   if (place->window == WINDOW_SHARED && !store &&
-       note_reading(warp->block, warp->first_thread + lane, (uint32_t)place->offset, bytes))
-      return;
    if (place->window == WINDOW_SHARED)
-      machine_shared_access(warp, lane, (uint32_t)place->offset, bytes, value, store, false);
+      record_shared(warp, lane, (uint32_t)place->offset, bytes, value);
    else if (place->region && (store || !place->region->read_only))
       machine_global_access(warp, lane, place->region, place->offset, bytes, value, store, false);
 }
@@ -182,6 +185,106 @@ static bool reach_lanes(machine_warp_t *warp, const machine_instruction_t *i, co
    return true;
 }
 
+/* Where all lanes' bytes of one piece lie, if that is in the block's own shared memory and all may be there.  *left: as above.  False: each lane has to be
+ * looked at. */
+static inline bool reach_shared(machine_warp_t *warp, const machine_instruction_t *i,
+                                const fragment_walk_t *walk, uint64_t first, uint32_t piece, bool store,
+                                uint32_t offset[LANES], bool *left) {
+   const machine_block_t *block = warp->block;
+   const uint32_t bytes = walk->bytes;
+   const uint64_t base = walk->address & ((UINT64_C(1) << WINDOW_SHIFT) - 1),
+                  low = first + piece * walk->piece_step, begin = base + low * walk->bits / 8,
+                  end = base + (low + 7 * walk->group_step + 3 * walk->lane_step) * walk->bits / 8 + bytes;
+   if (walk->address >> WINDOW_SHIFT != WINDOW_SHARED ||
+       (i->space != PTX_SHARED && i->space != PTX_GENERIC) || block->cluster.blocks != 1 || bytes == 0 ||
+       end > block->cluster.shared_bytes ||
+       machine_touches_gap(warp->program, begin, (uint32_t)(end - begin)))
+      return false;
+   uint32_t all = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      offset[l] =
+         (uint32_t)(base + (low + l / 4 * walk->group_step + l % 4 * walk->lane_step) * walk->bits / 8);
+      all |= offset[l];
+   }
+   if (all & (bytes - 1))
+      return false;
+   *left = records(warp) && !(machine_shared_rows(block) &&
+                              machine_shared_record_row(warp, offset, FULL_MASK, bytes, false, store));
+   return true;
+}
+
+/* Loads a piece of a register from there; returns the lanes in which it is defined. */
+static inline __attribute__((always_inline)) uint32_t take_piece(const machine_block_t *block,
+                                                                 const uint32_t offset[LANES], uint32_t bytes,
+                                                                 uint8_t *to, uint32_t apart, bool looks) {
+   const uint64_t defined = EACH_BYTE >> (64 - 8 * bytes);
+   uint32_t lanes = 0;
+   for (uint32_t l = 0; l < LANES; l++) {
+      write_element(to + apart * l, read_element(block->shared + offset[l], bytes), bytes);
+      lanes |= (uint32_t)(!looks || read_element(block->shared_defined + offset[l], bytes) == defined) << l;
+   }
+   return lanes;
+}
+
+static uint32_t load_piece(machine_warp_t *warp, const machine_slot_t *part, const fragment_walk_t *walk,
+                           uint32_t piece, const uint32_t offset[LANES], bool left, uint32_t *valid) {
+   const machine_block_t *block = warp->block;
+   const uint32_t bytes = walk->bytes;
+   uint8_t *to = warp->registers + part->offset + bytes * piece;
+   const bool looks = !repeats(warp);
+   if (left && !(block->races == RACES_FAST && record_granules(warp, offset, FULL_MASK, bytes, false)))
+      for (uint32_t l = 0; l < LANES; l++)
+         record_shared(warp, l, offset[l], bytes, NULL);
+   for (uint32_t l = 0; warp->shadow && bytes == 4 && walk->bits == 32 && l < LANES; l++) {
+      const double wide = block->shared_shadow ? block->shared_shadow[offset[l] >> 2] : machine_no_shadow();
+      SHADOW_OF(part->offset)[l] = wide;
+      *valid |= (uint32_t)machine_has_shadow(wide) << l;
+   }
+   return bytes == 4   ? take_piece(block, offset, 4, to, part->bytes, looks)
+          : bytes == 2 ? take_piece(block, offset, 2, to, part->bytes, looks)
+          : bytes == 8 ? take_piece(block, offset, 8, to, part->bytes, looks)
+                       : take_piece(block, offset, 1, to, part->bytes, looks);
+}
+
+static inline __attribute__((always_inline)) void put_piece(machine_warp_t *warp,
+                                                            const uint32_t offset[LANES], uint32_t bytes,
+                                                            const uint8_t *from, uint32_t apart,
+                                                            uint32_t known, bool left) {
+   const machine_block_t *block = warp->block;
+   const bool leaves = !repeats(warp);
+   for (uint32_t l = 0; l < LANES; l++) {
+      if (left)
+         record_shared(warp, l, offset[l], bytes, from + apart * l);
+      write_element(block->shared + offset[l], read_element(from + apart * l, bytes), bytes);
+      if (leaves)
+         write_element(block->shared_defined + offset[l], EACH_BYTE * (known >> l & 1 ? 1 : UNDEFINED_STORE),
+                       bytes);
+   }
+}
+
+static void store_piece(machine_warp_t *warp, const machine_slot_t *part, const fragment_walk_t *walk,
+                        uint32_t piece, const uint32_t offset[LANES], bool left) {
+   machine_block_t *block = warp->block;
+   const uint32_t bytes = walk->bytes, known = warp->defined[part->number];
+   const uint8_t *from = warp->registers + part->offset + bytes * piece;
+   const bool doubles = warp->shadow && walk->bits == 32;
+   if (bytes == 4)
+      put_piece(warp, offset, 4, from, part->bytes, known, left);
+   else if (bytes == 2)
+      put_piece(warp, offset, 2, from, part->bytes, known, left);
+   else if (bytes == 8)
+      put_piece(warp, offset, 8, from, part->bytes, known, left);
+   else
+      put_piece(warp, offset, 1, from, part->bytes, known, left);
+   for (uint32_t l = 0; block->shared_shadow && l < LANES; l++)
+      for (uint32_t n = 0; n < (bytes + 3) / 4; n++)
+         block->shared_shadow[(offset[l] >> 2) + n] =
+            doubles ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
+   if (warp->taint)
+      block->shared_taint |= warp->taint[part->number];
+   warp->run->undefinings += LANES;
+}
+
 OP(fragment_load) {
    fragment_walk_t walk;
    if (!begin(warp, i, mask, &walk))
@@ -192,8 +295,14 @@ OP(fragment_load) {
       const uint64_t first = first_element(&walk, r);
       uint32_t defined = FULL_MASK, valid = 0;
       for (uint32_t piece = 0; piece < walk.pieces; piece++) {
+         uint32_t offset[LANES];
          machine_place_t place[LANES];
          bool left;
+         if (reach_shared(warp, i, &walk, first, piece, false, offset, &left)) {
+            defined &= load_piece(warp, part, &walk, piece, offset, left, &valid);
+            taint |= warp->taint ? warp->block->shared_taint : 0;
+            continue;
+         }
          if (!reach_lanes(warp, i, &walk, first, piece, false, place, &left))
             return;
          for (uint32_t l = 0; l < LANES; l++) {
@@ -240,8 +349,13 @@ OP(fragment_store) {
       EACH_LANE address[l] = address_of(&walk, first, (uint32_t)l, 0);
       for (uint32_t piece = 0; piece < walk.pieces; piece++) {
          const uint8_t *values = warp->registers + part->offset + walk.bytes * piece;
+         uint32_t offset[LANES];
          machine_place_t place[LANES];
          bool left;
+         if (reach_shared(warp, i, &walk, first, piece, true, offset, &left)) {
+            store_piece(warp, part, &walk, piece, offset, left);
+            continue;
+         }
          if (!reach_lanes(warp, i, &walk, first, piece, true, place, &left))
             return;
          for (uint32_t l = 0; l < LANES; l++) {
