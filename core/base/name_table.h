@@ -2,6 +2,8 @@
 #ifndef RKB_BASE_NAME_TABLE_H
 #define RKB_BASE_NAME_TABLE_H
 
+#include <stdbool.h>
+#include <string.h>
 #include "base/arena.h"
 
 typedef struct rkb_name_table {
@@ -15,5 +17,10 @@ void rkb_name_table_make(rkb_name_table_t *table, rkb_arena_t *arena, uint32_t m
 void rkb_name_table_add(rkb_name_table_t *table, const char *name);
 uint32_t rkb_name_table_find(const rkb_name_table_t *table,
                              const char *name); /* its place; UINT32_MAX where there is none */
+
+/* Whether two names are the same.  A few names are compared at each of thousands of shapes, and most differ in their first letter. */
+static inline bool rkb_same_name(const char *a, const char *b) {
+   return a[0] == b[0] && strcmp(a, b) == 0;
+}
 
 #endif

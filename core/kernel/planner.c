@@ -4,6 +4,7 @@
 #include "kernel/finding.h"
 
 #include <string.h>
+#include "base/name_table.h"
 
 void planner_find(planner_t *planner, const char *reason, rkb_place_t place, const char *fmt, ...) {
    char text[448];
@@ -28,13 +29,13 @@ static bool device_property(const rkb_device_t *device, const char *name, rkb_va
 bool planner_name(void *argument, const char *name, rkb_value_t *value) {
    const planner_t *planner = argument;
    for (uint32_t i = 0; i < planner->lets_known; i++) {
-      if (strcmp(planner->manifest->lets[i].name, name) == 0) {
+      if (rkb_same_name(planner->manifest->lets[i].name, name)) {
          *value = planner->lets[i];
          return true;
       }
    }
    for (uint32_t i = 0; i < planner->manifest->public.tune_count; i++) {
-      if (strcmp(planner->manifest->public.tune[i].name, name) == 0) {
+      if (rkb_same_name(planner->manifest->public.tune[i].name, name)) {
          *value = (rkb_value_t){.integer = planner->tune[i]};
          return true;
       }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/name_table.h"
 
 #define FIRST_BITS 8u
 
@@ -11,11 +12,11 @@
 static uint32_t number_of(survey_names_t *names, const char *text) {
    const planner_t *planner = names->planner;
    uint32_t n = 0, let = 0;
-   while (let < planner->lets_known && strcmp(planner->manifest->lets[let].name, text) != 0)
+   while (let < planner->lets_known && !rkb_same_name(planner->manifest->lets[let].name, text))
       let++;
    const bool is_let = let < planner->lets_known;
    while (n < names->name_count &&
-          (names->names[n].is_let != is_let || strcmp(names->names[n].name, text) != 0))
+          (names->names[n].is_let != is_let || !rkb_same_name(names->names[n].name, text)))
       n++;
    if (n == names->name_count && n < SURVEY_NAMES)
       names->names[names->name_count++] = (survey_name_t){.name = text, .is_let = is_let, .let = let};
@@ -74,10 +75,10 @@ static bool is_same(const rkb_value_t *a, const rkb_value_t *b) {
 static bool is_of_task_alone(const planner_t *planner, const char *name) {
    const manifest_t *manifest = planner->manifest;
    for (uint32_t n = 0; n < manifest->let_count; n++)
-      if (strcmp(manifest->lets[n].name, name) == 0)
+      if (rkb_same_name(manifest->lets[n].name, name))
          return false;
    for (uint32_t n = 0; n < manifest->public.tune_count; n++)
-      if (strcmp(manifest->public.tune[n].name, name) == 0)
+      if (rkb_same_name(manifest->public.tune[n].name, name))
          return false;
    return true;
 }

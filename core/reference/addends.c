@@ -3,13 +3,14 @@
 #include "reference/addends.h"
 
 #include <string.h>
+#include "base/name_table.h"
 #include "reference/dtype.h"
 #include "reference/operations/layout.h"
 
 #define MOST_MOVED 8u /* the product, and the reshapes between it and the addition */
 
 static bool is_reshape(const rkb_program_node_t *node) {
-   return strcmp(node->operation->name, "reshape") == 0;
+   return rkb_same_name(node->operation->name, "reshape");
 }
 
 /* How many nodes and outputs read each value. */
@@ -89,6 +90,6 @@ void rkb_program_join_addends(rkb_program_t *program) {
       return;
    const uint32_t *readers = count_readers(program);
    for (uint32_t at = 0; at < program->node_count; at++)
-      if (strcmp(program->nodes[at].operation->name, "add") == 0 && !join(program, readers, at, 0))
+      if (rkb_same_name(program->nodes[at].operation->name, "add") && !join(program, readers, at, 0))
          join(program, readers, at, 1);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/name_table.h"
 #include "base/memory.h"
 #include "reference/point_memory.h"
 
@@ -54,7 +55,7 @@ static void visit_operand(estimate_t *estimate, const rkb_program_node_t *node, 
          visit(estimate, node->inputs[which], wanted, of_operand);
       free(of_operand);
    } else if ((node->operation->point && rkb_shape_equal(shape, own)) ||
-              strcmp(node->operation->name, "reshape") == 0) {
+              rkb_same_name(node->operation->name, "reshape")) {
       visit(estimate, node->inputs[which], elements, samples); /* one operand element per output element */
    }
 }

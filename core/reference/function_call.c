@@ -3,10 +3,11 @@
 
 #include <assert.h>
 #include <string.h>
+#include "base/name_table.h"
 
 const rkb_attribute_value_t *rkb_call_attribute(const rkb_call_t *call, const char *name) {
    for (uint32_t i = 0; i < RKB_MAX_FUNCTION_ATTRIBUTES && call->function->attributes[i].name; i++)
-      if (strcmp(call->function->attributes[i].name, name) == 0)
+      if (rkb_same_name(call->function->attributes[i].name, name))
          return &call->values[i];
    assert(!"an attribute that the function's table does not list");
    return NULL;
@@ -26,7 +27,7 @@ bool rkb_call_true(const rkb_call_t *call, const char *name) {
 
 bool rkb_call_word(const rkb_call_t *call, const char *name, const char *word) {
    const char *given = rkb_call_attribute(call, name)->word;
-   return given && strcmp(given, word) == 0;
+   return given && rkb_same_name(given, word);
 }
 
 static uint32_t dim_of(const rkb_call_t *call, const char *name, int64_t written, uint32_t value) {

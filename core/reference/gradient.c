@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/name_table.h"
 #include "base/memory.h"
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
@@ -40,8 +41,8 @@ static void store_addend(rkb_program_t *program, const rkb_program_node_t *node,
       store_as(program, first, addend, value);
    while (addend >= before && program->values[addend].node >= 0) {
       const rkb_program_node_t *from = &program->nodes[program->values[addend].node];
-      const bool sums = strcmp(from->operation->name, "sum") == 0;
-      if (!sums && strcmp(from->operation->name, "reshape") != 0)
+      const bool sums = rkb_same_name(from->operation->name, "sum");
+      if (!sums && !rkb_same_name(from->operation->name, "reshape"))
          return;
       addend = from->inputs[0];
       if (sums)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/name_table.h"
 #include "base/memory.h"
 #include "reference/operation.h"
 
@@ -62,9 +63,9 @@ static triangle_t moved(const rkb_program_t *program, const rkb_program_node_t *
    const rkb_shape_t *shape = rkb_program_shape(program, node->output);
    const char *name = node->operation->name;
    const uint32_t rank = shape->rank;
-   if (strcmp(name, "reshape") == 0 && same_matrices(program, node->inputs[0], node->output))
+   if (rkb_same_name(name, "reshape") && same_matrices(program, node->inputs[0], node->output))
       return t;
-   if (strcmp(name, "permute") == 0 && rank >= 2) {
+   if (rkb_same_name(name, "permute") && rank >= 2) {
       const int64_t *from = node->integers;
       if (from[rank - 2] == rank - 2 && from[rank - 1] == rank - 1)
          return t;
@@ -75,7 +76,7 @@ static triangle_t moved(const rkb_program_t *program, const rkb_program_node_t *
 }
 
 static bool is_one_of(const char *name, const char *const *names) {
-   while (*names && strcmp(*names, name) != 0)
+   while (*names && !rkb_same_name(*names, name))
       names++;
    return *names != NULL;
 }
@@ -86,7 +87,7 @@ static void know_elementwise(analysis_t *a, const rkb_program_node_t *node) {
                                            "abs",        "allowance",  NULL};
    const uint32_t x = node->inputs[0], out = node->output;
    const char *name = node->operation->name;
-   const bool factor = strcmp(name, "mul") == 0, quotient = strcmp(name, "div") == 0;
+   const bool factor = rkb_same_name(name, "mul"), quotient = rkb_same_name(name, "div");
    for (uint32_t j = 0; j < node->input_count && (factor || (quotient && j == 0)); j++) {
       const uint32_t operand = node->inputs[j];
       if (a->outside[operand] == ZERO && same_matrices(a->program, operand, out)) {
@@ -97,9 +98,9 @@ static void know_elementwise(analysis_t *a, const rkb_program_node_t *node) {
    }
    if (!a->known[x].limited || !same_matrices(a->program, x, out))
       return;
-   const bool both = (strcmp(name, "add") == 0 || strcmp(name, "sub") == 0) && a->outside[x] == ZERO &&
+   const bool both = (rkb_same_name(name, "add") || rkb_same_name(name, "sub")) && a->outside[x] == ZERO &&
                      a->outside[node->inputs[1]] == ZERO && same(a->known[x], a->known[node->inputs[1]]);
-   if (both || node->input_count == 1 || strcmp(name, "allowance") == 0) {
+   if (both || node->input_count == 1 || rkb_same_name(name, "allowance")) {
       a->known[out] = a->known[x];
       a->outside[out] = both || (a->outside[x] == ZERO && is_one_of(name, keep_zero)) ? ZERO : SOME_CONSTANT;
    }
@@ -108,7 +109,7 @@ static void know_elementwise(analysis_t *a, const rkb_program_node_t *node) {
 static void know(analysis_t *a, const rkb_program_node_t *node) {
    const uint32_t out = node->output, x = node->inputs[0];
    const char *name = node->operation->name;
-   if (strcmp(name, "triangle") == 0) {
+   if (rkb_same_name(name, "triangle")) {
       a->known[out] = (triangle_t){true, node->integers[1] != 0, node->integers[0]};
       a->outside[out] = node->reals[0] == 0           ? ZERO
                         : node->reals[0] == -INFINITY ? MINUS_INFINITY
@@ -118,7 +119,7 @@ static void know(analysis_t *a, const rkb_program_node_t *node) {
    } else if (node->input_count == 1 && a->known[x].limited) {
       const bool along_rows =
          node->integer_count && rkb_program_shape(a->program, out)->rank == (uint32_t)node->integers[0] + 1;
-      if (strcmp(name, "softmax") == 0 && along_rows && a->outside[x] == MINUS_INFINITY) {
+      if (rkb_same_name(name, "softmax") && along_rows && a->outside[x] == MINUS_INFINITY) {
          a->known[out] = a->known[x];
          a->outside[out] = ZERO;
       } else if ((a->known[out] = moved(a->program, node, a->known[x])).limited) {
@@ -134,7 +135,7 @@ static triangle_t live(const analysis_t *a, uint32_t value) {
 
 static void need(analysis_t *a, const rkb_program_node_t *node) {
    const triangle_t output = live(a, node->output);
-   const bool alike = node->operation->point || strcmp(node->operation->name, "triangle") == 0;
+   const bool alike = node->operation->point || rkb_same_name(node->operation->name, "triangle");
    for (uint32_t j = 0; j < node->input_count; j++) {
       const uint32_t x = node->inputs[j];
       triangle_t wanted = alike && same_matrices(a->program, x, node->output) ? output
@@ -153,7 +154,7 @@ static double work_of(const analysis_t *a, const rkb_program_node_t *node) {
    for (uint32_t j = 0; node->operation->depth && j < 2 && share == 1; j++)
       if (a->outside[node->inputs[j]] == ZERO)
          share = share_of(a->program, node->inputs[j], a->known[node->inputs[j]]);
-   if (strcmp(node->operation->name, "sum") == 0 && a->outside[node->inputs[0]] == ZERO)
+   if (rkb_same_name(node->operation->name, "sum") && a->outside[node->inputs[0]] == ZERO)
       share = share_of(a->program, node->inputs[0], a->known[node->inputs[0]]);
    return share * node->operation->work(a->program, node);
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/name_table.h"
 
 #define MOST_FAMILIES 48u
 
@@ -50,7 +51,7 @@ static bool add_scaled(rkb_bound_t *bound, const char *name, uint32_t kind, int 
 
 static bool has_operation(const rkb_program_t *program, const char *name) {
    for (uint32_t i = 0; i < program->node_count; i++)
-      if (strcmp(program->nodes[i].operation->name, name) == 0)
+      if (rkb_same_name(program->nodes[i].operation->name, name))
          return true;
    return false;
 }
@@ -70,12 +71,12 @@ static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *
       const char *name = node->operation->name;
       if (node->input_count == 0)
          return false;
-      if (strcmp(name, "add_scalar") == 0 && *eps == 0)
+      if (rkb_same_name(name, "add_scalar") && *eps == 0)
          *eps = node->reals[0];
-      else if (strcmp(name, "variance") == 0 ||
-               (strcmp(name, "mul") == 0 && node->inputs[0] == node->inputs[1]))
+      else if (rkb_same_name(name, "variance") ||
+               (rkb_same_name(name, "mul") && node->inputs[0] == node->inputs[1]))
          *power *= 2;
-      else if (strcmp(name, "sqrt") == 0)
+      else if (rkb_same_name(name, "sqrt"))
          *power /= 2;
       value = node->inputs[0];
    }
@@ -94,7 +95,7 @@ static bool add_guarded(rkb_bound_t *bound) {
          guard = program->guards[i];
       } else {
          const rkb_program_node_t *node = &program->nodes[i - count];
-         if (strcmp(node->operation->name, "rsqrt") != 0)
+         if (!rkb_same_name(node->operation->name, "rsqrt"))
             continue;
          guard = node->inputs[0];
       }
@@ -117,7 +118,7 @@ static bool add_guarded(rkb_bound_t *bound) {
 }
 
 static bool is_one_of(const char *name, const char *const *names) {
-   while (*names && (**names != *name || strcmp(*names, name) != 0))
+   while (*names && !rkb_same_name(*names, name))
       names++;
    return *names != NULL;
 }
@@ -166,13 +167,13 @@ static uint32_t behind_scores(const rkb_program_t *program, uint32_t value, doub
    while (program->values[value].node >= 0) {
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];
       const char *name = node->operation->name;
-      if (strcmp(name, "mul_scalar") == 0)
+      if (rkb_same_name(name, "mul_scalar"))
          *scale *= node->reals[0];
-      else if (!node->operation->moves && !node->operation->converts && strcmp(name, "triangle") != 0 &&
-               strcmp(name, "where") != 0)
+      else if (!node->operation->moves && !node->operation->converts && !rkb_same_name(name, "triangle") &&
+               !rkb_same_name(name, "where"))
          return value;
       value =
-         node->inputs[strcmp(name, "where") == 0 ? 2 : 0]; /* masked_fill: where the mask does not hold */
+         node->inputs[rkb_same_name(name, "where") ? 2 : 0]; /* masked_fill: where the mask does not hold */
    }
    return value;
 }

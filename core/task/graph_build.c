@@ -17,6 +17,27 @@ static bool attribute_part(rkb_bound_t *bound, const rkb_expression_t *part, rkb
    return false;
 }
 
+/* Whole numbers, as most defaults of attributes are: `0`, `-1`, `1, 1`.  A case is made for each of hundreds of drawn shapes, and to read a default as an
+ * expression took longer than to add the node.  False, and nothing is said, where the text has something else. */
+static bool whole_numbers(const char *text, rkb_attribute_value_t *out) {
+   rkb_attribute_value_t found = *out;
+   while (found.integer_count < RKB_MAX_RANK) {
+      const bool negative = *text == '-';
+      text += negative;
+      if (text[0] < '0' || text[0] > '9' || (text[1] != '\0' && text[1] != ','))
+         return false;
+      const int64_t digit = *text++ - '0';
+      found.integers[found.integer_count++] = negative ? -digit : digit;
+      found.real = (double)(negative ? -digit : digit);
+      if (*text == '\0') {
+         *out = found;
+         return true;
+      }
+      text += text[1] == ' ' ? 2 : 1;
+   }
+   return false;
+}
+
 /* The default of an attribute, from the function's table. */
 static bool fallback_value(rkb_bound_t *bound, const rkb_attribute_t *spec, rkb_attribute_value_t *out,
                            rkb_problems_t *problems) {
@@ -28,6 +49,10 @@ static bool fallback_value(rkb_bound_t *bound, const rkb_attribute_t *spec, rkb_
    }
    if (spec->kind == RKB_ATTRIBUTE_BOOL) {
       out->integers[0] = strcmp(spec->fallback, "true") == 0;
+      return true;
+   }
+   if (whole_numbers(spec->fallback, out)) {
+      out->given = true;
       return true;
    }
    rkb_expression_t **parts;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/name_table.h"
 
 struct rkb_shape_names {
    const rkb_definition_t *definition;
@@ -30,17 +31,17 @@ static bool find(void *argument, const char *name, rkb_value_t *value) {
    const rkb_shape_names_t *names = argument;
    *value = (rkb_value_t){0};
    for (uint32_t i = 0; i < names->definition->dim_count; i++)
-      if (strcmp(names->definition->dims[i].name, name) == 0) {
+      if (rkb_same_name(names->definition->dims[i].name, name)) {
          value->integer = names->dims[i];
          return true;
       }
    for (uint32_t i = 0; i < names->lets_known; i++)
-      if (strcmp(names->definition->lets[i].name, name) == 0) {
+      if (rkb_same_name(names->definition->lets[i].name, name)) {
          *value = names->lets[i];
          return true;
       }
    for (uint32_t i = 0; i < names->like->view.attribute_count; i++)
-      if (strcmp(names->like->view.attributes[i].name, name) == 0) {
+      if (rkb_same_name(names->like->view.attributes[i].name, name)) {
          *value = (rkb_value_t){true, 0, names->like->view.attributes[i].value};
          return true;
       }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/name_table.h"
 
 /* Inlined into the loops over points: a call for each point would cost as much as the arithmetic. */
 #define INLINED inline __attribute__((always_inline))
@@ -386,7 +387,7 @@ static uint32_t gradient_reverse_div(rkb_program_t *program, const rkb_program_n
 
 static uint32_t gradient_extreme(rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,
                                  uint32_t grad) {
-   bool largest = strcmp(node->operation->name, "maximum") == 0;
+   bool largest = rkb_same_name(node->operation->name, "maximum");
    uint32_t mine = node->inputs[which], other = node->inputs[1 - which];
    uint32_t share = rkb_make_binary(program, "share", largest ? mine : other, largest ? other : mine);
    return rkb_make_sum_to(program, rkb_make_binary(program, "mul", grad, share),
@@ -494,7 +495,7 @@ static const rkb_operation_t operations[] = {
 
 const rkb_operation_t *rkb_elementwise_find(const char *name) {
    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-      if (strcmp(operations[i].name, name) == 0)
+      if (rkb_same_name(operations[i].name, name))
          return &operations[i];
    return rkb_curve_find(name);
 }
@@ -506,7 +507,7 @@ uint32_t rkb_make_elementwise(rkb_program_t *program, const rkb_operation_t *ope
                               uint32_t real_count) {
    const char *name = operation->name;
    rkb_shape_t shape = *rkb_program_shape(program, inputs[0]);
-   uint32_t dtype = rkb_program_dtype(program, inputs[strcmp(name, "where") == 0 ? 1 : 0]);
+   uint32_t dtype = rkb_program_dtype(program, inputs[rkb_same_name(name, "where") ? 1 : 0]);
    for (uint32_t i = 1; i < count; i++) {
       rkb_shape_t before = shape;
       if (rkb_shape_broadcast(&before, rkb_program_shape(program, inputs[i]), &shape))

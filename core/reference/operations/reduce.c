@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/name_table.h"
 #include "base/memory.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
@@ -429,7 +430,7 @@ static uint32_t make(rkb_program_t *program, const char *name, uint32_t x, uint3
                      const int64_t integers[3]) {
    const rkb_operation_t *operation = NULL;
    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-      if (strcmp(operations[i].name, name) == 0)
+      if (rkb_same_name(operations[i].name, name))
          operation = &operations[i];
    if (!operation)
       return rkb_program_fail(program, "there is no reduction %s", name);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/name_table.h"
 
 #define EXP_OWN(x) (isinf(x) ? 0 : 8 + 2 * fabs(x)) /* exact for the infinity of a mask */
 /* If exp overflows, 1 / (1 + exp(-x)) gives zero, while the exact value is below 2^-126.  This allows four
@@ -326,7 +327,7 @@ static const rkb_operation_t operations[] = {
 
 const rkb_operation_t *rkb_curve_find(const char *name) {
    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-      if (strcmp(operations[i].name, name) == 0)
+      if (rkb_same_name(operations[i].name, name))
          return &operations[i];
    return NULL;
 }

@@ -3,12 +3,13 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/name_table.h"
 #include "reference/dtype.h"
 
 #define MOST_STEPS 32u /* nodes that one call looks at */
 
 static bool is_one_of(const char *name, const char *const *names) {
-   while (*names && strcmp(*names, name) != 0)
+   while (*names && !rkb_same_name(*names, name))
       names++;
    return *names != NULL;
 }
@@ -36,7 +37,7 @@ static bool is_whole(const rkb_program_t *program, uint32_t value, uint32_t *ste
    const char *name = node->operation->name;
    if (is_one_of(name, truths))
       return true;
-   if (strcmp(name, "arange") == 0) /* also a constant */
+   if (rkb_same_name(name, "arange")) /* also a constant */
       return node->reals[0] == nearbyint(node->reals[0]) && node->reals[1] == nearbyint(node->reals[1]);
    bool whole = node->operation->moves || node->operation->converts || is_one_of(name, keeping);
    for (uint32_t i = 0; i < node->input_count && whole; i++)
