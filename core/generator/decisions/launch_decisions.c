@@ -164,8 +164,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
       return false;
-   uint32_t side;
-   if (decision == RKB_LISTED && (!launch->anchor_count || rkb_lists_pick(graph, launch->anchors[0], &side) == RKB_NO_NODE))
+   if (decision == RKB_LISTED && (!launch->anchor_count || !rkb_lists_apply(graph, launch->anchors[0])))
       return false;
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;

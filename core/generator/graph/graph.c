@@ -134,6 +134,12 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
           reader->graph,
           reader->graph->nodes[node.inputs[1]].shape[reader->graph->sizes.list[node.integers[0]].at[0]]))
       node.kind = RKB_NODE_PUT;
+   const uint32_t scattered = node.kind == RKB_NODE_SCATTER && !rkb_node_overwrites(&node)
+                                 ? rkb_graph_scattered_product(reader, &node, name)
+                                 : RKB_NO_NODE;
+   if (scattered != RKB_NO_NODE)
+      return rkb_graph_reshape(reader, rkb_arena_format(reader->graph->arena, "%s_flat", name), scattered,
+                               from->output);
    if (!rkb_node_is_product(&node) || from->input_count < 3)
       return rkb_graph_add(reader, &node);
    /* The third operand is added to the sums, stretched to their shape.  It becomes an addition of its own,

@@ -1,6 +1,6 @@
 /* What the files that read a graph share: the reader of the reference's programs, and the nodes that it adds.
- * graph.c reads operations, graph_reductions.c those that become several nodes, graph_nodes.c adds nodes.  One
- * thread while the graph is read. */
+ * graph.c reads operations, graph_reductions.c those that become several nodes, graph_nodes.c adds nodes,
+ * scattered_product.c finds sums that are products of matrices.  One thread while the graph is read. */
 #ifndef RKB_GENERATOR_GRAPH_READER_H
 #define RKB_GENERATOR_GRAPH_READER_H
 
@@ -36,6 +36,8 @@ bool rkb_graph_is_one(const rkb_graph_t *graph, uint32_t size);
 /* graph_reductions.c.  Reads a reduction, which may become several nodes.  The result has the program's shape. */
 bool rkb_graph_is_reduction(const char *operation);
 uint32_t rkb_graph_read_reduction(rkb_graph_reader_t *reader, uint32_t number, const char *name);
+/* scattered_product.c.  Adds the product that a scatter is which adds products of a column and a row.  RKB_NO_NODE: it adds something else. */
+uint32_t rkb_graph_scattered_product(rkb_graph_reader_t *reader, const rkb_node_t *scatter, const char *name);
 /* graph_layers.c.  Reads a recurrent layer, or its gradient. */
 bool rkb_graph_is_layer(const char *operation);
 uint32_t rkb_graph_read_layer(rkb_graph_reader_t *reader, uint32_t number, const char *name);

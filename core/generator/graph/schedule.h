@@ -87,7 +87,7 @@ enum rkb_decision {
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
                * 0: one element.  TENSOR, of a convolution by warpgroups: pixels of a row of the block's tile; 0: 32 */
    RKB_LISTED, /* TENSOR, of rows that each pick a matrix (lists.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
-                * for each row */
+                * for each row.  Of sums over such rows: 1: a matrix has the terms of its own list; 0: all, most of which are zero */
    RKB_CLUSTER, /* ROW: blocks of a cluster that share a row, through each other's shared memory, where a thread also keeps what its registers
                 * cannot; 1: a block has a row alone */
    RKB_OTHER_M, /* TENSOR with RKB_COPY_TENSOR: rows of a second tile, for cases that it suits better (other_tile.h); 0: there is none */

@@ -68,7 +68,7 @@ static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
    const bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0);
    if (good) {
       rkb_kernel_scratch(file, rkb_lists_rows_name(&writer, product), RKB_I32,
-                         file->graph->sizes.list[file->graph->nodes[product].shape[0]].text);
+                         rkb_index_manifest(&writer.indices, rkb_lists_rows(&writer, product)));
       rkb_kernel_scratch(
          file, rkb_lists_name(&writer, product), RKB_I32,
          rkb_arena_format(

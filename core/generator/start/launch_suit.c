@@ -39,7 +39,7 @@ static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *laun
    const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
                     *right = &graph->nodes[node->inputs[1]];
    const uint32_t rank = node->rank;
-   rkb_extent_t e = {1, 1, 1, 1, 0};
+   rkb_extent_t e = {.m = 1, .n = 1, .depth = 1, .groups = 1};
    if (node->kind == RKB_NODE_MATMUL) {
       for (uint32_t d = 0; d + 2 < rank; d++)
          e.groups *= size_in(graph, node->shape[d], bench);
@@ -50,6 +50,9 @@ static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *laun
       const uint32_t pick = rkb_lists_pick(graph, number, &side);
       if (pick != RKB_NO_NODE)
          e.matrices = size_in(graph, graph->nodes[graph->nodes[pick].inputs[0]].shape[0], bench);
+      e.terms = rkb_lists_put(graph, number) != RKB_NO_NODE;
+      if (e.terms)
+         e.matrices = size_in(graph, node->shape[0], bench);
       return e;
    }
    e.groups = size_in(graph, node->integers[1], bench);

@@ -40,8 +40,8 @@ const char *rkb_start_name(enum rkb_start start) {
  * its source. */
 static bool picks(const rkb_graph_t *graph, uint32_t node) {
    const rkb_node_t *from = &graph->nodes[node];
-   if (from->kind == RKB_NODE_INPUT || from->kind == RKB_NODE_GATHER)
-      return from->kind == RKB_NODE_GATHER;
+   if (from->kind == RKB_NODE_INPUT || from->kind == RKB_NODE_GATHER || from->kind == RKB_NODE_PUT)
+      return from->kind != RKB_NODE_INPUT;
    for (uint32_t i = 0; i < from->input_count; i++)
       if (picks(graph, from->inputs[i]))
          return true;

@@ -67,8 +67,11 @@ static bool is_alone(const int64_t *d) {
    return 32 * warps_of(d) * (d[RKB_WARP_M] * d[RKB_WARP_N] / 32 + 64) > 65536 / 2;
 }
 
-/* The extents of products of single rows or columns side by side, as one product whose rows are listed. */
+/* The extents of products of single rows or columns side by side, as one product whose rows are listed; or of
+ * products that have their own terms alone. */
 static rkb_extent_t listed_of(const rkb_extent_t *e) {
+   if (e->terms)
+      return (rkb_extent_t){.m = e->m, .n = e->n, .depth = ceil(e->depth / e->matrices), .groups = e->groups};
    return (rkb_extent_t){.m = e->groups, .n = e->m * e->n, .depth = e->depth, .groups = 1, .matrices = e->matrices};
 }
 
@@ -319,7 +322,9 @@ double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, con
              rkb_launch_refused(graph, &tried, target->shared_bytes))
             continue;
          least = time;
-         d[RKB_ORDER] = ceil((d[RKB_LISTED] ? e.mean.groups : e.mean.m) / (double)tiles[t].m) > 8 ? 8 : 0;
+         d[RKB_ORDER] =
+            ceil((d[RKB_LISTED] && !e.mean.terms ? e.mean.groups : e.mean.m) / (double)tiles[t].m) > 8 ? 8
+                                                                                                       : 0;
          *launch = tried;
       }
    return least;

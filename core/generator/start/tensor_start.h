@@ -11,7 +11,8 @@
 /* Rows, columns and terms of a product, and how many there are side by side. */
 typedef struct rkb_extent {
    double m, n, depth, groups;
-   double matrices; /* matrices, where each row picks one */
+   double matrices; /* matrices, where each row, or each term, picks one */
+   bool terms;      /* the terms do, and each product has its own alone */
 } rkb_extent_t;
 
 /* Extents as geometric means over the bench cases, and in each case (the first RKB_MOST_EXTENTS): a tile that

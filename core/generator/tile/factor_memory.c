@@ -113,7 +113,7 @@ static trial_t look_at(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
                      *k = side->depth_fast ? rkb_index_make(&copy.indices, RKB_INDEX_SUM, t.k, t.lane) : t.k;
    t.guarded = rkb_tile_operand(&copy, tile, side, a, k, at) != NULL;
    /* A convolution's conditions are about places in its input alone. */
-   const uint32_t factor = writer->graph->nodes[tile->product.node].inputs[side->which];
+   const uint32_t factor = tile->factor[side->which];
    for (uint32_t d = 2; d < writer->graph->nodes[factor].rank && t.guarded; d++)
       t.varies |= rkb_index_replace(&copy.indices, at[d], t.lane, rkb_index_constant(&copy.indices, 0)) != at[d];
    t.element =
@@ -131,7 +131,7 @@ const rkb_index_t *rkb_staging_side_element(rkb_writer_t *writer, const rkb_prod
    rkb_writer_try(writer, &copy);
    element = rkb_tile_operand(&copy, tile, side, across, depth, at)
                 ? NULL
-                : rkb_staging_element(&copy, writer->graph->nodes[tile->product.node].inputs[side->which], at, false, stored);
+                : rkb_staging_element(&copy, tile->factor[side->which], at, false, stored);
    rkb_writer_tried(writer, &copy);
    return element;
 }
@@ -166,7 +166,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    rkb_tile_look(writer, tile, side);
    const trial_t single = look_at(writer, tile, side, 1);
    side->raw = single.element && writer->storage[single.stored].dtype == type->dtype;
-   if (side->raw && !side->end) /* listed rows may be anywhere */
+   if (side->raw && !side->end && !tile->lists_terms) /* listed rows and terms may be anywhere */
       side->depth_fast = is_nearer(writer, single.element, single.k, single.a);
    side->width = 1;
    if (!type->round && !side->raw)

@@ -1,8 +1,9 @@
-/* Finds products whose rows each pick a matrix, and writes the kernel that lists the rows by matrix.  One thread. */
+/* Finds products whose rows or terms each pick a matrix, and writes the kernel that lists them by matrix.  One thread. */
 #include "generator/tile/lists.h"
 
+#include "generator/graph/picked_rows.h"
+
 #define MOST_WARPS 32
-#define MOST_MATRICES 1024
 #define MOST_COUNTS 8192 /* counts of rows in shared memory, one for each warp and matrix */
 
 static bool is_one(const rkb_graph_t *graph, uint32_t size) {
@@ -11,20 +12,6 @@ static bool is_one(const rkb_graph_t *graph, uint32_t size) {
 
 static bool is_zero(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 0;
-}
-
-/* Whether a value comes from an input of rank 1 and depends on the first coordinate alone. */
-static bool is_of_rows(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t rows) {
-   while (node->kind == RKB_NODE_EXPAND || node->kind == RKB_NODE_RESHAPE) {
-      const rkb_node_t *from = &graph->nodes[node->inputs[0]];
-      if (node->kind == RKB_NODE_EXPAND && (from->rank != node->rank || from->shape[0] != rows))
-         return false;
-      for (uint32_t d = 1; d < from->rank; d++)
-         if (from->shape[0] != rows || !is_one(graph, from->shape[d]))
-            return false;
-      node = from;
-   }
-   return node->kind == RKB_NODE_INPUT && node->rank == 1 && node->shape[0] == rows;
 }
 
 /* Returns the gather that a product's factor is, of as many matrices as rows; RKB_NO_NODE: it is no such
@@ -37,10 +24,10 @@ static uint32_t gather_of(const rkb_graph_t *graph, uint32_t factor, uint32_t ro
       node = &graph->nodes[factor];
    }
    if (node->kind != RKB_NODE_GATHER || node->shape[0] != rows || !is_zero(graph, node->integers[0]) ||
-       !is_of_rows(graph, &graph->nodes[node->inputs[1]], rows))
+       rkb_picked_rows(graph, node->inputs[1], 0, rows) == RKB_NO_NODE)
       return RKB_NO_NODE;
    const rkb_size_t *matrices = &graph->sizes.list[graph->nodes[node->inputs[0]].shape[0]];
-   return rkb_sizes_most(&graph->sizes, matrices->text) <= MOST_MATRICES ? factor : RKB_NO_NODE;
+   return rkb_sizes_most(&graph->sizes, matrices->text) <= RKB_MOST_PICKED ? factor : RKB_NO_NODE;
 }
 
 uint32_t rkb_lists_pick(const rkb_graph_t *graph, uint32_t product, uint32_t *side) {
@@ -58,6 +45,24 @@ uint32_t rkb_lists_pick(const rkb_graph_t *graph, uint32_t product, uint32_t *si
    return found;
 }
 
+uint32_t rkb_lists_put(const rkb_graph_t *graph, uint32_t product) {
+   const rkb_node_t *node = &graph->nodes[product];
+   if (node->kind != RKB_NODE_MATMUL || node->rank != 3 || is_zero(graph, node->integers[0]))
+      return RKB_NO_NODE;
+   const rkb_node_t *put = &graph->nodes[node->inputs[0]];
+   const bool found = put->kind == RKB_NODE_PUT && !rkb_node_overwrites(put) && put->input_count == 2 &&
+                      put->rank == 3 && put->shape[0] == node->shape[0] && is_zero(graph, put->integers[0]) &&
+                      rkb_picked_rows(graph, put->inputs[1], 1, put->shape[1]) != RKB_NO_NODE &&
+                      rkb_sizes_most(&graph->sizes, graph->sizes.list[put->shape[0]].text) <= RKB_MOST_PICKED;
+   return found ? node->inputs[0] : RKB_NO_NODE;
+}
+
+bool rkb_lists_apply(const rkb_graph_t *graph, uint32_t product) {
+   uint32_t side;
+   return rkb_lists_put(graph, product) != RKB_NO_NODE ||
+          rkb_lists_pick(graph, product, &side) != RKB_NO_NODE;
+}
+
 const char *rkb_lists_rows_name(const rkb_writer_t *writer, uint32_t product) {
    return rkb_arena_format(writer->arena, "%s_rows", writer->graph->nodes[product].name);
 }
@@ -66,37 +71,57 @@ const char *rkb_lists_name(const rkb_writer_t *writer, uint32_t product) {
    return rkb_arena_format(writer->arena, "%s_lists", writer->graph->nodes[product].name);
 }
 
-static const rkb_node_t *pick_of(const rkb_writer_t *writer, uint32_t product) {
-   uint32_t side;
-   return &writer->graph->nodes[rkb_lists_pick(writer->graph, product, &side)];
+/* What is listed: sizes, and the input that has a matrix's number for each row. */
+typedef struct listed {
+   uint32_t rows, matrices, numbers;
+   bool terms; /* of a sum, and not rows of a product */
+} listed_t;
+
+static listed_t listed_of(const rkb_graph_t *graph, uint32_t product) {
+   uint32_t side = 0;
+   const rkb_node_t *node = &graph->nodes[product];
+   const uint32_t number = rkb_lists_put(graph, product);
+   if (number == RKB_NO_NODE) {
+      const rkb_node_t *pick = &graph->nodes[rkb_lists_pick(graph, product, &side)];
+      return (listed_t){.rows = node->shape[0],
+                        .matrices = graph->nodes[pick->inputs[0]].shape[0],
+                        .numbers = rkb_picked_rows(graph, pick->inputs[1], 0, node->shape[0])};
+   }
+   const rkb_node_t *put = &graph->nodes[number];
+   return (listed_t){.rows = put->shape[1],
+                     .matrices = put->shape[0],
+                     .numbers = rkb_picked_rows(graph, put->inputs[1], 1, put->shape[1]),
+                     .terms = true};
 }
 
-static const rkb_index_t *matrices_of(rkb_writer_t *writer, uint32_t product) {
-   const rkb_node_t *pick = pick_of(writer, product);
-   return rkb_index_size(&writer->indices, writer->graph->nodes[pick->inputs[0]].shape[0]);
+const rkb_index_t *rkb_lists_rows(rkb_writer_t *writer, uint32_t product) {
+   return rkb_index_size(&writer->indices, listed_of(writer->graph, product).rows);
 }
 
 /* The last tile of each matrix may be partly empty. */
 const rkb_index_t *rkb_lists_tiles(rkb_writer_t *writer, uint32_t product, int64_t tile) {
    rkb_indices_t *indices = &writer->indices;
-   const rkb_index_t *rows = rkb_index_size(indices, writer->graph->nodes[product].shape[0]),
+   const listed_t listed = listed_of(writer->graph, product);
+   const rkb_index_t *matrices = rkb_index_size(indices, listed.matrices);
+   if (listed.terms)
+      return matrices;
+   const rkb_index_t *rows = rkb_index_size(indices, listed.rows),
                      *rest = rkb_index_constant(indices, tile - 1),
                      *whole = rkb_index_make(indices, RKB_INDEX_QUOTIENT,
                                              rkb_index_make(indices, RKB_INDEX_SUM, rows, rest),
                                              rkb_index_constant(indices, tile));
-   return rkb_index_make(indices, RKB_INDEX_SUM, whole, matrices_of(writer, product));
+   return rkb_index_make(indices, RKB_INDEX_SUM, whole, matrices);
 }
 
 const rkb_index_t *rkb_lists_row(rkb_writer_t *writer, uint32_t product, const char *place) {
    const char *rows = rkb_writer_buffer(writer, rkb_lists_rows_name(writer, product), RKB_I32, false);
    const rkb_term_t term = {rkb_arena_format(writer->arena, "%s[%s]", rows, place), writer->depth, 0};
-   return rkb_writer_picked(
-      writer, term, rkb_index_size(&writer->indices, writer->graph->nodes[product].shape[0]), "listed");
+   return rkb_writer_picked(writer, term, rkb_lists_rows(writer, product), "listed");
 }
 
 /* The launch that is written, and the names of its buffers and sizes. */
 typedef struct list {
-   const rkb_node_t *pick;
+   listed_t listed;
    const rkb_index_t *rows;
    const char *row_count, *matrix_count, *rows_name;
    long long warps, tile;
@@ -110,9 +135,7 @@ static void write_rows(rkb_writer_t *writer, const list_t *list, bool placed) {
    rkb_write(writer, "int own = -1;");
    rkb_write_open(writer, true, "if (%s < end)", row);
    const rkb_index_t *at[RKB_MAX_RANK] = {rkb_writer_variable(writer, row, list->rows)};
-   for (uint32_t d = 1; d < list->pick->rank; d++)
-      at[d] = rkb_index_constant(&writer->indices, 0);
-   rkb_write(writer, "own = (int)%s;", rkb_write_value(writer, list->pick->inputs[1], at).text);
+   rkb_write(writer, "own = (int)%s;", rkb_write_value(writer, list->listed.numbers, at).text);
    rkb_write_close(writer);
    rkb_write(writer, "const unsigned same = __match_any_sync(0xffffffffu, own);");
    rkb_write(writer, "const unsigned before = same & ((1u << lane) - 1);");
@@ -128,7 +151,7 @@ static void write_rows(rkb_writer_t *writer, const list_t *list, bool placed) {
    rkb_write_close(writer);
 }
 
-/* Each thread has some of the matrices: it writes where the rows of each begin, and the tiles of these rows. */
+/* Each thread has some of the matrices: it writes where the rows of each begin, and the tiles of these rows.  Terms have no tiles. */
 static void write_tiles(rkb_writer_t *writer, const list_t *list, const char *lists) {
    const char *matrices = list->matrix_count;
    const long long warps = list->warps, threads = 32 * warps, tile = list->tile;
@@ -145,13 +168,21 @@ static void write_tiles(rkb_writer_t *writer, const list_t *list, const char *li
    rkb_write(writer, "__syncthreads();");
    rkb_write_open(writer, false, "for (int matrix = threadIdx.x; matrix < %s; matrix += %lld)", matrices,
                   threads);
-   rkb_write(writer, "int place = 0, tile = 0;");
+   rkb_write(writer, list->listed.terms ? "int place = 0;" : "int place = 0, tile = 0;");
    rkb_write_open(writer, false, "for (int other = 0; other < matrix; other++)");
    rkb_write(writer, "place += totals[other];");
-   rkb_write(writer, "tile += (totals[other] + %lld) / %lld;", tile - 1, tile);
+   if (!list->listed.terms)
+      rkb_write(writer, "tile += (totals[other] + %lld) / %lld;", tile - 1, tile);
    rkb_write_close(writer);
    rkb_write(writer, "for (int w = 0; w < %lld; w++)", warps);
    rkb_write(writer, "   counts[w * %s + matrix] += place;", matrices);
+   if (list->listed.terms) {
+      rkb_write(writer, "%s[2 * matrix] = place;", lists);
+      rkb_write(writer, "%s[2 * matrix + 1] = place + totals[matrix];", lists);
+      rkb_write_close(writer);
+      rkb_write(writer, "__syncthreads();");
+      return;
+   }
    rkb_write(writer, "const int last = place + totals[matrix];");
    rkb_write_open(writer, false, "for (; place < last; place += %lld, tile++)", tile);
    rkb_write(writer, "%s[2 * tile] = place;", lists);
@@ -166,14 +197,15 @@ static void write_tiles(rkb_writer_t *writer, const list_t *list, const char *li
 void rkb_write_lists_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    rkb_indices_t *indices = &writer->indices;
    const uint32_t product = launch->anchors[0];
-   const rkb_index_t *matrices = matrices_of(writer, product),
-                     *rows = rkb_index_size(indices, writer->graph->nodes[product].shape[0]);
+   const listed_t listed = listed_of(writer->graph, product);
+   const rkb_index_t *matrices = rkb_index_size(indices, listed.matrices),
+                     *rows = rkb_index_size(indices, listed.rows);
    const long long most =
                       (long long)rkb_sizes_most(&writer->graph->sizes, rkb_index_manifest(indices, matrices)),
                    warps = most * MOST_WARPS <= MOST_COUNTS ? MOST_WARPS : MOST_COUNTS / most,
                    threads = 32 * warps;
    const char *lists = rkb_writer_buffer(writer, rkb_lists_name(writer, product), RKB_I32, true);
-   const list_t list = {.pick = pick_of(writer, product),
+   const list_t list = {.listed = listed,
                         .rows = rows,
                         .row_count = rkb_writer_uniform(writer, rows),
                         .matrix_count = rkb_writer_uniform(writer, matrices),
@@ -181,7 +213,10 @@ void rkb_write_lists_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rk
                            rkb_writer_buffer(writer, rkb_lists_rows_name(writer, product), RKB_I32, true),
                         .warps = warps,
                         .tile = (long long)launch->decisions[RKB_TILE_M]};
-   rkb_write(writer, "__shared__ int counts[%lld], totals[%lld], used;", warps * most, most);
+   rkb_write(writer,
+             listed.terms ? "__shared__ int counts[%lld], totals[%lld];"
+                          : "__shared__ int counts[%lld], totals[%lld], used;",
+             warps * most, most);
    rkb_write(writer, "const int warp = threadIdx.x / 32, lane = threadIdx.x %% 32;");
    rkb_write(writer, "const index share = (%s + %lld) / %lld * 32;", list.row_count, threads - 1, threads);
    rkb_write(writer, "const index begin = warp * share < %s ? warp * share : %s;", list.row_count,
@@ -195,15 +230,17 @@ void rkb_write_lists_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rk
    write_rows(writer, &list, false);
    rkb_write(writer, "__syncthreads();");
    write_tiles(writer, &list, lists);
-   rkb_write(writer, "for (index empty = used + (int)threadIdx.x; empty < %s; empty += %lld)",
-             rkb_writer_uniform(writer, rkb_lists_tiles(writer, product, list.tile)), threads);
-   rkb_write(writer, "   %s[2 * empty] = %s[2 * empty + 1] = 0;", lists, lists);
+   if (!listed.terms) {
+      rkb_write(writer, "for (index empty = used + (int)threadIdx.x; empty < %s; empty += %lld)",
+                rkb_writer_uniform(writer, rkb_lists_tiles(writer, product, list.tile)), threads);
+      rkb_write(writer, "   %s[2 * empty] = %s[2 * empty + 1] = 0;", lists, lists);
+   }
    write_rows(writer, &list, true);
    *shape = (rkb_kernel_shape_t){
       .grid = "1",
       .threads = threads,
       .owns = rkb_arena_format(
          writer->arena,
-         "A block lists the rows of %s by the matrix that each picks: it counts them, then gives each its place.",
-         writer->graph->nodes[product].name)};
+         "A block lists the %s of %s by the matrix that each picks: it counts them, then gives each its place.",
+         listed.terms ? "terms" : "rows", writer->graph->nodes[product].name)};
 }

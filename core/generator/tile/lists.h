@@ -3,7 +3,10 @@
  *
  * Two buffers hold the lists, and are called after the product.  `NODE_rows` has the rows' numbers,
  * ascending, matrix after matrix.  `NODE_lists` says for each tile where it begins in `NODE_rows` and where
- * it ends.  Tiles that no matrix needs are empty.  One thread. */
+ * it ends.  Tiles that no matrix needs are empty.
+ *
+ * The matrices' gradient has sums over such rows: out[e, n, k] = sum over m with pick[m] = e of left[m, n] * right[m, k].  There the rows
+ * are terms, `NODE_lists` says for each e where its terms are, and a block goes over these alone.  One thread. */
 #ifndef RKB_GENERATOR_LISTS_H
 #define RKB_GENERATOR_LISTS_H
 
@@ -13,9 +16,16 @@
  * tensor has one number for each product.  *side: which factor it brings (0: left, 1: right).  RKB_NO_NODE:
  * the product is none of these, or there may be more matrices than a block counts. */
 uint32_t rkb_lists_pick(const rkb_graph_t *graph, uint32_t product, uint32_t *side);
+/* Finds a product's left factor, where it is zero at the terms that pick another matrix.  RKB_NO_NODE: it is not, or there may be more matrices
+ * than a block counts. */
+uint32_t rkb_lists_put(const rkb_graph_t *graph, uint32_t product);
+/* Whether a product has one of both. */
+bool rkb_lists_apply(const rkb_graph_t *graph, uint32_t product);
 const char *rkb_lists_rows_name(const rkb_writer_t *writer, uint32_t product);
 const char *rkb_lists_name(const rkb_writer_t *writer, uint32_t product);
-/* The largest number of tiles of so many rows: a uniform expression. */
+/* How many rows or terms are listed: a uniform expression. */
+const rkb_index_t *rkb_lists_rows(rkb_writer_t *writer, uint32_t product);
+/* The largest number of tiles of so many rows, or of terms the number of matrices: a uniform expression. */
 const rkb_index_t *rkb_lists_tiles(rkb_writer_t *writer, uint32_t product, int64_t tile);
 /* The row at a place of the list: a variable of the innermost block from here on.  place: the text of its number. */
 const rkb_index_t *rkb_lists_row(rkb_writer_t *writer, uint32_t product, const char *place);

@@ -56,9 +56,9 @@ static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const 
 }
 
 const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place) {
-   const char *here = rkb_writer_index(writer, place);
+   const char *here = rkb_writer_index(writer, place), *last = tile->lists_terms ? "end" : tile->m.end;
    return rkb_lists_row(writer, tile->product.node,
-                        rkb_arena_format(writer->arena, "%s < %s ? %s : %s - 1", here, tile->m.end, here, tile->m.end));
+                        rkb_arena_format(writer->arena, "%s < %s ? %s : %s - 1", here, last, here, last));
 }
 
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
@@ -77,8 +77,13 @@ const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *til
    } else if (tile->terms.count)
       split_turned(writer, &tile->terms, depth, depth_at);
    else
-      rkb_product_split(writer, &tile->product.depth, depth, depth_at);
-   return rkb_product_operand(writer, &tile->product, side->which, tile->listed ? row : tile->group, across_at, depth_at, at);
+      rkb_product_split(writer, &tile->product.depth,
+                        tile->lists_terms ? rkb_tile_listed_row(writer, tile, depth) : depth, depth_at);
+   const char *guard = rkb_product_operand(writer, &tile->product, side->which,
+                                           tile->listed ? row : tile->group, across_at, depth_at, at);
+   if (tile->lists_terms && side->which == 0)
+      at[0] = rkb_index_constant(&writer->indices, 0);
+   return guard;
 }
 
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side) {
@@ -89,7 +94,7 @@ void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side
    rkb_writer_try(writer, &trial);
    rkb_tile_operand(&trial, tile, side, a, k, at);
    rkb_writer_tried(writer, &trial);
-   side->depth_fast = is_fast(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, k);
+   side->depth_fast = is_fast(writer, tile->factor[side->which], at, k);
 }
 
 static void put_channels_last(const rkb_product_dims_t *rows, rkb_product_dims_t *out) {
@@ -109,11 +114,16 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
    const int64_t *d = launch->decisions;
    const uint32_t anchor = launch->anchors[0];
    uint32_t picked = 0; /* the factor that listed rows pick from */
-   const bool listed = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED] &&
-                       rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
+   const bool lists = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED],
+              listed = lists && rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
               /* The reference's rows are neighbours in memory. */
       turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]);
    *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x", .listed = listed};
+   const uint32_t put = lists ? rkb_lists_put(writer->graph, anchor) : RKB_NO_NODE;
+   tile->lists_terms = put != RKB_NO_NODE;
+   tile->factor[0] =
+      tile->lists_terms ? writer->graph->nodes[put].inputs[0] : writer->graph->nodes[anchor].inputs[0];
+   tile->factor[1] = writer->graph->nodes[anchor].inputs[1];
    rkb_product_of(writer, anchor, &tile->product);
    if (launch->mapping == RKB_MAP_TENSOR && d[RKB_PHASES])
       rkb_product_in_phases(writer, &tile->product);
@@ -305,6 +315,13 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
                              rkb_index_make(indices, RKB_INDEX_PRODUCT, rounded_up(writer, tile->total_depth, tile->depth),
                                             rkb_index_constant(indices, tile->depth)),
                              tile->taps.total);
+   if (tile->lists_terms) {
+      const char *lists =
+                    rkb_writer_buffer(writer, rkb_lists_name(writer, tile->product.node), RKB_I32, false),
+                 *own = rkb_writer_index(writer, number);
+      rkb_write(writer, "const index begin = %s[2 * %s], end = %s[2 * %s + 1];", lists, own, lists, own);
+      return;
+   }
    const char *all = tile->product.in_phases && tile->terms.count ? phase_terms(writer, tile) : rkb_writer_uniform(writer, whole);
    if (split) {
       const int64_t step = d[RKB_SPLIT] * tile->depth;

@@ -50,6 +50,8 @@ typedef struct rkb_product_tile {
    /* For a convolution whose terms are numbered tap by tap: depth's dims, channels last; else none. */
    rkb_product_dims_t terms;
    bool listed;               /* m counts places in a list of rows that each pick one matrix (lists.h) */
+   bool lists_terms;          /* depth counts places in a list of terms that each pick one matrix */
+   uint32_t factor[2];        /* the factors' nodes; where terms are listed, the left one without its zeros */
    const rkb_index_t *leader; /* the first row of the current tile, whose matrix all its rows share */
    /* The number of the tile in the order of the whole grid; where a block has one tile, the block's
     * number. */
@@ -86,8 +88,8 @@ void rkb_tile_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 void rkb_tile_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Finds out along which dim a side's neighbours lie in memory. */
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side);
-/* The row at a place of m, where rows are listed: from here on a variable of the innermost block.  Places
- * after the tile's end stand for the last row. */
+/* The row at a place of m, where rows are listed, or of depth, where terms are: from here on a variable of the
+ * innermost block.  Places after the end stand for the last row. */
 const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place);
 /* The coordinates of a side's element in its factor, as rkb_product_operand gives them. */
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,

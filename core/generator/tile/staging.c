@@ -106,7 +106,7 @@ static void fetch_raw(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_
    uint32_t stored = 0;
    const char *guard = rkb_tile_operand(writer, tile, side, a, k, at);
    const rkb_index_t *element =
-      rkb_staging_element(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at, tile->listed, &stored);
+      rkb_staging_element(writer, tile->factor[side->which], at, tile->listed, &stored);
    const rkb_storage_t *storage = &writer->storage[stored];
    if (!element) {
       rkb_writer_fail(writer, "a factor's place is not found");
@@ -170,8 +170,7 @@ static void fetch_computed(rkb_writer_t *writer, rkb_product_tile_t *tile, const
    const char *guard = rkb_tile_operand(writer, tile, side, a, k, at);
    if (guard)
       rkb_write_open(writer, true, "if (%s)", guard);
-   const rkb_term_t term =
-      rkb_write_float(writer, writer->graph->nodes[tile->product.node].inputs[side->which], at);
+   const rkb_term_t term = rkb_write_float(writer, tile->factor[side->which], at);
    rkb_write(writer, "%s = %s;", here, rkb_arena_format(writer->arena, type->round, term.text));
    if (guard)
       rkb_write_close(writer);
