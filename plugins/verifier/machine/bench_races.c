@@ -38,6 +38,14 @@ static uint32_t take_findings(const struct sample *s, const rkb_machine_report_t
    return count;
 }
 
+/* Whether values may say more of what a run without them found.  Two stores that have no values look as if they had the same one. */
+static bool depends_on_values(const rkb_machine_report_t *report) {
+   bool any = take_findings(NULL, report) > 0;
+   for (uint32_t n = 0; n < report->finding_count; n++)
+      any |= strncmp(report->findings[n].reason, "race.", 5) == 0;
+   return any;
+}
+
 /* Says in the facet of the sample, launch by launch, in how many blocks races were looked for. */
 static void describe(const struct sample *s, const rkb_machine_report_t *looked) {
    json_t *launches = json_object_get(json_object_get(s->facet, "scope"), "launches");
@@ -50,7 +58,7 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
                              json_integer(looked ? (json_int_t)looked->launches[n].executed : 0));
 }
 
-/* The blocks, without values first: which accesses conflict depends on none where no input steers them.  Where something sure was found, values tell more: whether
+/* The blocks, without values first: which accesses conflict depends on none where no input steers them.  Where a race was found, values tell more: whether
  * two stores were of the same one.  What only the work ended would have ended sooner with values. */
 static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
                    rkb_error_t *err) {
@@ -61,7 +69,7 @@ static int execute(struct sample *part, const rkb_machine_options_t *options, rk
    if (status != RKB_OK)
       return status;
    sample_spend(part, report->work);
-   if (!(report->control_taint | report->address_taint) && !take_findings(NULL, report))
+   if (!(report->control_taint | report->address_taint) && !depends_on_values(report))
       return RKB_OK;
    rkb_machine_close(part->machine);
    part->machine = NULL;
