@@ -67,6 +67,9 @@ typedef struct rkb_machine_options {
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
+   /* With no_values: inputs, a bit each as in the report's taint, that have their values all the same, and may reach control and addresses.  What comes of them alone
+    * is made. */
+   uint64_t valued;
    bool
       charged; /* with no_values: products of warpgroups that are not made count as work, as they would with values */
    /* The caller wants to know which bytes of buffers blocks store, and nothing else: what decides values alone is not executed, and zeros are stored.

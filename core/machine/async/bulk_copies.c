@@ -155,7 +155,7 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    const machine_region_t *region = row->region;
    uint8_t *defined = block->shared_defined + row->shared;
    count_row(warp->run, row->bytes);
-   if (warp->run->options.no_values && region->taint)
+   if (machine_unasked(warp->run, region->taint))
       ; /* whoever reads it is known to */
    else if (row->bytes == 16 &&
             !region->places) /* a swizzle does not split it, so nearly every piece of a tile is one */

@@ -347,7 +347,7 @@ void machine_warp_run(machine_warp_t *warp) {
             stop_budget(warp);
             break;
          }
-         if (run->options.no_values && (run->report.control_taint | run->report.address_taint)) {
+         if (machine_unasked(run, run->report.control_taint | run->report.address_taint)) {
             /* With values the path may be another one, and this one may have no end. */
             run->stop = true;
             break;

@@ -404,7 +404,7 @@ static inline bool stores_no_values(const machine_warp_t *warp, const machine_in
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool from_inputs = warp->run->options.no_values && warp->taint;
    for (uint32_t e = 0; from_inputs && e < i->elements; e++)
-      from_inputs = warp->taint[parts[e].number] != 0;
+      from_inputs = machine_unasked(warp->run, warp->taint[parts[e].number]);
    return from_inputs || warp->run->options.stores_alone;
 }
 

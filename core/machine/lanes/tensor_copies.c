@@ -110,7 +110,7 @@ static void take_all(moving_t *moving) {
    if (moving->asked) {
       machine_tile_read_asked(warp->run, tile, block->shared, block->shared_defined);
    } else {
-      if (!warp->run->options.no_values || !tile->region->taint)
+      if (!machine_unasked(warp->run, tile->region->taint))
          machine_tile_read(tile, block->shared);
       memset(block->shared_defined + tile->shared, 1, tile->span);
    }

@@ -371,7 +371,7 @@ OP(mma) {
       carry_definedness(&p);
    /* A product of constants is computed all the same: no taint tells of it where it decides something. */
    const uint64_t taint = taint_of(&p);
-   if ((warp->run->options.no_values && taint) || (!defined && none_defined(&p)))
+   if (machine_unasked(warp->run, taint) || (!defined && none_defined(&p)))
       ; /* what is there is as good as any */
    else if (tensor->quads)
       MACHINE_PASTE2(machine_multiply_quads, MACHINE_ISA)(&p);

@@ -449,7 +449,7 @@ OP(warpgroup_multiply) {
    }
    /* A product of constants is computed all the same: no taint tells of it where it decides something. */
    const uint64_t taint = taint_of(&p);
-   const bool unasked = (warp->run->options.no_values && taint) || (!defined && none_defined(&p));
+   const bool unasked = machine_unasked(warp->run, taint) || (!defined && none_defined(&p));
    if (!unasked || warp->run->options.asked || warp->run->options.charged)
       machine_count_products(warp->run, (uint64_t)WARP_ROWS * p.form->n * p.form->k);
    if (p.form->type_d == TENSOR_S32 && !unasked)

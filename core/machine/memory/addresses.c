@@ -85,7 +85,7 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
          continue;
       const uint64_t made = left < whole ? left : whole;
       /* Taint tells who reads it, so its values need not be made. */
-      const bool unasked = run->options.no_values && region->taint;
+      const bool unasked = machine_unasked(run, region->taint);
       if (!unasked && run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
                                          region->data + machine_lies_at(region, first)) != RKB_OK)
          run->out_of_memory = run->stop = true;

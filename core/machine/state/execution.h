@@ -111,6 +111,11 @@ struct rkb_machine {
    machine_run_t run;
 };
 
+/* Whether the caller asks for no value that comes of inputs with this taint (options.no_values). */
+static inline bool machine_unasked(const machine_run_t *run, uint64_t taint) {
+   return run->options.no_values && (taint & ~run->options.valued);
+}
+
 /* So many bytes of memory that are cleared or copied are as much work as one thread-instruction.  What is allocated does not count, because that
  * depends on what ran before: each block clears its registers, its shared and its local memory, and that counts. */
 #define MACHINE_BYTES_OF_WORK 32u

@@ -79,6 +79,7 @@ static void execute(const struct work *work, struct part *part, const struct out
                                                 .outcome = &part->outcome,
                                                 .by_warpgroups = executes(known, "wgmma.mma_async") &&
                                                                  executes(known, "cp.async.bulk.tensor"),
+                                                .deciding = known->deciding_inputs,
                                                 .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : far_ends_judge(me, &part->candidate, &part->outcome, &part->err);

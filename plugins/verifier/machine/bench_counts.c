@@ -50,6 +50,7 @@ static int execute(struct bench_case *bench, rkb_error_t *err) {
                                     .memory_bytes = config->memory,
                                     .thread_instructions =
                                        has_long_sequences(s) ? LONG_BUDGET : s->candidate->budget,
+                                    .valued = sample_deciding(s),
                                     .fetch = sample_fetch,
                                     .fetch_argument = s};
    const bool long_sequences = has_long_sequences(s);

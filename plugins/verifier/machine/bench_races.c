@@ -58,18 +58,19 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
                              json_integer(looked ? (json_int_t)looked->launches[n].executed : 0));
 }
 
-/* The blocks, without values first: which accesses conflict depends on none where no input steers them.  Where a race was found, values tell more: whether
+/* The blocks, without values first: which accesses conflict depends on none but those of inputs that steer them.  Where a race was found, values tell more: whether
  * two stores were of the same one.  What only the work ended would have ended sooner with values. */
 static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
                    rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    own.no_values = true;
+   own.valued = sample_deciding(part);
    own.checks |= RKB_MACHINE_TAINT;
    int status = sample_run_once(part, &own, part->buffers, &part->machine, report, err);
    if (status != RKB_OK)
       return status;
    sample_spend(part, report->work);
-   if (!(report->control_taint | report->address_taint) && !depends_on_values(report))
+   if (!sample_is_steered(&own, report) && !depends_on_values(report))
       return RKB_OK;
    rkb_machine_close(part->machine);
    part->machine = NULL;

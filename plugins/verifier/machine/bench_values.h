@@ -62,6 +62,8 @@ struct sample {
    bool dear;  /* its counted blocks took much, and no input steered the kernels at the check cases */
    json_t *facet; /* of outcome->sampled, that describes it; NULL: nothing was judged */
    bool divided; /* all blocks were executed, and none stored a word that another one stores */
+   const json_t
+      *deciding; /* names of inputs that steered the kernels in check cases; NULL: nothing is known of them */
    bool by_warpgroups;         /* in a check case wgmma multiplied, and tensor copies were made */
    struct held_elements *held; /* chosen before values were made; NULL: all values are made */
    bool stale; /* what blocks that were not executed change is in the buffers as it was */
@@ -105,6 +107,10 @@ static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
                     const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                     rkb_machine_report_t *report, rkb_error_t *err);
+/* The inputs that steered the kernels in check cases, a bit each: with options.valued, a run without values has theirs. */
+uint64_t sample_deciding(const struct sample *s);
+/* Whether an input did that the run of these options has no values of. */
+bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report);
 /* The same for what its blocks do, without values as far as they do not steer it. */
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,

@@ -1,6 +1,7 @@
 /* Runs that ask what blocks do, and not which values they leave: how often they execute what, which bytes they write.  Where no input steers
- * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  Which bytes they write is often decided by
- * their parameters alone; then only what decides it is executed.  One worker thread a sample. */
+ * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  Inputs that
+ * steered them in check cases have their values all the same.  Which bytes they write is often decided by their parameters alone; then only what decides it is
+ * executed.  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <string.h>
@@ -16,6 +17,20 @@ int sample_run_once(const struct sample *s, const rkb_machine_options_t *options
    return status;
 }
 
+uint64_t sample_deciding(const struct sample *s) {
+   uint64_t deciding = 0;
+   for (uint32_t n = 0; s->deciding && n < s->plan->buffer_count && n < RKB_MACHINE_BUFFER_BITS - 1; n++)
+      for (size_t k = 0; k < json_array_size(s->deciding); k++)
+         if (s->plan->buffers[n].role == RKB_IN &&
+             strcmp(json_string_value(json_array_get(s->deciding, k)), s->plan->buffers[n].name) == 0)
+            deciding |= UINT64_C(1) << n;
+   return deciding;
+}
+
+bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report) {
+   return (report->control_taint | report->address_taint) & ~options->valued;
+}
+
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                          rkb_machine_report_t *report, rkb_error_t *err) {
@@ -23,9 +38,9 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
    own.no_values = true;
    own.checks |= RKB_MACHINE_TAINT;
    int status = sample_run_once(s, &own, buffers, machine, report, err);
-   if (status != RKB_OK || !(report->finding_count || (report->control_taint | report->address_taint)))
+   if (status != RKB_OK || !(report->finding_count || sample_is_steered(&own, report)))
       return status;
-   /* An input steers it, or something was found: with values there may be more to say. */
+   /* An input without values steers it, or something was found: with values there may be more to say. */
    sample_spend(s, report->work);
    own = *options;
    if (own.thread_instructions > s->candidate->budget)
