@@ -63,13 +63,15 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
 static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
                    rkb_error_t *err) {
    rkb_machine_options_t own = *options;
-   own.no_values = true;
    own.valued = sample_deciding(part);
-   own.checks |= RKB_MACHINE_TAINT;
+   own.no_values = !sample_needs_values(part, own.valued);
+   own.checks |= own.no_values ? RKB_MACHINE_TAINT : 0;
    int status = sample_run_once(part, &own, part->buffers, &part->machine, report, err);
    if (status != RKB_OK)
       return status;
    sample_spend(part, report->work);
+   if (!own.no_values)
+      return RKB_OK;
    if (!sample_is_steered(&own, report) && !depends_on_values(report))
       return RKB_OK;
    rkb_machine_close(part->machine);

@@ -109,6 +109,8 @@ int sample_run_once(const struct sample *s, const rkb_machine_options_t *options
                     rkb_machine_report_t *report, rkb_error_t *err);
 /* The inputs that steered the kernels in check cases, a bit each: with options.valued, a run without values has theirs. */
 uint64_t sample_deciding(const struct sample *s);
+/* Whether these are most of the inputs: then a run without values saves less than following their taint takes. */
+bool sample_needs_values(const struct sample *s, uint64_t deciding);
 /* Whether an input did that the run of these options has no values of. */
 bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report);
 /* The same for what its blocks do, without values as far as they do not steer it. */

@@ -27,6 +27,15 @@ uint64_t sample_deciding(const struct sample *s) {
    return deciding;
 }
 
+bool sample_needs_values(const struct sample *s, uint64_t deciding) {
+   uint64_t needed = 0, others = 0;
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (s->plan->buffers[n].role == RKB_IN)
+         *(n < RKB_MACHINE_BUFFER_BITS - 1 && (deciding >> n & 1) ? &needed : &others) +=
+            s->plan->buffers[n].bytes;
+   return needed > others;
+}
+
 bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report) {
    return (report->control_taint | report->address_taint) & ~options->valued;
 }
@@ -35,6 +44,8 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                          rkb_machine_report_t *report, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
+   if (sample_needs_values(s, options->valued))
+      return sample_run_once(s, options, buffers, machine, report, err);
    own.no_values = true;
    own.checks |= RKB_MACHINE_TAINT;
    int status = sample_run_once(s, &own, buffers, machine, report, err);
