@@ -104,10 +104,15 @@ static inline void fill_gaps(double *d, const uint32_t *value) {
    EACH_LANE d[l] = machine_has_shadow(d[l]) ? d[l] : (double)bits_to_float(value[l]);
 }
 
+/* The doubles of a register; NULL where the run keeps none. */
+static inline double *doubles_of_register(const machine_warp_t *warp, uint32_t offset) {
+   return warp->shadow ? SHADOW_OF(offset) : NULL;
+}
+
 static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from, const uint32_t *place,
                  enum machine_place_form form, uint32_t mask, uint32_t e) {
    uint32_t *d = LANES_OF(uint32_t, part->offset);
-   double *shadow = SHADOW_OF(part->offset);
+   double *shadow = doubles_of_register(warp, part->offset);
    const uint8_t *data = from.data + 4 * e;
    if (mask == FULL_MASK) {
       take_words(d, data, place, form);
@@ -134,7 +139,7 @@ static void load(machine_warp_t *warp, const machine_slot_t *part, memory_t from
 static void store(machine_warp_t *warp, const machine_slot_t *part, memory_t to, const uint32_t *place,
                   enum machine_place_form form, uint32_t mask, uint32_t e) {
    const uint32_t *value = LANES_OF(uint32_t, part->offset);
-   const double *shadow = SHADOW_OF(part->offset);
+   const double *shadow = doubles_of_register(warp, part->offset);
    uint8_t *data = to.data + 4 * e;
    if (warp->shadow)
       machine_shadow_fill(warp, part->offset, part->number);
