@@ -12,11 +12,12 @@
 #define PYTHON "/usr/bin/env, python3, " RKB_SOURCE_DIR "/tests/stage/late_worker.py, "
 /* Each check is a process of its own.  Under the address sanitizer the kernel copies and frees its tables of pages for 40 ms. */
 #ifdef __SANITIZE_ADDRESS__
-#define CANDIDATES 30
+#define CANDIDATES 24
+#define FEW_CANDIDATES 6
 #else
 #define CANDIDATES 60
-#endif
 #define FEW_CANDIDATES 15
+#endif
 #define CLIMB \
    "rkb: 1\nseed: 7\nobjective: {minimise: [distance.distance]}\nlimits: {candidates: %d}\n" \
    "propose:\n  - use: test.translator.start\n    with: {values: [\"100\", \"10\", \"7\"]}\n" \
