@@ -242,7 +242,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint64_t began = run->work.executed, worked = run->work.executed + run->work.burden,
                   budget = run->options.sample_instructions;
    const uint64_t counted = run->counts.counted && chosen ? run->options.counted[launch->number] : 0;
-   uint64_t executed = 0, left_out = 0, least = chosen ? sample->least : 0;
+   uint64_t executed = 0, left_out = 0, least = chosen ? (uint64_t)sample->least * launch->cluster.blocks : 0;
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
    if (launch->program->waits && total > 1 && (!chosen || count == total)) {
       machine_residents_run(launch);
@@ -276,7 +276,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
           (n + 1 == counted || run->work.executed - began > run->options.counted_instructions)) {
          take_counted(run, launch, executed, worked);
          left_out = counted - executed;
-         least = executed + 1;
+         least = executed + (sample->least > counted ? sample->least - counted : 1) * launch->cluster.blocks;
          n = counted - 1;
       }
       if (chosen && budget && run->work.executed - began > budget && n + 1 < count && executed >= least) {

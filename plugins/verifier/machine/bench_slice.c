@@ -14,6 +14,7 @@
 #define MOST_PROBED 12u       /* blocks next to a chosen one */
 #define MOST_ROUNDS 12u       /* executions until nothing is missing */
 #define MOST_TARGETS 16u      /* drawn blocks that are judged */
+#define WITH_ENDS 3u          /* a drawn block, the grid's first and its last */
 
 /* Blocks that tell who writes what. */
 struct probe {
@@ -298,18 +299,29 @@ static void free_settled(struct slice *slice) {
    }
 }
 
+static bool is_end(const struct sampled_launch *list, uint32_t n) {
+   return list->numbers[n] == 0 || list->numbers[n] == list->total - 1;
+}
+
+/* One drawn block, the first and the last of the grid, then the other drawn ones; of a small grid no block is left to be drawn. */
 static bool drawn_target(struct slice *slice, uint32_t wanted) {
+   enum { ONE, ENDS, OTHERS, ANY };
    const struct sampled_launch *list = &slice->whole->blocks.launches[slice->target];
    for (uint32_t n = 0; n < slice->whole->plan->launch_count; n++)
       memset(slice->chosen[n], 0, (slice->whole->blocks.launches[n].total / 64 + 1) * sizeof **slice->chosen);
    free_settled(slice);
    slice->targets = 0;
-   for (uint32_t pass = 0; pass < 2; pass++) /* of a small grid no block is left to be drawn */
-      for (uint32_t n = 0; n < list->count && slice->targets < wanted; n++)
-         if (list->drawn[n] == (pass == 0) && (pass == 0 || !slice->targets)) {
-            slice->chosen[slice->target][list->numbers[n] / 64] |= UINT64_C(1) << (list->numbers[n] % 64);
-            slice->targets++;
-         }
+   for (int pass = ONE; pass <= ANY; pass++)
+      for (uint32_t n = 0; n < list->count && slice->targets < wanted; n++) {
+         uint64_t *word = &slice->chosen[slice->target][list->numbers[n] / 64],
+                  bit = UINT64_C(1) << (list->numbers[n] % 64);
+         if (*word & bit || (pass == ONE && (slice->targets || !list->drawn[n])) ||
+             (pass == ENDS && !is_end(list, n)) || (pass == OTHERS && !list->drawn[n]) ||
+             (pass == ANY && slice->targets))
+            continue;
+         *word |= bit;
+         slice->targets++;
+      }
    return slice->targets != 0;
 }
 
@@ -397,9 +409,16 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    bool made = (slice.chosen = make_chosen(s)) && slice.settled;
    int status = made ? execute_closed(&slice, 1, options, err)
                      : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
-   const uint64_t most = slice.work ? SPREAD_WORK / slice.work : MOST_TARGETS;
-   if (status == RKB_OK && !slice.failed && most > 1)
+   uint64_t most = slice.work ? SPREAD_WORK / slice.work : MOST_TARGETS;
+   if (most < WITH_ENDS && WITH_ENDS * slice.work <= most_work)
+      most = WITH_ENDS;
+   if (status == RKB_OK && !slice.failed && most > 1) {
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
+      if (status == RKB_OK && slice.failed && most == WITH_ENDS) {
+         slice.failed = false; /* the ends may need more than the drawn one, which is judged alone then */
+         status = execute_closed(&slice, 1, options, err);
+      }
+   }
    if (status == RKB_OK && !slice.failed && slice.part.machine)
       status = judge(&slice, options, err);
    *why = slice.failed ? slice.why : NULL;

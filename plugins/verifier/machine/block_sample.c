@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ATTEMPTS 8 /* at a block that is not in the list yet */
-#define MOST_SAMPLED (1024 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
+#define MOST_SAMPLED (1024 + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
 
 /* Positions ---------------------------------------------------------------------------------------------------------- */
 
@@ -96,6 +96,13 @@ static void add_counted(const struct verifier *me, struct sampled_launch *list, 
    list->counted = list->count;
 }
 
+/* The first block and the last one, whatever the budget: in them is each axis's first and last part. */
+static void add_ends(struct sampled_launch *list, const uint32_t grid[3]) {
+   add(list, grid, 0, false);
+   add(list, grid, list->total - 1, false);
+   list->sure = list->count - list->counted;
+}
+
 static uint32_t classes_in(const struct sampled_launch *list) {
    uint32_t classes = 0;
    for (uint32_t n = 0; n < list->count; n++)
@@ -161,6 +168,7 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
       return true;
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
+   add_ends(list, grid);
    add_telling(me, candidate, launch, list, &told);
    add_classes(me, list, grid, &own);
    add_drawn(me, list, grid, drawn - 1, &own);
@@ -179,7 +187,8 @@ int block_sample_draw(const struct verifier *me, const struct candidate *candida
       struct sampled_launch *list = &sample->launches[n];
       made = draw_launch(me, candidate, &plan->launches[n], n, case_index, drawn, list);
       sample->counted[n] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->counted};
-      sample->judged[n] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count};
+      sample->judged[n] = (rkb_machine_blocks_t){
+         .numbers = list->numbers, .count = list->count, .least = list->counted + list->sure};
    }
    return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the list of sampled blocks");
 }
@@ -205,7 +214,7 @@ void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
       list->counted = kept;
       list->count -= left_out;
       sample->judged[c->launch] =
-         (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count, .least = kept + 1};
+         (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count, .least = kept + list->sure};
    }
 }
 

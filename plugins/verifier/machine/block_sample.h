@@ -1,6 +1,7 @@
 /* Which blocks of a bench case's launches are executed.  Two lists a launch: those that are counted for the speed model, at the same
  * relative places for all candidates of a run, so that their predictions compare; and those that are judged: the counted ones again,
- * then blocks drawn for this candidate alone, one of each class of positions among them.  Nobody can know either before the run.
+ * one drawn for this candidate, the first and the last of the grid, then more drawn ones, one of each class of positions among them.  Nobody can
+ * know the drawn ones before the run.
  * docs/decisions/secret.md.  One worker thread a sample. */
 #ifndef MACHINE_BLOCK_SAMPLE_H
 #define MACHINE_BLOCK_SAMPLE_H
@@ -15,6 +16,7 @@ struct sampled_launch {
    bool *told;        /* there for what some of its threads alone decide: more of what it wrote is judged */
    uint32_t *classes; /* of its position: sample_class */
    uint32_t counted, count;
+   uint32_t sure; /* places beyond the counted ones that are executed whatever they cost */
 };
 
 struct block_sample {
