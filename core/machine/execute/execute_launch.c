@@ -39,18 +39,24 @@ static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const m
                                                             : 1};
 }
 
-/* Names of unsupported things are opcodes or features.  The reason code has no spaces; the message keeps the
- * words. */
-static void refuse(machine_run_t *run, const char *what, uint32_t line) {
+#define REASON_NAME 34 /* bytes of a name, so that a reason code of the vocabulary holds it */
+
+/* Names of unsupported things are opcodes or features.  The reason code has no spaces, and of a long opcode as many whole modifiers as there is room
+ * for; the message has all of it. */
+static void refuse(machine_run_t *run, const machine_program_t *program, const char *what, uint32_t line) {
+   size_t room = strlen(what);
+   if (room > REASON_NAME)
+      for (room = REASON_NAME; room > 1 && what[room] != '.' && what[room] != ' ';)
+         room--;
    char reason[48];
-   size_t length = (size_t)snprintf(reason, sizeof reason, "unsupported.%.34s", what);
+   size_t length = (size_t)snprintf(reason, sizeof reason, "unsupported.%.*s", (int)room, what);
    for (size_t n = 0; n < length && n < sizeof reason; n++)
       if (reason[n] == ' ' || reason[n] == ',')
          reason[n] = '_';
    rkb_machine_finding_t *finding = machine_find_launch(
       run, RKB_MACHINE_UNKNOWN, reason, "the machine does not execute '%s' (PTX line %u)", what, line);
    if (finding)
-      finding->ptx_line = line;
+      machine_name_line(program->module, line, finding);
 }
 
 static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
@@ -110,7 +116,7 @@ static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
    const bool waits = program->waits && blocks > 1;
    if (waits ||
        (blocks > 1 && blocks * machine_cluster_warps(plan, program) * LANES > MOST_CLUSTER_THREADS)) {
-      refuse(run, waits ? "clusters that wait for others" : "clusters of more than 2044 threads", 0);
+      refuse(run, program, waits ? "clusters that wait for others" : "clusters of more than 2044 threads", 0);
       return false;
    }
    return true;
@@ -119,13 +125,13 @@ static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
 static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const machine_program_t *program) {
    uint64_t threads = (uint64_t)plan->block[0] * plan->block[1] * plan->block[2];
    if (program->unsupported[0]) {
-      refuse(run, program->unsupported, program->unsupported_line);
+      refuse(run, program, program->unsupported, program->unsupported_line);
       return false;
    }
    if (!cluster_fits(run, plan, program))
       return false;
    if (plan->dependent && program->waits) {
-      refuse(run, "dependent launches that wait for others", 0);
+      refuse(run, program, "dependent launches that wait for others", 0);
       return false;
    }
    const uint32_t *required = program->entry->required_block;

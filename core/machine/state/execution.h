@@ -170,6 +170,8 @@ void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *b
 
 /* The source line that an instruction comes from; without one, its line in the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
+/* The place of the statement in that line of the PTX: its line of the source too where the PTX says it. */
+void machine_name_line(const ptx_module_t *module, uint32_t ptx_line, rkb_machine_finding_t *finding);
 
 /* regions.c: gives the workspace of cooperative launches the contents that a launch finds; its address, 0
  * where no kernel asks for it. */

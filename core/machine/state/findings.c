@@ -46,6 +46,24 @@ static const char *file_path(const ptx_module_t *module, uint32_t number) {
    return NULL;
 }
 
+static void name_place(const ptx_module_t *module, const ptx_place_t *place, rkb_machine_finding_t *finding) {
+   /* For an inlined function the line that called it helps more, unless both are in one file. */
+   const bool outer = place->outer_line && place->outer_file != place->file;
+   finding->ptx_line = place->ptx_line;
+   finding->file = file_path(module, outer ? place->outer_file : place->file);
+   finding->line = outer ? place->outer_line : place->line;
+}
+
+void machine_name_line(const ptx_module_t *module, uint32_t ptx_line, rkb_machine_finding_t *finding) {
+   finding->ptx_line = ptx_line;
+   for (uint32_t f = 0; f < module->function_count; f++)
+      for (uint32_t n = 0; n < module->functions[f].statement_count; n++)
+         if (module->functions[f].statements[n].place.ptx_line == ptx_line) {
+            name_place(module, &module->functions[f].statements[n].place, finding);
+            return;
+         }
+}
+
 /* Describes the registers that an instruction reads, with their values in that thread. */
 static void describe_registers(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
                                rkb_machine_finding_t *finding) {
@@ -89,11 +107,7 @@ void machine_describe(const machine_warp_t *warp, uint32_t lane, rkb_machine_fin
       const ptx_statement_t *statement = &function->statements[i->statement];
       const ptx_place_t *place = &statement->place;
       snprintf(finding->opcode, sizeof finding->opcode, "%s", statement->opcode);
-      finding->ptx_line = place->ptx_line;
-      /* For an inlined function the line that called it helps more, unless both are in one file. */
-      bool outer = place->outer_line && place->outer_file != place->file;
-      finding->file = file_path(program->module, outer ? place->outer_file : place->file);
-      finding->line = outer ? place->outer_line : place->line;
+      name_place(program->module, place, finding);
       if (lane != PTX_NONE)
          describe_registers(warp, i, lane, finding);
    }
