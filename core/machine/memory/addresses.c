@@ -104,17 +104,22 @@ void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset,
 }
 
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
-   uint64_t number = (address >> REGION_SHIFT) - run->first_place;
-   return number < run->region_count ? &run->regions[number] : NULL;
+   const uint64_t place = (address - run->origin) >> REGION_SHIFT;
+   return place < run->region_count ? &run->regions[run->region_there[place]] : NULL;
 }
 
-/* The region for which an address is meant.  An address just below a base is meant for the region that begins
- * there. */
+static uint64_t distance(const machine_region_t *region, uint64_t address) {
+   return !region                                  ? UINT64_MAX
+          : address < region->base                 ? region->base - address
+          : address - region->base < region->bytes ? 0
+                                                   : address - region->base - region->bytes;
+}
+
+/* The region for which an address is meant: that of its place, or the one behind it where that is nearer. */
 static machine_region_t *nearest_region(machine_run_t *run, uint64_t address) {
-   const uint64_t reach = 1ull << (REGION_SHIFT - 1);
-   machine_region_t *above = machine_region_at(run, address + reach);
-   machine_region_t *here = machine_region_at(run, address);
-   return above && above != here ? above : here;
+   machine_region_t *here = machine_region_at(run, address),
+                    *behind = machine_region_at(run, address + (1ull << REGION_SHIFT));
+   return distance(behind, address) < distance(here, address) ? behind : here;
 }
 
 static const char *space_name(uint64_t window) {

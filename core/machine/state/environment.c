@@ -4,8 +4,17 @@
 #include <stdio.h>
 
 /* Addresses have 47 bits, so there is room for 2,048 regions of 2^36 bytes. */
-#define PLACES 2048u
+#define PLACES 2048ull
 #define MOST_SLOTS 64u /* most warps of a multiprocessor */
+/* A region begins in the first 2^34 bytes of its 2^36 and has less than 2^35, so 2^34 at least lie between two.  The origin of all of them is a
+ * multiple of 2^34, so each bit of an address varies. */
+#define ROOM_SHIFT 34
+#define ROOMS 4u
+#define WINDOW_STEP 24 /* windows are aligned to 16 MiB */
+/* Apart from the regions' own numbers. */
+#define ORDERS 0x100000u
+#define ORIGINS 0x200000u
+#define WINDOWS 0x300000u
 
 static uint64_t mixed(uint64_t number) {
    number = (number + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
@@ -13,22 +22,61 @@ static uint64_t mixed(uint64_t number) {
    return number ^ number >> 32;
 }
 
+/* Two numbers that differ in their lowest bit alone give two environments of which one has each bit of an address that the other one lacks. */
+static uint64_t of_pair(uint64_t number, uint64_t purpose) {
+   return mixed((number | 1) + purpose);
+}
+
+static bool is_turned(uint64_t number) {
+   return number & 1;
+}
+
+/* The places of the regions in any order: on a device neither does a later buffer lie behind an earlier one. */
+static void order_regions(machine_run_t *run, uint64_t number, uint32_t regions) {
+   for (uint32_t n = 0; n < regions; n++)
+      run->region_there[n] = (uint16_t)n;
+   for (uint32_t n = regions; number && n > 1; n--) {
+      const uint32_t other = (uint32_t)(of_pair(number, ORDERS + n) % n);
+      const uint16_t region = run->region_there[n - 1];
+      run->region_there[n - 1] = run->region_there[other];
+      run->region_there[other] = region;
+   }
+   for (uint32_t n = 0; is_turned(number) && n < regions / 2; n++) {
+      const uint16_t region = run->region_there[n];
+      run->region_there[n] = run->region_there[regions - 1 - n];
+      run->region_there[regions - 1 - n] = region;
+   }
+   for (uint32_t n = 0; n < regions; n++)
+      run->place_of[run->region_there[n]] = (uint16_t)n;
+}
+
 void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions) {
+   const uint64_t needed = regions + 2 * WINDOW_PARAM + 3, varied = number && needed < PLACES ? number : 0,
+                  all = is_turned(varied) ? (PLACES << REGION_SHIFT) - 1 : 0;
    run->environment = number;
-   run->first_place = 1;
+   run->origin = 1ull << REGION_SHIFT;
+   order_regions(run, varied, regions);
    for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++)
       run->window_base[window] = window << WINDOW_SHIFT;
-   const uint32_t needed = regions + 2 * (uint32_t)WINDOW_PARAM + 2;
-   if (number == 0 || needed >= PLACES)
+   if (!varied)
       return;
-   run->first_place = 1 + mixed(number) % (PLACES - needed);
-   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++)
-      run->window_base[window] = (run->first_place + regions + 2 * window - 1) << REGION_SHIFT;
+   const uint64_t first = 1 + of_pair(number, 0) % (PLACES - needed), part = of_pair(number, ORIGINS) % ROOMS;
+   run->origin = (all ? PLACES - first - regions : first) << REGION_SHIFT | (all ? ROOMS - 1 - part : part)
+                                                                               << ROOM_SHIFT;
+   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++) {
+      const uint64_t at = (first + regions + 2 * window) << REGION_SHIFT |
+                          of_pair(number, WINDOWS + window) % (1ull << (REGION_SHIFT - WINDOW_STEP))
+                             << WINDOW_STEP;
+      run->window_base[window] = (at ^ all) >> WINDOW_STEP << WINDOW_STEP;
+   }
 }
 
 uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment) {
-   const uint64_t steps = run->environment ? 2 * (mixed(run->environment + region + 1) % 512) + 1 : 1;
-   return ((run->first_place + region) << REGION_SHIFT) + steps * alignment;
+   const uint64_t number = run->environment, room = (1ull << ROOM_SHIFT) / alignment;
+   uint64_t steps = 1;
+   if (number && room)
+      steps = (of_pair(number, region + 1) % room | 1) ^ (is_turned(number) ? room - 1 : 0);
+   return run->origin + ((uint64_t)run->place_of[region] << REGION_SHIFT) + steps * alignment;
 }
 
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp) {

@@ -26,10 +26,10 @@ static inline uint64_t machine_buffer_taint(uint32_t buffer) {
    return 1ull << (buffer < TAINT_BUFFERS - 1 ? buffer : TAINT_BUFFERS - 1);
 }
 
-/* Chooses where the regions and the windows lie.  regions: how many regions there are.  Number 0 chooses the
- * first places. */
+/* Chooses where the regions and the windows lie.  regions: how many regions there are, at most MAX_REGIONS.  Number 0 chooses the
+ * first places, in order. */
 void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions);
-/* The address of a region: never better aligned than was promised. */
+/* The address of a region.  In the plainest environment and in those with an even number it is not better aligned than was promised. */
 uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment);
 /* The value of a special register that depends on where the block or the warp runs.  The caller knows the
  * other registers. */

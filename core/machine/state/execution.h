@@ -44,7 +44,8 @@ typedef struct machine_run {
    uint32_t isa;
    bool races, shadow, taint;
    uint64_t order; /* the order of blocks and warps: rkb_machine_set_order */
-   uint64_t environment, first_place, window_base[WINDOW_PARAM + 1]; /* environment.h */
+   uint64_t environment, origin, window_base[WINDOW_PARAM + 1]; /* environment.h */
+   uint16_t region_there[MAX_REGIONS], place_of[MAX_REGIONS];   /* by place, and by region */
    /* Findings */
    rkb_machine_finding_t *findings;
    uint32_t finding_count;

@@ -9,11 +9,11 @@
 
 typedef struct machine_run machine_run_t;
 
-/* Addresses.  A buffer's base is (first + number) << 36 plus an odd multiple of its alignment.  So a shift
- * finds the buffer of an address, an index error of less than 64 GiB reaches no other buffer, and no base is
- * better aligned than was promised.  The environment (environment.h) decides where the first buffer and the
- * generic windows of shared, local and parameter memory lie.  Inside the machine an address in a window is
- * WINDOW << 56 plus an offset. */
+/* Addresses.  A buffer's base is the origin plus place << 36, plus a multiple of its alignment below 2^34: an odd one in half of all
+ * environments and in the plainest one, so that a kernel that needs more than was promised is found.  So a shift finds the buffer of an
+ * address, and an index error of less than 16 GiB reaches no other buffer.  The environment
+ * (environment.h) decides where the origin and the generic windows of shared, local and parameter memory lie, and which buffer has which place.
+ * Inside the machine an address in a window is WINDOW << 56 plus an offset. */
 #define REGION_SHIFT 36
 #define WINDOW_SHIFT 56
 #define WINDOW_SHARED 1ull

@@ -13,7 +13,8 @@
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
-#define ENVIRONMENTS 4u  /* that a candidate sees, the plainest one among them: a kernel with variables is decoded for each */
+#define ENVIRONMENTS                                                                                         \
+   4u /* that a candidate sees, the plainest one among them, and two that differ in each bit of an address: a kernel with variables is decoded for each */
 #define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {

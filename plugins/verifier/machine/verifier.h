@@ -160,7 +160,7 @@ struct candidate {
    unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
    bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
-   uint64_t environment; /* of its machines: the first of some numbers */
+   uint64_t environment; /* of its machines: the first of some numbers, an even one */
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
