@@ -1,6 +1,7 @@
 /* Writes the kernel of a task's suited schedule, or of another start's, with other decisions.
  * usage: write_schedule TASK DIRECTION [start=NAME] LAUNCH.DECISION=VALUE...   (LAUNCH: a number, or * for all; VALUE: a number or a word; the
- * decision map is the launch's mapping; the word totals instead: launches over scores add up matrices where they may)
+ * decision map is the launch's mapping, and stores names a value of the graph that the launch stores besides; the word totals instead: launches over
+ * scores add up matrices where they may)
  * The target has the rates of an H200 through mma.sync alone.  A word device=PROFILE (h200, or a file) takes all that this device profile says,
  * as a pipeline for this device does. */
 #include <stdio.h>
@@ -25,13 +26,25 @@ static int64_t value_of(uint32_t decision, const char *text) {
    return strtoll(text, NULL, 10);
 }
 
+/* A launch stores one more value, of the node that has this name. */
+static bool store(const rkb_graph_t *graph, rkb_launch_t *launch, const char *name) {
+   for (uint32_t n = 0; n < graph->node_count && launch->root_count < RKB_MAX_LAUNCH_NODES; n++)
+      if (strcmp(graph->nodes[n].name, name) == 0) {
+         launch->roots[launch->root_count++] = n;
+         return true;
+      }
+   return false;
+}
+
 /* False: it names no launch or no decision. */
-static bool decide(rkb_schedule_t *schedule, char *text) {
+static bool decide(const rkb_graph_t *graph, rkb_schedule_t *schedule, char *text) {
    char *name = strchr(text, '.'), *value = strchr(text, '=');
    bool found = false;
    if (!name || !value)
       return false;
    *name++ = *value++ = '\0';
+   if (strcmp(name, "stores") == 0)
+      return strtoul(text, NULL, 10) < schedule->count && store(graph, &schedule->launches[strtoul(text, NULL, 10)], value);
    for (uint32_t l = 0; l < schedule->count; l++)
       for (uint32_t m = RKB_MAP_ELEMENT; m < RKB_MAPPINGS; m++)
          if ((*text == '*' || strtoul(text, NULL, 10) == l) && strcmp(name, "map") == 0 &&
@@ -81,7 +94,7 @@ int main(int argc, char **argv) {
       if (strcmp(argv[a], "totals") == 0)
          for (uint32_t l = 0; l < schedule->count; l++)
             rkb_online_join_totals(graph, &target, schedule, l);
-      else if (strncmp(argv[a], "device=", 7) != 0 && !decide(schedule, argv[a])) {
+      else if (strncmp(argv[a], "device=", 7) != 0 && !decide(graph, schedule, argv[a])) {
          fprintf(stderr, "%s names no decision of a launch\n", argv[a]);
          return 2;
       }
