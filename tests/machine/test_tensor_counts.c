@@ -2,6 +2,7 @@
 #include "check.h"
 #include "machine_harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,24 @@ static void loads_of_what_a_block_loaded_are_counted(void **state) {
    assert_int_equal(c.reused_sectors[0], 512 * 1024 * 4 / 32);
    for (int r = 1; r < RKB_REUSE_RANGES; r++)
       assert_int_equal(c.reused_sectors[r], 0);
+}
+
+static bool is_about(uint64_t count, double expected) {
+   return fabs((double)count / expected - 1) < 0.02;
+}
+
+/* A block reads 524,288 sectors and then all of them again, more than are told apart one by one. */
+static void sectors_of_long_rows_are_counted_by_a_part_of_them(void **state) {
+   (void)state;
+   const rkb_launch_counters_t c = counters_of("long_rows");
+   uint64_t again = 0;
+   assert_int_equal(c.load_sectors, 2 << 19);
+   assert_true(is_about(c.distinct_load_sectors, 1 << 19));
+   assert_int_equal(c.distinct_store_sectors, 1024 * 4 / 32);
+   for (int r = 0; r < RKB_REUSE_RANGES; r++)
+      again += c.reused_sectors[r];
+   assert_true(is_about(again, 1 << 19));
+   assert_true(c.reused_sectors[18 - RKB_REUSE_LEAST] + c.reused_sectors[19 - RKB_REUSE_LEAST] == again);
 }
 
 static void counts_need_no_values(void **state) {
@@ -206,6 +225,7 @@ static void an_input_that_steers_ends_a_run_without_values(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted_by_type),
                                       cmocka_unit_test(loads_of_what_a_block_loaded_are_counted),
+                                      cmocka_unit_test(sectors_of_long_rows_are_counted_by_a_part_of_them),
                                       cmocka_unit_test(counts_need_no_values),
                                       cmocka_unit_test(texts_contain_what_they_name),
                                       cmocka_unit_test(blocks_are_counted_among_others),

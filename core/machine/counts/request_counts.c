@@ -39,6 +39,7 @@ struct machine_sectors {
    struct slot *slots[2]; /* one table for loads, one for stores */
    uint32_t room[2];      /* how many slots: a power of two */
    uint32_t used[2];      /* SECTOR_SLOTS where memory for more slots ran out */
+   uint32_t thinned[2];   /* how often half of all sectors was left out because the table was full */
    /* Sectors that were asked for; a sector counts again only when it was not asked for just before. */
    uint32_t asked;
    struct line lines[MAX_LINES];
@@ -59,6 +60,7 @@ void machine_counters_begin(machine_run_t *run) {
       sectors->slots[n] = calloc(FIRST_SLOTS, sizeof *sectors->slots[n]);
       sectors->room[n] = FIRST_SLOTS;
       sectors->used[n] = sectors->slots[n] ? 0 : SECTOR_SLOTS;
+      sectors->thinned[n] = 0;
    }
    if (sectors) {
       sectors->asked = 0;
@@ -83,19 +85,30 @@ static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_
    return &sectors->slots[store][at];
 }
 
-/* Doubles the number of slots. */
-static void grow(struct machine_sectors *sectors, bool store) {
-   const uint32_t before = sectors->room[store];
-   struct slot *kept = sectors->slots[store], *larger = calloc(2 * (size_t)before, sizeof *larger);
-   if (!larger) {
+/* Whether a sector is one of those that stand for all: all of them at first, then a half, a quarter.  Its number alone decides, by bits that
+ * do not depend on how the sectors of a row or a tile follow one another. */
+static bool stands_for_all(const struct machine_sectors *sectors, bool store, uint64_t sector) {
+   return ((sector ^ sector >> 15) * 0xd6e8feb86659fd93ull >> 40 & ((1u << sectors->thinned[store]) - 1)) ==
+          0;
+}
+
+/* Makes room in a table that is three quarters full: doubles the number of slots, or leaves out half of the sectors where there are enough. */
+static void make_room(struct machine_sectors *sectors, bool store) {
+   const uint32_t before = sectors->room[store], after = before < SECTOR_SLOTS ? 2 * before : before;
+   struct slot *kept = sectors->slots[store], *slots = calloc(after, sizeof *slots);
+   if (!slots) {
       sectors->used[store] = SECTOR_SLOTS; /* then the table counts as full */
       return;
    }
-   sectors->slots[store] = larger;
-   sectors->room[store] = before * 2;
+   sectors->slots[store] = slots;
+   sectors->room[store] = after;
+   sectors->thinned[store] += after == before;
+   sectors->used[store] = 0;
    for (uint32_t n = 0; n < before; n++)
-      if (kept[n].sector)
+      if (kept[n].sector && stands_for_all(sectors, store, kept[n].sector - 1)) {
          *slot_of(sectors, store, kept[n].sector - 1) = kept[n];
+         sectors->used[store]++;
+      }
    free(kept);
 }
 
@@ -105,32 +118,33 @@ static bool is_near(uint32_t distance) {
    return distance >> RKB_REUSE_LEAST == 0;
 }
 
-/* Counts a load of a sector that the same block asked for so many sectors ago. */
-static void count_reuse(rkb_launch_counters_t *c, uint32_t distance) {
+/* Counts a load of a sector that the same block asked for so many sectors ago, for all those that it stands for. */
+static void count_reuse(rkb_launch_counters_t *c, uint32_t distance, uint32_t all) {
    const int range = is_near(distance) ? 0 : 31 - __builtin_clz(distance) - RKB_REUSE_LEAST;
-   c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1]++;
+   c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1] += all;
 }
 
-/* Counts each sector once, and the same block's later loads of it.  A full table counts no more, so the
- * numbers are too small then. */
+/* Counts each sector once, and the same block's later loads of it.  A table that is full keeps a half of the sectors, each of which counts
+ * twice, and so on: 66 blocks that read rows of 537 MB have 254,000 each.  Where memory for it ran out, the numbers are too small. */
 static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
                   rkb_launch_counters_t *c) {
-   if (sectors->used[store] > SECTOR_SLOTS / 4 * 3)
+   if (sectors->used[store] == SECTOR_SLOTS || !stands_for_all(sectors, store, sector))
       return;
+   const uint32_t all = 1u << sectors->thinned[store];
    struct slot *slot = slot_of(sectors, store, sector);
    const bool known = slot->sector != 0, own = known && slot->block == block;
    if (own && !store)
-      count_reuse(c, sectors->asked - slot->at);
-   sectors->asked += !own || !is_near(sectors->asked - slot->at);
+      count_reuse(c, sectors->asked - slot->at, all);
+   sectors->asked += !own || !is_near(sectors->asked - slot->at) ? all : 0;
    *slot = (struct slot){sector + 1, block, sectors->asked};
    if (known)
       return;
-   if (++sectors->used[store] > sectors->room[store] / 4 * 3 && sectors->room[store] < SECTOR_SLOTS)
-      grow(sectors, store);
    if (store)
-      c->distinct_store_sectors++;
+      c->distinct_store_sectors += all;
    else
-      c->distinct_load_sectors++;
+      c->distinct_load_sectors += all;
+   if (++sectors->used[store] > sectors->room[store] / 4 * 3)
+      make_room(sectors, store);
 }
 
 /* Returns the counters of the source line that the warp executes; NULL when there are too many lines. */
