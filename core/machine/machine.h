@@ -41,6 +41,11 @@ typedef struct rkb_machine_blocks {
    uint32_t count;          /* 0: all of the grid */
    uint32_t least;          /* at least so many are executed, whatever they cost */
    bool none;               /* count is 0, and no block is executed */
+   /* Where blocks are of several kinds, the kind of each block that is counted, and how many blocks of the grid are of each: what is counted of one
+    * kind then counts for as many.  kind_count 0: each block stands for as many as any other. */
+   const uint8_t *kinds;
+   const uint64_t *kind_blocks;
+   uint32_t kind_count;
 } rkb_machine_blocks_t;
 
 typedef struct rkb_machine_options {

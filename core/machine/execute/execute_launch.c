@@ -1,5 +1,6 @@
 /* Executes one launch of a plan: sets its parameters, chooses which blocks run in which order, and collects
  * their counts.  On the machine's thread. */
+#include "machine/counts/kind_counts.h"
 #include "machine/state/block_paths.h"
 #include "machine/state/decisions.h"
 #include "machine/in_flight/grid_dependency.h"
@@ -206,9 +207,11 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
 }
 
 /* Takes the counts of the launch when its counted blocks were executed.  blocks: how many they are. */
-static void take_counted(machine_run_t *run, const machine_launch_t *launch, uint64_t blocks,
-                         uint64_t work_before) {
+static void take_counted(machine_run_t *run, const machine_launch_t *launch,
+                         const machine_kind_counts_t *kinds, uint64_t blocks, uint64_t work_before) {
    gather_into(&run->counts.counted[launch->number], run, launch, blocks);
+   if (kinds)
+      machine_kinds_weigh(kinds, &run->options.sample[launch->number], &run->counts.counted[launch->number]);
    run->report.counted_work += run->work.executed + run->work.burden - work_before;
    run->counts.counted_enough = true;
 }
@@ -260,6 +263,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->report.sampled |= chosen && count < total;
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
    uint64_t *passed = run->extents ? calloc((size_t)launch->program->block_count + 1, sizeof *passed) : NULL;
+   const uint64_t of_kinds = run->counts.counted ? counted : count; /* these blocks' counts are told apart */
+   machine_kind_counts_t *kinds = chosen && run->options.requests ? machine_kinds_open(sample) : NULL;
    for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
       if (chosen && with_another(launch, sample, n))
          continue;
@@ -278,9 +283,14 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_partial_path(run, launch->program->block_count, passed);
       run->counts.measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
       executed += launch->cluster.blocks;
+      if (kinds && n < of_kinds) {
+         rkb_launch_counters_t so_far = {0};
+         gather_into(&so_far, run, launch, executed);
+         machine_kinds_add(kinds, sample, &so_far, n);
+      }
       if (n < counted && !run->stop &&
           (n + 1 == counted || run->work.executed - began > run->options.counted_instructions)) {
-         take_counted(run, launch, executed, worked);
+         take_counted(run, launch, kinds, executed, worked);
          left_out = counted - executed;
          least = executed + (sample->least > counted ? sample->least - counted : 1) * launch->cluster.blocks;
          n = counted - 1;
@@ -294,6 +304,9 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    machine_partial_end(launch, executed == total);
    run->next_serial += total;
    gather_counters(run, launch, executed);
+   if (kinds && !run->counts.counted)
+      machine_kinds_weigh(kinds, sample, &run->counts.counters[launch->number]);
+   machine_kinds_free(kinds);
 }
 
 /* An input that decided something in a launch counts as having reached everything that the launch may have

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define ATTEMPTS 8 /* at a block that is not in the list yet */
-#define MOST_SAMPLED (1024 + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
+#define MOST_OF_KINDS 4u /* counted blocks that are there for their kind */
+#define MOST_SAMPLED (1024 + MOST_OF_KINDS + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
 
 /* Positions ---------------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +94,19 @@ static void add_counted(const struct verifier *me, struct sampled_launch *list, 
       const uint64_t block = (uint64_t)(place * (double)list->total);
       add(list, grid, block < list->total ? block : list->total - 1, false);
    }
+   list->counted = list->spread = list->count;
+}
+
+/* One block of each kind that is many and has none yet: a few heavy blocks beside a thousand light ones decide how long a launch takes.  The blocks of a
+ * cluster are executed together, and their counts are not told apart. */
+static void add_kinds(telling_t *telling, const rkb_plan_launch_t *launch, struct sampled_launch *list) {
+   uint64_t block;
+   if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] != 1)
+      return;
+   for (uint32_t n = 0; n < MOST_OF_KINDS && telling_lacks_kind(telling, list, &block); n++)
+      add(list, launch->grid, block, false);
    list->counted = list->count;
+   list->kind_count = telling_kinds(telling, list, list->kinds, list->kind_blocks);
 }
 
 /* The first block and the last one, whatever the budget: in them is each axis's first and last part. */
@@ -124,11 +137,10 @@ static void add_classes(const struct verifier *me, struct sampled_launch *list, 
 }
 
 /* One of each kind of blocks that the kernel tells apart and the list has none of. */
-static void add_telling(const struct verifier *me, const struct candidate *candidate,
-                        const rkb_plan_launch_t *launch, struct sampled_launch *list, rkb_random_t *stream) {
+static void add_telling(telling_t *telling, const rkb_plan_launch_t *launch, struct sampled_launch *list) {
    uint64_t blocks[MOST_TELLING];
    uint32_t of_threads;
-   const uint32_t count = telling_blocks(me, candidate, launch, list, stream, blocks, &of_threads);
+   const uint32_t count = telling_blocks(telling, list, blocks, &of_threads);
    for (uint32_t n = 0; n < count; n++) {
       add(list, launch->grid, blocks[n], false);
       list->told[list->count - 1] = n >= of_threads && list->numbers[list->count - 1] == blocks[n];
@@ -162,16 +174,22 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
    list->classes = calloc(MOST_SAMPLED, sizeof *list->classes);
    list->drawn = calloc(MOST_SAMPLED, sizeof *list->drawn);
    list->told = calloc(MOST_SAMPLED, sizeof *list->told);
-   if (!list->numbers || !list->classes || !list->drawn || !list->told)
+   list->kinds = calloc(MOST_SAMPLED, sizeof *list->kinds);
+   if (!list->numbers || !list->classes || !list->drawn || !list->told || !list->kinds)
       return false;
    if (list->total == 0)
       return true;
+   telling_t *telling = telling_open(me, candidate, launch, &told);
+   if (!telling)
+      return false;
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
+   add_kinds(telling, launch, list);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
    add_ends(list, grid);
-   add_telling(me, candidate, launch, list, &told);
+   add_telling(telling, launch, list);
    add_classes(me, list, grid, &own);
    add_drawn(me, list, grid, drawn - 1, &own);
+   telling_close(telling);
    return true;
 }
 
@@ -186,9 +204,14 @@ int block_sample_draw(const struct verifier *me, const struct candidate *candida
    for (uint32_t n = 0; made && n < count; n++) {
       struct sampled_launch *list = &sample->launches[n];
       made = draw_launch(me, candidate, &plan->launches[n], n, case_index, drawn, list);
-      sample->counted[n] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->counted};
-      sample->judged[n] = (rkb_machine_blocks_t){
-         .numbers = list->numbers, .count = list->count, .least = list->counted + list->sure};
+      sample->counted[n] = (rkb_machine_blocks_t){.numbers = list->numbers,
+                                                  .count = list->counted,
+                                                  .kinds = list->kinds,
+                                                  .kind_blocks = list->kind_blocks,
+                                                  .kind_count = list->kind_count};
+      sample->judged[n] = sample->counted[n];
+      sample->judged[n].count = list->count;
+      sample->judged[n].least = list->counted + list->sure;
    }
    return made ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the list of sampled blocks");
 }
@@ -212,6 +235,7 @@ void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
       memmove(list->told + kept, list->told + list->counted,
               (list->count - list->counted) * sizeof *list->told);
       list->counted = kept;
+      list->spread = kept < list->spread ? kept : list->spread;
       list->count -= left_out;
       sample->judged[c->launch] =
          (rkb_machine_blocks_t){.numbers = list->numbers, .count = list->count, .least = kept + list->sure};
@@ -224,6 +248,7 @@ void block_sample_free(struct block_sample *sample) {
       free(sample->launches[n].classes);
       free(sample->launches[n].drawn);
       free(sample->launches[n].told);
+      free(sample->launches[n].kinds);
    }
    free(sample->launches);
    free(sample->counted);

@@ -8,6 +8,8 @@
 
 #include "verifier.h"
 
+#define MOST_KINDS 16u
+
 /* Of one launch. */
 struct sampled_launch {
    uint64_t total;    /* blocks of its grid */
@@ -17,6 +19,11 @@ struct sampled_launch {
    uint32_t *classes; /* of its position: sample_class */
    uint32_t counted, count;
    uint32_t sure; /* places beyond the counted ones that are executed whatever they cost */
+   uint32_t spread; /* of the counted ones, those that are spread over the grid; the others are there for their kind */
+   /* Of the counted ones, where the kernel tells kinds of blocks apart (telling_blocks.h). */
+   uint8_t *kinds;
+   uint64_t kind_blocks[MOST_KINDS];
+   uint32_t kind_count;
 };
 
 struct block_sample {

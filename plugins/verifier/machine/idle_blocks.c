@@ -30,7 +30,7 @@ struct told {
 };
 
 static bool is_chance(const struct sampled_launch *list, uint32_t place) {
-   return place < list->counted || list->drawn[place];
+   return place < list->spread || list->drawn[place];
 }
 
 /* Blocks that ended soon and stored nothing count as that; others that were begun may write as much as any that chance chose. */

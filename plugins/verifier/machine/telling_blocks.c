@@ -10,32 +10,44 @@
 #define ROOM 256u          /* outcomes that are told apart, a power of two */
 #define MOST_OF_THREADS 4u /* blocks that are taken for what some of their threads do */
 #define SELDOM 64u /* and then for what is seen in fewer than one of so many: drawn blocks have the rest */
+#define MANY 64u   /* one block in so many are many of a kind, which the speed model has to see */
 
 struct kind {
    uint64_t outcomes, block;
    uint32_t count; /* blocks that were seen with it; 0: an empty place */
+   uint32_t
+      around; /* of these, blocks that were looked at one after the other through the grid: the kind's share of it */
    bool taken;     /* the sample has one, or it was chosen */
 };
 
-struct search {
+struct telling {
+   const struct verifier *me;
+   rkb_random_t *stream;
    const rkb_plan_launch_t *launch;
    rkb_machine_conditions_t *conditions;
-   struct kind *seen; /* by hash, ROOM places */
-   uint32_t used;
+   uint64_t total, looked; /* blocks of the grid, and how many were looked at one after the other */
+   struct kind seen[ROOM]; /* by hash */
+   uint32_t used, steps;
    bool of_threads; /* what threads of a block do not decide alike */
 };
 
-static struct kind *look_at(struct search *search, uint64_t block) {
+/* The place of the block's kind, which may be empty. */
+static struct kind *place_of(telling_t *search, uint64_t block, uint64_t *outcomes) {
    const uint32_t *grid = search->launch->grid;
-   const uint64_t outcomes = rkb_machine_block_outcomes(search->conditions, search->launch,
-                                                        (uint32_t[]){(uint32_t)(block % grid[0]),
-                                                                     (uint32_t)(block / grid[0] % grid[1]),
-                                                                     (uint32_t)(block / grid[0] / grid[1])},
-                                                        search->of_threads);
-   uint32_t place = (uint32_t)outcomes % ROOM;
-   while (search->seen[place].count && search->seen[place].outcomes != outcomes)
+   *outcomes = rkb_machine_block_outcomes(search->conditions, search->launch,
+                                          (uint32_t[]){(uint32_t)(block % grid[0]),
+                                                       (uint32_t)(block / grid[0] % grid[1]),
+                                                       (uint32_t)(block / grid[0] / grid[1])},
+                                          search->of_threads);
+   uint32_t place = (uint32_t)*outcomes % ROOM;
+   while (search->seen[place].count && search->seen[place].outcomes != *outcomes)
       place = (place + 1) % ROOM;
-   struct kind *found = &search->seen[place];
+   return &search->seen[place];
+}
+
+static struct kind *look_at(telling_t *search, uint64_t block) {
+   uint64_t outcomes;
+   struct kind *found = place_of(search, block, &outcomes);
    if (!found->count && search->used == ROOM / 2)
       return NULL;
    if (!found->count) {
@@ -47,7 +59,7 @@ static struct kind *look_at(struct search *search, uint64_t block) {
 }
 
 /* Conditions compare with numbers: block 5,000,000 of a large grid is found at the number that the kernel names. */
-static uint64_t look_at_named(struct search *search, uint64_t total) {
+static uint64_t look_at_named(telling_t *search, uint64_t total) {
    uint64_t number, looked = 0;
    for (uint32_t n = 0; n < MOST_NAMED && rkb_machine_block_conditions_number(search->conditions, n, &number);
         n++)
@@ -81,15 +93,19 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
 }
 
 /* All blocks of a small grid; of a large one as many as the budget allows, in a step that has no divisor with it. */
-static void look_around(struct search *search, uint64_t total, uint64_t most, uint64_t first, uint64_t step) {
+static void look_around(telling_t *search, uint64_t total, uint64_t most, uint64_t first, uint64_t step) {
    while (common_divisor(step, total) != 1)
       step++;
-   for (uint64_t n = 0, block = first % total; n < most && n < total; n++, block = (block + step) % total)
-      (void)look_at(search, block);
+   for (uint64_t n = 0, block = first % total; n < most && n < total; n++, block = (block + step) % total) {
+      struct kind *seen = look_at(search, block);
+      if (seen)
+         seen->around++;
+   }
+   search->looked = most < total ? most : total;
 }
 
 /* The rarest of those without a block in the sample: what most blocks decide a drawn one decides too. */
-static struct kind *rarest(struct search *search, uint64_t most) {
+static struct kind *rarest(telling_t *search, uint64_t most) {
    struct kind *best = NULL;
    for (uint32_t n = 0; n < ROOM; n++) {
       struct kind *seen = &search->seen[n];
@@ -100,25 +116,32 @@ static struct kind *rarest(struct search *search, uint64_t most) {
    return best;
 }
 
+/* Looks for what is decided by blocks, or by some threads of a block. */
+static void look(telling_t *search, bool of_threads) {
+   memset(search->seen, 0, sizeof search->seen);
+   search->used = 0;
+   search->of_threads = of_threads;
+   search->steps = rkb_machine_block_conditions_launch(search->conditions, search->launch, of_threads);
+   if (search->steps == 0)
+      return;
+   const uint64_t budget = MOST_STEPS / (of_threads ? 2 : 1) / search->steps,
+                  looked = look_at_named(search, search->total), more = budget > looked ? budget - looked : 0;
+   const uint64_t step = 1 + search->me->random->below(search->stream, search->total),
+                  first = search->me->random->below(search->stream, search->total);
+   look_around(search, search->total, more, first, step);
+}
+
 /* Adds to the blocks until there are so many. */
-static uint32_t search_kinds(const struct verifier *me, struct search *search,
-                             const struct sampled_launch *list, rkb_random_t *stream, uint64_t *blocks,
-                             uint32_t found, uint32_t until) {
-   const uint32_t steps =
-      rkb_machine_block_conditions_launch(search->conditions, search->launch, search->of_threads);
-   if (steps == 0)
+static uint32_t choose(telling_t *search, const struct sampled_launch *list, uint64_t *blocks, uint32_t found,
+                       uint32_t until) {
+   if (search->steps == 0)
       return found;
-   const uint64_t budget = MOST_STEPS / (search->of_threads ? 2 : 1) / steps,
-                  looked = look_at_named(search, list->total), more = budget > looked ? budget - looked : 0;
-   look_around(search, list->total, more, me->random->below(stream, list->total),
-               1 + me->random->below(stream, list->total));
    for (uint32_t n = 0; n < list->count + found; n++) {
       struct kind *own = look_at(search, n < list->count ? list->numbers[n] : blocks[n - list->count]);
       if (own)
          own->taken = true;
    }
-   const uint64_t seen = more < list->total ? more : list->total,
-                  most = search->of_threads ? seen / SELDOM + 1 : UINT64_MAX;
+   const uint64_t most = search->of_threads ? search->looked / SELDOM + 1 : UINT64_MAX;
    for (struct kind *next; found < until && (next = rarest(search, most)) != NULL; found++) {
       next->taken = true;
       blocks[found] = next->block;
@@ -126,22 +149,82 @@ static uint32_t search_kinds(const struct verifier *me, struct search *search,
    return found;
 }
 
-uint32_t telling_blocks(const struct verifier *me, const struct candidate *candidate,
-                        const rkb_plan_launch_t *launch, const struct sampled_launch *list,
-                        rkb_random_t *stream, uint64_t blocks[MOST_TELLING], uint32_t *of_threads) {
-   struct search search = {.launch = launch,
-                           .conditions = rkb_machine_block_conditions_new(candidate->module, launch->entry),
-                           .seen = calloc(ROOM, sizeof *search.seen)};
-   uint32_t found = *of_threads = 0;
-   if (search.conditions && search.seen) {
-      found = search_kinds(me, &search, list, stream, blocks, 0, MOST_TELLING - MOST_OF_THREADS);
-      *of_threads = found;
-      memset(search.seen, 0, ROOM * sizeof *search.seen);
-      search.used = 0;
-      search.of_threads = true;
-      found = search_kinds(me, &search, list, stream, blocks, found, found + MOST_OF_THREADS);
+telling_t *telling_open(const struct verifier *me, const struct candidate *candidate,
+                        const rkb_plan_launch_t *launch, rkb_random_t *stream) {
+   telling_t *search = calloc(1, sizeof *search);
+   if (!search)
+      return NULL;
+   search->me = me;
+   search->stream = stream;
+   search->launch = launch;
+   search->total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+   search->conditions = rkb_machine_block_conditions_new(candidate->module, launch->entry);
+   if (search->conditions)
+      look(search, false);
+   return search;
+}
+
+void telling_close(telling_t *search) {
+   if (search)
+      rkb_machine_conditions_free(search->conditions);
+   free(search);
+}
+
+bool telling_lacks_kind(telling_t *search, const struct sampled_launch *list, uint64_t *block) {
+   const struct kind *most = NULL;
+   uint64_t outcomes;
+   if (!search->conditions || search->steps == 0)
+      return false;
+   for (uint32_t n = 0; n < ROOM; n++) {
+      const struct kind *seen = &search->seen[n];
+      if (!seen->count || (uint64_t)seen->around * MANY < search->looked ||
+          (most && seen->around <= most->around))
+         continue;
+      bool has = false;
+      for (uint32_t l = 0; l < list->count && !has; l++)
+         has = place_of(search, list->numbers[l], &outcomes) == seen;
+      if (!has)
+         most = seen;
    }
-   free(search.seen);
-   rkb_machine_conditions_free(search.conditions);
-   return found;
+   if (most)
+      *block = most->block;
+   return most != NULL;
+}
+
+uint32_t telling_kinds(telling_t *search, const struct sampled_launch *list, uint8_t *kinds,
+                       uint64_t *kind_blocks) {
+   const struct kind *known[MOST_KINDS];
+   uint64_t outcomes, others = 0;
+   uint32_t count = 0;
+   if (!search->conditions || search->steps == 0 || !search->looked)
+      return 0;
+   for (uint32_t n = 0; n < list->counted; n++) {
+      const struct kind *own = place_of(search, list->numbers[n], &outcomes);
+      uint32_t k = 0;
+      while (k < count && known[k] != own)
+         k++;
+      if (k == MOST_KINDS || !own->around)
+         return 0;
+      known[k] = own;
+      count = k == count ? count + 1 : count;
+      kinds[n] = (uint8_t)k;
+   }
+   for (uint32_t n = 0; n < ROOM; n++)
+      others += search->seen[n].around;
+   for (uint32_t k = 0; k < count; k++) {
+      kind_blocks[k] =
+         (uint64_t)((double)known[k]->around / (double)search->looked * (double)search->total + 0.5);
+      others -= known[k]->around;
+   }
+   /* What was not counted, or had no place: of unknown weight. */
+   return count > 1 && others * MANY < search->looked * 6 ? count : 0;
+}
+
+uint32_t telling_blocks(telling_t *search, const struct sampled_launch *list, uint64_t blocks[MOST_TELLING],
+                        uint32_t *of_threads) {
+   if (!search->conditions)
+      return *of_threads = 0;
+   uint32_t found = *of_threads = choose(search, list, blocks, 0, MOST_TELLING - MOST_OF_THREADS);
+   look(search, true);
+   return choose(search, list, blocks, found, found + MOST_OF_THREADS);
 }

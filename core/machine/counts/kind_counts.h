@@ -1,0 +1,20 @@
+/* What the blocks of a sample count where they are of several kinds, as many of the grid as the sample's makers say: a launch may have a thousand
+ * light blocks and thirty heavy ones, and six blocks of a thousand are mostly light.  One thread; the run owns it while a launch is executed. */
+#ifndef RKB_MACHINE_COUNTS_KIND_COUNTS_H
+#define RKB_MACHINE_COUNTS_KIND_COUNTS_H
+
+#include "machine/machine.h"
+
+typedef struct machine_kind_counts machine_kind_counts_t;
+
+/* NULL: the sample has no kinds, or memory is out, and each block stands for as many of the grid. */
+machine_kind_counts_t *machine_kinds_open(const rkb_machine_blocks_t *sample);
+void machine_kinds_free(machine_kind_counts_t *kinds);
+/* so_far: the counts of all blocks executed until now; place: of the block in the sample that was executed last. */
+void machine_kinds_add(machine_kind_counts_t *kinds, const rkb_machine_blocks_t *sample,
+                       const rkb_launch_counters_t *so_far, uint64_t place);
+/* Weighs what was counted: each kind as often as the grid has it.  Where nine tenths of the grid are not of executed kinds, nothing is weighed. */
+void machine_kinds_weigh(const machine_kind_counts_t *kinds, const rkb_machine_blocks_t *sample,
+                         rkb_launch_counters_t *counters);
+
+#endif
