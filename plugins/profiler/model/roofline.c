@@ -78,14 +78,28 @@ static double pipeline_seconds(const rkb_device_t *d, const rkb_launch_counters_
           fmax(1, stages - 1);
 }
 
-/* The time that no other work hides: whole waves of resident blocks, each as long as its longest warp's chain
+/* How long a wave takes, beside one that has the longest warp.  Warps of one block may do different work, so a mean that is a quarter of the longest
+ * tells nothing; where it is less, few blocks of the grid have such warps (launches that share a kernel), and most waves have none. */
+#define WARPS_DIFFER 4.0
+static double usual_wave(const rkb_launch_counters_t *c) {
+   uint64_t issued = 0;
+   for (int i = 0; i < RKB_CLASS_COUNT; i++)
+      issued += c->warp_instructions[i];
+   const double warps = ceil(c->threads / 32.0) * (double)c->executed;
+   return c->longest_warp && warps > 0
+             ? fmin(1, WARPS_DIFFER * (double)issued / warps / (double)c->longest_warp)
+             : 1;
+}
+
+/* The time that no other work hides: whole waves of resident blocks, one of them as long as its longest warp's chain
  * of loads, dependent instructions and barriers.  A last wave that is not full takes as long as a full one. */
 static double latency_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double waves,
                               double resident, double first_touched) {
    double barriers = (double)c->barriers / (double)c->executed;
    double load = first_touched * d->memory_latency_s + (1 - first_touched) * d->l2_latency_s;
-   return ceil(waves) * ((double)c->longest_loads * load + warp_seconds(d, c) +
-                         barriers * d->barrier_clocks / d->clock_hz + pipeline_seconds(d, c, resident, load));
+   return (1 + (ceil(waves) - 1) * usual_wave(c)) *
+          ((double)c->longest_loads * load + warp_seconds(d, c) + barriers * d->barrier_clocks / d->clock_hz +
+           pipeline_seconds(d, c, resident, load));
 }
 
 /* Bytes that blocks read again from memory, because the bytes that all blocks read in between do not fit into the second-level
@@ -98,6 +112,29 @@ static double reread_bytes(const rkb_device_t *d, const rkb_launch_counters_t *c
       bytes += (double)c->reused_sectors[r] * SECTOR_BYTES * scale * fmax(0, fmin(1, (between - CACHE_HOLDS) / (CACHE_LOSES - CACHE_HOLDS)));
    }
    return bytes;
+}
+
+/* Between these times their even share, one multiprocessor alone moves bytes of the second-level cache and of memory.  On an H200 one block of 1,024
+ * threads on each of 33, 66 and 132 multiprocessors read 3.3, 6.6 and 8.9 TB/s that the second-level cache held, and copied 2.2, 3.3 and 3.9 TB/s of
+ * memory (8 vectors of 16 bytes a thread under way). */
+#define ALONE_CACHE 1.75
+#define ALONE_MEMORY 2.66
+
+/* The share of a bandwidth of the whole device that the multiprocessors with a block reach.  Between what each reaches alone and what the device has, both
+ * limits are felt: the inverse squares add up. */
+static double reached_share(const rkb_device_t *d, double blocks, double alone) {
+   const double busy = fmin(1, blocks / (double)d->multiprocessors);
+   return 1 / sqrt(1 / (alone * busy * alone * busy) + 1 - 1 / (alone * alone));
+}
+
+/* Loads that find their sector in the first-level cache: the block asked for it before, and all that the resident blocks asked for since fits there. */
+static double first_cache_loads(const rkb_launch_counters_t *c, double resident, double cache_bytes) {
+   double loads = 0;
+   for (int r = 0; r < RKB_REUSE_RANGES; r++) {
+      const double between = (r ? 1.5 : 1) * exp2(RKB_REUSE_LEAST + r) * SECTOR_BYTES * resident;
+      loads += between < cache_bytes ? (double)c->reused_sectors[r] : 0;
+   }
+   return fmin(loads, (double)(c->load_sectors - c->bulk_sectors));
 }
 
 /* Seconds of the accesses to spilled registers: all pass the first-level cache, 128 bytes a clock.  What the frames of the resident threads have more
@@ -155,10 +192,13 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    t.waves = blocks / ((double)occupancy.blocks * (double)d->multiprocessors);
 
    double *part = t.part;
-   part[LIMIT_MEMORY] = t.memory_bytes / d->memory_sustained;
-   part[LIMIT_L2] = ((double)(c->load_sectors - c->bulk_sectors + c->store_sectors) / d->l2_bandwidth +
+   const double here = fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors));
+   part[LIMIT_MEMORY] = t.memory_bytes / d->memory_sustained / reached_share(d, blocks, ALONE_MEMORY);
+   part[LIMIT_L2] = (((double)(c->load_sectors - c->bulk_sectors + c->store_sectors) -
+                      first_cache_loads(c, here, spilled.cache_bytes)) /
+                        d->l2_bandwidth +
                      (double)c->bulk_sectors / d->l2_copy_bandwidth) *
-                    SECTOR_BYTES * scale;
+                    SECTOR_BYTES * scale / reached_share(d, blocks, ALONE_CACHE);
    /* A multiprocessor serves one wavefront (128 bytes) a clock; shared_bandwidth is that of the whole device. */
    part[LIMIT_SHARED] = (double)c->shared_wavefronts * 128.0 * scale * imbalance / d->shared_bandwidth;
    part[LIMIT_LOAD_STORE] = pipe_seconds(d,
@@ -180,11 +220,9 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    /* The L2 slice that owns an address does one operation on it a clock. */
    part[LIMIT_ATOMIC] = (double)c->atomic_serial * scale / ((double)d->multiprocessors * d->clock_hz);
    part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
-   part[LIMIT_SPILLED] = spilled_seconds(
-      d, c, fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors)), imbalance, spilled);
+   part[LIMIT_SPILLED] = spilled_seconds(d, c, here, imbalance, spilled);
    part[LIMIT_LATENCY] =
-      latency_seconds(d, c, t.waves, fmin(occupancy.blocks, ceil(blocks / (double)d->multiprocessors)),
-                      first_touched_share(c, scale, referenced_bytes));
+      latency_seconds(d, c, t.waves, here, first_touched_share(c, scale, referenced_bytes));
 
    t.seconds = t.floor + smooth_maximum(part, &t.limiter);
    t.memory_share = t.memory_bytes / t.seconds / d->memory_sustained;

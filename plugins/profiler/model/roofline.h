@@ -18,7 +18,7 @@ typedef struct launch_time {
    double waves; /* blocks / (resident blocks on the whole device) */
 } launch_time_t;
 
-/* What the assembler moved from registers to local memory.  All zero: nothing. */
+/* What the assembler moved from registers to local memory, bytes 0: nothing; and the cache that holds it and what blocks load. */
 typedef struct spilled_registers {
    double bytes; /* that one thread stores and loads over the launch */
    double frame; /* bytes of a thread's local memory */

@@ -39,16 +39,18 @@ spilled_registers_t spilled_registers(const rkb_device_t *device, const rkb_buil
                                       const rkb_launch_counters_t *counters, rkb_occupancy_t occupancy) {
    const rkb_built_kernel_t *kernel = &build->kernels[launch->kernel];
    const double once = (double)kernel->spill_store_bytes + (double)kernel->spill_load_bytes;
+   const double shared =
+      (double)occupancy.blocks *
+      ((double)kernel->shared_bytes + (double)launch->dynamic_shared + (double)device->shared_reserved);
+   spilled_registers_t spilled = {.cache_bytes = CACHE_LEAST +
+                                                 fmax(0, (double)device->shared_per_multiprocessor - shared)};
    if (once <= 0 || !build->ptx || counters->executed == 0 || counters->threads == 0)
-      return (spilled_registers_t){0};
+      return spilled;
    double issued = 0;
    for (int i = 0; i < RKB_CLASS_COUNT; i++)
       issued += (double)counters->warp_instructions[i];
    const double warps = ceil(counters->threads / 32.0) * (double)counters->executed, text = (double)ptx_instructions(build->ptx, kernel->entry);
-   const double shared = (double)occupancy.blocks * ((double)kernel->shared_bytes + (double)launch->dynamic_shared + (double)device->shared_reserved);
-   return (spilled_registers_t){
-      .bytes = once * (text > 0 ? issued / warps / text : 1),
-      .frame = kernel->local_bytes,
-      .cache_bytes = CACHE_LEAST + fmax(0, (double)device->shared_per_multiprocessor - shared),
-   };
+   spilled.bytes = once * (text > 0 ? issued / warps / text : 1);
+   spilled.frame = kernel->local_bytes;
+   return spilled;
 }

@@ -203,6 +203,51 @@ static void what_the_cache_lost_is_read_again(void **state) {
       fabs(roofline_launch(&small, single, &shared, bytes / 100, none, true).memory_bytes - bytes / 100) < 1);
 }
 
+/* Half of the multiprocessors reach more than half of what memory and the second-level cache give, and not all of it. */
+static void few_blocks_reach_a_part_of_a_bandwidth(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(100);
+   c.load_sectors = c.distinct_load_sectors = c.store_sectors = c.distinct_store_sectors = 3200000;
+   const launch_time_t all = roofline_launch(&device, full, &c, 1e15, none, true);
+   c.blocks = 50;
+   const launch_time_t half = roofline_launch(&device, full, &c, 1e15, none, true);
+   assert_float_equal(all.part[LIMIT_MEMORY], 100 * 6400000.0 * 32 / 1e12, 1e-6);
+   assert_float_equal(half.part[LIMIT_MEMORY] / all.part[LIMIT_MEMORY], 0.5 / 0.838, 0.001);
+   assert_float_equal(half.part[LIMIT_L2] / all.part[LIMIT_L2], 0.5 / 0.711, 0.001);
+}
+
+/* Each block loads 1,000 sectors ten times over; the second-level cache is asked for what the first-level cache does not hold. */
+static void loads_of_the_first_level_cache_ask_no_other(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(800);
+   c.load_sectors = 10000;
+   c.distinct_load_sectors = 1000;
+   c.reused_sectors[2] = 9000; /* 1,024 to 2,048 sectors before, of 8 blocks at once: 393 KB */
+   const double all = roofline_launch(&device, full, &c, 1e15, none, true).part[LIMIT_L2];
+   assert_float_equal(all, 800 * 10032.0 * 32 / 4e12, 1e-9);
+   assert_float_equal(
+      roofline_launch(&device, full, &c, 1e15, (spilled_registers_t){.cache_bytes = 256000}, true)
+         .part[LIMIT_L2],
+      all, 1e-12);
+   assert_float_equal(
+      roofline_launch(&device, full, &c, 1e15, (spilled_registers_t){.cache_bytes = 512000}, true)
+         .part[LIMIT_L2],
+      800 * 1032.0 * 32 / 4e12, 1e-9);
+}
+
+/* Eleven waves of blocks of which few are long: one wave is. */
+static void few_long_blocks_make_one_wave_long(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(8800);
+   c.warp_instructions[RKB_CLASS_F32] = 80000 - 80; /* 10,000 a warp in the mean */
+   c.longest_warp = c.chain_instructions = 10000;
+   const double alike = roofline_launch(&device, full, &c, 2.048e9, none, true).part[LIMIT_LATENCY];
+   c.longest_warp = c.chain_instructions = 400000;
+   const double few = roofline_launch(&device, full, &c, 2.048e9, none, true).part[LIMIT_LATENCY];
+   assert_float_equal(alike, 11 * (10000 * 4e-9 + 600e-9), 1e-8);
+   assert_float_equal(few, (1 + 10 * 0.1) * (400000 * 4e-9 + 600e-9), 1e-8);
+}
+
 static void nothing_executed_predicts_the_floor(void **state) {
    (void)state;
    rkb_launch_counters_t c = {.threads = 256, .blocks = 100, .executed = 0};
@@ -274,6 +319,9 @@ int main(void) {
       cmocka_unit_test(copies_of_a_pipeline_overlap),
       cmocka_unit_test(products_in_a_chain_wait_for_each_other),
       cmocka_unit_test(what_the_cache_lost_is_read_again),
+      cmocka_unit_test(few_blocks_reach_a_part_of_a_bandwidth),
+      cmocka_unit_test(loads_of_the_first_level_cache_ask_no_other),
+      cmocka_unit_test(few_long_blocks_make_one_wave_long),
       cmocka_unit_test(nothing_executed_predicts_the_floor),
       cmocka_unit_test(spilled_registers_take_the_time_of_the_cache_that_holds_them),
       cmocka_unit_test(spills_are_executed_as_often_as_other_instructions),
