@@ -77,6 +77,13 @@ const operator_t asynchrony_operators[] = {
     "race.shared race.async memory.uninitialised", NULL, find_drop_warp_barrier, 0},
    {"wrong_stage", "A ring of buffers is one shorter here than elsewhere.", FAULT_RACE,
     "race.async sync.phase sync.deadlock race.shared " NUMBERS, NULL, find_wrong_stage, 0},
+   {"drop_low_part", "Of a product of numbers split into parts, that of a low part is left out.", FAULT_VALUE,
+    "plan.trap " NUMBERS, NULL, find_drop_low_part, 0},
+   {"sums_not_promoted",
+    "Partial sums stay in the accumulators of tensor cores, or are added again because they do not start anew.",
+    FAULT_VALUE, "plan.trap " NUMBERS, NULL, find_sums_not_promoted, 0},
+   {"tail_not_zeroed", "Columns of the last tile beyond the end of a row are not set to zero.", FAULT_VALUE,
+    "plan.trap memory.out_of_bounds memory.uninitialised " NUMBERS, NULL, find_tail_not_zeroed, 0},
 };
 
 const uint32_t asynchrony_operator_count = sizeof asynchrony_operators / sizeof asynchrony_operators[0];

@@ -151,4 +151,9 @@ FINDER(find_relaxed_cluster);
 FINDER(find_drop_warp_barrier);
 FINDER(find_wrong_stage);
 
+/* operators/products_faults.c */
+FINDER(find_drop_low_part);
+FINDER(find_sums_not_promoted);
+FINDER(find_tail_not_zeroed);
+
 #endif

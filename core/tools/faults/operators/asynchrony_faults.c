@@ -3,117 +3,28 @@
  * functions of their own.  An operator looks for words of an instruction, and a site is the statement that
  * executes it.  Stateless; any thread. */
 #include "corpus/operator.h"
+#include "operators/instruction_calls.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define MOST_CALLS 64u
-#define MOST_DEPTH 3u /* functions that call one another */
-
-/* A statement that executes an instruction: a call, or the assembly itself. */
-typedef struct call {
-   /* Tokens: the first one, and the brackets around the operands; a ";" follows. */
-   uint32_t first, open, close;
-   bool assembly;
-} call_t;
-
-typedef struct calls {
-   call_t list[MOST_CALLS];
-   uint32_t count;
-} calls_t;
-
-static bool says(const source_t *s, uint32_t token, const char *words, const char *without) {
-   const size_t bytes = source_length(s, token);
-   return *source_at(s, token) == '"' && memmem(source_at(s, token), bytes, words, strlen(words)) &&
-          !(without && memmem(source_at(s, token), bytes, without, strlen(without)));
-}
-
-/* Whether a statement begins here: what stands before the token ends another statement, or is a condition. */
-static bool begins_statement(const source_t *s, uint32_t token) {
-   static const char *const ends[] = {";", "{", "}", ")", "else", "do", NULL};
-   return token && source_is_any(s, token - 1, ends);
-}
-
-static void add(const source_t *s, calls_t *calls, call_t call) {
-   if (call.close == NO_TOKEN || !source_is(s, call.close + 1, ";") || !begins_statement(s, call.first) ||
-       calls->count == MOST_CALLS)
-      return;
-   for (uint32_t n = 0; n < calls->count; n++)
-      if (calls->list[n].first == call.first)
-         return;
-   calls->list[calls->count++] = call;
-}
-
-/* Adds the places where kernels call a function, or call functions that call it. */
-static void add_calls(const source_t *s, const function_t *f, uint32_t depth, calls_t *calls) {
-   for (uint32_t i = 0; i + 1 < s->count && depth < MOST_DEPTH; i++) {
-      const function_t *from = source_same(s, i, f->name) && i != f->name ? source_function_of(s, i) : NULL;
-      uint32_t open = i + 1;
-      if (!from || from == f)
-         continue;
-      while (source_is(s, i + 1, "<") && open < from->end && !source_is(s, open, "("))
-         open++;
-      if (!source_is(s, open, "("))
-         continue;
-      if (from->global)
-         add(s, calls, (call_t){.first = i, .open = open, .close = source_match(s, open)});
-      else
-         add_calls(s, from, depth + 1, calls);
-   }
-}
-
-static void find_calls(const source_t *s, const char *words, const char *without, calls_t *calls) {
-   calls->count = 0;
-   for (uint32_t i = 0; i < s->count; i++) {
-      const function_t *f = says(s, i, words, without) ? source_function_of(s, i) : NULL;
-      uint32_t first = i;
-      if (!f)
-         continue;
-      if (!f->global) {
-         add_calls(s, f, 0, calls);
-         continue;
-      }
-      while (first > f->body && !source_is(s, first, "asm"))
-         first--;
-      const uint32_t open = source_is(s, first + 1, "volatile") ? first + 2 : first + 1;
-      add(s, calls, (call_t){.first = first, .open = open, .close = source_match(s, open), .assembly = true});
-   }
-}
-
 static void drop(const source_t *s, sites_t *sites, const char *words, const char *without) {
-   calls_t calls;
-   find_calls(s, words, without, &calls);
+   instruction_calls_t calls;
+   instruction_calls_find(s, words, without, &calls);
    for (uint32_t n = 0; n < calls.count; n++) {
       sites_begin(sites);
       sites_replace(sites, source_start(s, calls.list[n].first), source_end(s, calls.list[n].close + 1), ";");
    }
 }
 
-/* Finds the last operand of a call: in assembly, the last one in brackets. */
-static bool last_operand(const source_t *s, const call_t *call, uint32_t *first, uint32_t *last) {
-   *last = call->close - 1;
-   if (call->assembly) {
-      while (*last > call->open && !source_is(s, *last, ")"))
-         --*last;
-      *first = *last > call->open ? source_match_back(s, *last) + 1 : NO_TOKEN;
-      --*last;
-      return *first != NO_TOKEN && *first <= *last;
-   }
-   for (*first = *last; *first > call->open && !source_is(s, *first, ","); --*first)
-      if (source_is(s, *first, ")") || source_is(s, *first, "]"))
-         *first = source_match_back(s, *first);
-   ++*first;
-   return *first > call->open + 1 && *first <= *last; /* the first operand is the mbarrier */
-}
-
 /* The last operand E of the statement that executes an instruction becomes: before, E in brackets, after. */
 static void change_operand(const source_t *s, sites_t *sites, const char *words, const char *without,
                            const char *before, const char *after) {
-   calls_t calls;
-   find_calls(s, words, without, &calls);
+   instruction_calls_t calls;
+   instruction_calls_find(s, words, without, &calls);
    for (uint32_t n = 0; n < calls.count; n++) {
       uint32_t first, last;
-      if (!last_operand(s, &calls.list[n], &first, &last))
+      if (!instruction_last_operand(s, &calls.list[n], &first, &last))
          continue;
       const uint32_t start = source_start(s, first), end = source_end(s, last);
       sites_begin(sites);
@@ -121,22 +32,15 @@ static void change_operand(const source_t *s, sites_t *sites, const char *words,
    }
 }
 
-/* Whether a kernel calls the function, directly or through others. */
-static bool is_called(const source_t *s, const function_t *f) {
-   calls_t calls = {.count = 0};
-   if (!f->global)
-      add_calls(s, f, 0, &calls);
-   return f->global || calls.count;
-}
-
 /* In the text of instructions that have certain words, `from` becomes `to`. */
 static void change_text(const source_t *s, sites_t *sites, const char *words, const char *from,
                         const char *to) {
    for (uint32_t i = 0; i < s->count; i++) {
-      const char *text = source_at(s, i),
-                 *at = says(s, i, words, NULL) ? memmem(text, source_length(s, i), from, strlen(from)) : NULL;
+      const char *text = source_at(s, i), *at = instruction_says(s, i, words, NULL)
+                                                   ? memmem(text, source_length(s, i), from, strlen(from))
+                                                   : NULL;
       const function_t *f = at ? source_function_of(s, i) : NULL;
-      if (!f || !is_called(s, f))
+      if (!f || !instruction_is_called(s, f))
          continue;
       const uint32_t start = source_start(s, i) + (uint32_t)(at - text);
       sites_begin(sites);
@@ -147,22 +51,23 @@ static void change_text(const source_t *s, sites_t *sites, const char *words, co
 /* A wait for all but n groups becomes a wait for all but n + 1: n is a digit in the text, an "n" operand, or
  * a template's argument. */
 static void wait_late(const source_t *s, sites_t *sites, const char *words) {
-   calls_t calls;
-   find_calls(s, words, NULL, &calls);
+   instruction_calls_t calls;
+   instruction_calls_find(s, words, NULL, &calls);
    for (uint32_t n = 0; n < calls.count; n++) {
-      const call_t *call = &calls.list[n];
+      const instruction_call_t *call = &calls.list[n];
       uint32_t first, last;
       if (!call->assembly && source_is(s, call->first + 1, "<") && call->open > call->first + 3) {
          const uint32_t start = source_start(s, call->first + 2), end = source_end(s, call->open - 2);
          sites_begin(sites);
          sites_replace(sites, start, end, "%.*s + 1", (int)(end - start), s->text + start);
-      } else if (call->assembly && last_operand(s, call, &first, &last) && source_is(s, first - 2, "\"n\"")) {
+      } else if (call->assembly && instruction_last_operand(s, call, &first, &last) &&
+                 source_is(s, first - 2, "\"n\"")) {
          sites_begin(sites);
          sites_replace(sites, source_end(s, last), source_end(s, last), " + 1");
       }
    }
    for (uint32_t i = 0; i < s->count; i++) {
-      const char *text = source_at(s, i), *at = says(s, i, words, NULL)
+      const char *text = source_at(s, i), *at = instruction_says(s, i, words, NULL)
                                                    ? memmem(text, source_length(s, i), words, strlen(words))
                                                    : NULL;
       while (at && at < text + source_length(s, i) && *at != ' ')
