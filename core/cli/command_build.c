@@ -133,6 +133,7 @@ const rkb_command_t rkb_command_build = {
    .arguments = "FILE.cu",
    .summary = "Compile a candidate and print its kernels, resources, occupancy and plans.",
    .details =
+      "'rkb help manifest' lists what the comment in FILE.cu may say of its launches.\n"
       "Exit: 0 built and planned, 1 refused with the reason, 2 usage or unreadable file, 3 no compiler.\n",
    .options = options,
    .least = 1,

@@ -14,6 +14,10 @@ const rkb_command_t rkb_command_check = {
    .details =
       "Without --task, rkb takes the task directory that the file lies in; else it looks for tasks/<manifest's task> from\n"
       "the file upwards; else it takes the shipped task of that name.\n"
+      "'rkb help manifest' lists what the comment in FILE.cu may say of its launches: clusters (cluster:), dependent launches\n"
+      "(dependent:), tensor maps (maps:) and the rest.\n"
+      "The line 'tensor' under a verdict names the matrix instructions and asynchronous copies (mma.sync, wgmma, cp.async, ...)\n"
+      "that some judged execution of the kernel came to, and those that the kernel names and no execution came to.\n"
       "Exit: 0 accept, 1 reject (or suspect with --strict), 2 usage or unreadable file, 3 unknown or a broken tool,\n"
       "4 suspect.\n",
    .options = options,

@@ -94,7 +94,8 @@ const rkb_command_t rkb_command_export = {
    .name = "export",
    .arguments = "FILE.cu... --c|--torch|--wheel DIR",
    .summary = "Write a candidate as a stand-alone .cu, a PyTorch extension or a Python package.",
-   .details = "Exit: 0 written, 1 the candidate is refused, 2 usage or unreadable file.\n",
+   .details = "'rkb help manifest' lists what the comment in FILE.cu may say of its launches.\n"
+              "Exit: 0 written, 1 the candidate is refused, 2 usage or unreadable file.\n",
    .options = options,
    .least = 1,
    .most = EXPORT_MOST_KERNELS,

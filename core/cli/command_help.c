@@ -1,5 +1,5 @@
-/* rkb help: prints a stage's or strategy's options, or a pipeline file's keys, from the tables that the
- * program checks them with.  Only the main thread. */
+/* rkb help: prints a stage's or strategy's options, or the keys of a pipeline file or of a kernel's manifest,
+ * from the tables that the program checks them with.  Only the main thread. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/commands.h"
@@ -71,8 +71,14 @@ static int run(const rkb_arguments_t *arguments) {
       rkb_print_pipeline_keys();
       return RKB_EXIT_OK;
    }
+   if (subject && strcmp(subject, "manifest") == 0) {
+      rkb_print_manifest_keys();
+      return RKB_EXIT_OK;
+   }
    if (!subject && !rkb_argument_given(arguments, "reference")) {
-      fprintf(stderr, "usage: rkb help STAGE|COMMAND|pipeline; 'rkb plugins' lists stages, 'rkb --help' commands\n");
+      fprintf(
+         stderr,
+         "usage: rkb help STAGE|COMMAND|pipeline|manifest; 'rkb plugins' lists stages, 'rkb --help' commands\n");
       return RKB_EXIT_USAGE;
    }
    rkb_problems_init(&problems);
@@ -97,10 +103,14 @@ static const rkb_cli_option_t options[] = {
 
 const rkb_command_t rkb_command_help = {
    .name = "help",
-   .arguments = "[STAGE|COMMAND|pipeline]",
-   .summary = "Show the options of a stage, a strategy or a command, or the keys of a pipeline file.",
-   .details = "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.  Alone, it lists the commands.\n"
-              "Exit: 0, or 2 when there is no such stage.\n",
+   .arguments = "[STAGE|COMMAND|pipeline|manifest]",
+   .summary =
+      "Show the options of a stage, a strategy or a command, or the keys of a pipeline file or of a kernel's manifest.",
+   .details =
+      "STAGE is an id such as rkb.verifier.lint; 'rkb plugins' lists them.  Alone, it lists the commands.\n"
+      "'rkb help pipeline' lists the keys of a pipeline file, 'rkb help manifest' those of the comment in a kernel's .cu:\n"
+      "its launches with grid, block, cluster and dependent, tune parameters, scratch buffers and tensor maps.\n"
+      "Exit: 0, or 2 when there is no such stage.\n",
    .options = options,
    .least = 0,
    .most = 1,

@@ -220,8 +220,11 @@ const rkb_command_t rkb_command_show = {
    .name = "show",
    .arguments = "DIR [ID]",
    .summary = "List a run's candidates, or show everything about one of them.",
-   .details = "DIR is a run's directory, ID a candidate's number.  The run may be in progress.\n"
-              "Exit: 0, or 2 when there is no such run or candidate.\n",
+   .details =
+      "DIR is a run's directory, ID a candidate's number.  The run may be in progress.\n"
+      "The line 'tensor' under a verdict names the matrix instructions and asynchronous copies (mma.sync, wgmma, cp.async, ...)\n"
+      "that some judged execution of the kernel came to, and those that the kernel names and no execution came to.\n"
+      "Exit: 0, or 2 when there is no such run or candidate.\n",
    .options = options,
    .least = 1,
    .most = 2,

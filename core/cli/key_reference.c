@@ -1,10 +1,11 @@
-/* Prints the keys of a pipeline file as text and as Markdown.  Only the main thread. */
+/* Prints the keys of a pipeline file, and of a kernel's manifest, as text and as Markdown.  Only the main thread. */
 #include "cli/key_reference.h"
 
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "kernel/manifest_keys.h"
 #include "pipeline/pipeline_keys.h"
 #include "llm/model_keys.h"
 
@@ -131,6 +132,37 @@ void rkb_print_pipeline_keys(void) {
    print_keys(&listings[1]);
    printf("\na language model, under models: and its name; docs/language-models.md has examples\n");
    print_keys(&listings[2]);
+}
+
+static const char *manifest_prefix(const rkb_key_t *key) {
+   switch (key->of) {
+   case RKB_MANIFEST_TUNE:
+      return "tune.NAME.";
+   case RKB_MANIFEST_SCRATCH:
+      return "scratch.NAME.";
+   case RKB_MANIFEST_TENSORS:
+      return "maps.NAME.";
+   default:
+      return "";
+   }
+}
+
+void rkb_print_manifest_keys(void) {
+   static const struct {
+      const char *what;
+      uint32_t of;
+   } parts[] = {{"the manifest", RKB_MANIFEST_FILE},
+                {"a tune parameter", RKB_MANIFEST_TUNE},
+                {"a scratch buffer", RKB_MANIFEST_SCRATCH},
+                {"a tensor map; a launch takes it by its name in args", RKB_MANIFEST_TENSORS},
+                {"an entry of launches", RKB_MANIFEST_LAUNCHES}};
+   printf(
+      "keys of the comment in a kernel's .cu that says how it is launched; docs/kernel-format.md has examples\n");
+   for (size_t n = 0; n < sizeof parts / sizeof parts[0]; n++) {
+      const listing_t listing = {"manifest", RKB_MANIFEST_KEYS, parts[n].of, 0, manifest_prefix};
+      printf("\n%s\n", parts[n].what);
+      print_keys(&listing);
+   }
 }
 
 static void print_row(const listing_t *listing, const rkb_key_t *key) {

@@ -22,7 +22,10 @@ static void print_commands(FILE *out) {
       "Shows and checks pipelines, plugins, tasks, kernels and runs.  To run a pipeline, use rkb-run.\n\nCommands:\n");
    for (int i = 0; i < COMMAND_COUNT; i++)
       fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-   fprintf(out, "\n'rkb COMMAND --help' describes a command.\n");
+   fprintf(
+      out,
+      "\n'rkb COMMAND --help' describes a command, 'rkb help pipeline' a pipeline file, 'rkb help manifest' the comment in a\n"
+      "kernel's .cu that says how it is launched.\n");
 }
 
 static int unknown_command(const char *written) {

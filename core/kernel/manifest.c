@@ -1,16 +1,12 @@
 /* Reads the `rkb-kernel: 1` comment of a .cu: finds it in the token stream, parses it as YAML with the .cu's lines and columns, and
  * checks what can be checked without a task.  The manifest owns one arena with everything parsed.  One thread while parsing, any
  * afterwards. */
+#include "kernel/manifest_keys.h"
 #include "kernel/manifest_parser.h"
 #include "kernel/token_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const top_keys[] = {"rkb-kernel", "task",    "direction", "algorithm", "tune",
-                                       "let",        "scratch", "maps",      "fill",      "launches", "schedule", NULL};
-static const char *const tune_keys[] = {"default", "choices", NULL};
-static const char *const scratch_keys[] = {"dtype", "shape", "init", NULL};
 
 /* tune: {NAME: {default: 256, choices: [64, 128]}} */
 static void parse_choices(manifest_parser_t *parser, const rkb_yaml_t *map, rkb_tune_parameter_t *tune) {
@@ -49,7 +45,7 @@ static void parse_tune(manifest_parser_t *parser, const rkb_yaml_t *node) {
             list[i].name);
       if (!rkb_yaml_expect(map, RKB_YAML_MAP, "a tune parameter", parser->problems))
          continue;
-      rkb_yaml_only(map, "a tune parameter", tune_keys, parser->problems);
+      rkb_keys_only(RKB_MANIFEST_KEYS, map, "a tune parameter", RKB_MANIFEST_TUNE, parser->problems);
       parse_choices(parser, map, &list[i]);
       fallback = rkb_yaml_get(map, "default");
       if (!fallback) {
@@ -104,16 +100,11 @@ static void parse_fill(manifest_parser_t *parser, const rkb_yaml_t *node, const 
 }
 
 static uint32_t parse_dtype(const char *name) {
-   static const struct {
-      const char *name;
-      uint32_t dtype;
-   } names[] = {{"float32", RKB_F32},     {"float64", RKB_F64}, {"float16", RKB_F16},
-                {"bfloat16", RKB_BF16},   {"int32", RKB_I32},   {"int64", RKB_I64},
-                {"uint8", RKB_U8},        {"int8", RKB_I8},     {"float8_e4m3fn", RKB_E4M3},
-                {"float8_e5m2", RKB_E5M2}};
-   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-      if (strcmp(names[i].name, name) == 0)
-         return names[i].dtype;
+   static const uint32_t types[] = {RKB_F32,  RKB_F64, RKB_F16, RKB_BF16, RKB_E4M3,
+                                    RKB_E5M2, RKB_I8,  RKB_U8,  RKB_I32,  RKB_I64};
+   for (uint32_t i = 0; i < sizeof types / sizeof *types; i++)
+      if (strcmp(RKB_MANIFEST_TYPES[i], name) == 0)
+         return types[i];
    return 0;
 }
 
@@ -130,7 +121,7 @@ static void parse_scratch(manifest_parser_t *parser, const rkb_yaml_t *node) {
       manifest_check_name(parser, node->keys[i], "scratch buffer");
       if (!rkb_yaml_expect(map, RKB_YAML_MAP, "a scratch buffer", parser->problems))
          continue;
-      rkb_yaml_only(map, "a scratch buffer", scratch_keys, parser->problems);
+      rkb_keys_only(RKB_MANIFEST_KEYS, map, "a scratch buffer", RKB_MANIFEST_SCRATCH, parser->problems);
       dtype = rkb_yaml_get(map, "dtype");
       if (!dtype || !rkb_yaml_get(map, "shape"))
          rkb_problem(parser->problems, map->place, "scratch buffer '%s' needs %s", scratch->name,
@@ -258,7 +249,7 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
    root = read_yaml(&parser, source, comment);
    if (!root || !rkb_yaml_expect(root, RKB_YAML_MAP, "the manifest", problems))
       goto failed;
-   rkb_yaml_only(root, "the manifest", top_keys, problems);
+   rkb_keys_only(RKB_MANIFEST_KEYS, root, "the manifest", RKB_MANIFEST_FILE, problems);
    parse_head(&parser, root);
    parse_tune(&parser, rkb_yaml_get(root, "tune"));
    parse_lets(&parser, rkb_yaml_get(root, "let"));

@@ -1,12 +1,9 @@
 /* The launches of a manifest: kernels, conditions, dimensions; manifest_arguments.c has their arguments.  Everything parsed lives in the
  * manifest's arena; one thread. */
+#include "kernel/manifest_keys.h"
 #include "kernel/manifest_parser.h"
 
 #include <string.h>
-
-static const char *const launch_keys[] = {"kernel",    "when",   "else",      "grid",
-                                          "block",     "shared", "cluster",   "cooperative",
-                                          "dependent", "args",   "constants", NULL};
 
 static void parse_constants(manifest_parser_t *parser, const rkb_yaml_t *node, manifest_launch_t *launch) {
    uint32_t count = manifest_entries(parser, node, RKB_YAML_MAP, "constants", RKB_MANIFEST_MAX_ENTRIES);
@@ -60,7 +57,7 @@ static void parse_launch(manifest_parser_t *parser, const rkb_yaml_t *map, uint3
    launch->place = map->place;
    text->line = map->place.line;
    text->column = map->place.column;
-   rkb_yaml_only(map, "a launch", launch_keys, parser->problems);
+   rkb_keys_only(RKB_MANIFEST_KEYS, map, "a launch", RKB_MANIFEST_LAUNCHES, parser->problems);
    parse_kernel(parser, map, launch, text);
    manifest_one_expression(parser, map, "when", &launch->when, &text->when);
    if (otherwise) {

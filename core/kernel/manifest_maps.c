@@ -1,12 +1,9 @@
 /* `maps:` of a manifest: tensor maps, as expressions (docs/kernel-format.md).  Everything parsed lives in the manifest's arena; one
  * thread. */
+#include "kernel/manifest_keys.h"
 #include "kernel/manifest_parser.h"
 
 #include <string.h>
-
-static const char *const map_keys[] = {"buffer", "dtype", "offset",     "dims",    "strides",
-                                       "box",    "steps", "interleave", "swizzle", "fill",
-                                       "lower",  "upper", "channels",   "pixels",  NULL};
 
 /* Reads one of several words; its number is the driver's.  An absent word means the first. */
 static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
@@ -25,12 +22,9 @@ static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const c
 }
 
 static void parse_type(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
-   static const char *const words[] = {"uint8",       "uint16",   "uint32",       "int32",   "uint64",
-                                       "int64",       "float16",  "float32",      "float64", "bfloat16",
-                                       "float32_ftz", "tfloat32", "tfloat32_ftz", NULL};
    out->typed = rkb_yaml_get(map, "dtype") != NULL;
    parse_word(
-      parser, map, "dtype", words,
+      parser, map, "dtype", RKB_MAP_TYPES,
       "uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32 or "
       "tfloat32_ftz",
       &out->type);
@@ -72,14 +66,11 @@ static void parse_pixels(manifest_parser_t *parser, const rkb_yaml_t *map, manif
 }
 
 static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest_map_t *out) {
-   static const char *const interleaves[] = {"none", "16", "32", NULL},
-                            *const swizzles[] = {"none", "32", "64", "128", NULL},
-                            *const fills[] = {"zero", "nan", NULL};
    const rkb_yaml_t *buffer = rkb_yaml_get(map, "buffer"), *dims = rkb_yaml_get(map, "dims");
    const bool pixels = rkb_yaml_get(map, "pixels") || rkb_yaml_get(map, "channels") ||
                        rkb_yaml_get(map, "lower") || rkb_yaml_get(map, "upper");
    const char *written;
-   rkb_yaml_only(map, "a tensor map", map_keys, parser->problems);
+   rkb_keys_only(RKB_MANIFEST_KEYS, map, "a tensor map", RKB_MANIFEST_TENSORS, parser->problems);
    if (!buffer || !dims || !(pixels || rkb_yaml_get(map, "box")))
       rkb_problem(parser->problems, map->place, "the tensor map '%s' needs %s", out->name,
                   !buffer ? "a buffer"
@@ -102,9 +93,9 @@ static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest
    parse_list(parser, map, "steps", out->rank, &out->steps);
    manifest_one_expression(parser, map, "offset", &out->offset, &written);
    parse_type(parser, map, out);
-   parse_word(parser, map, "interleave", interleaves, "none, 16 or 32", &out->interleave);
-   parse_word(parser, map, "swizzle", swizzles, "none, 32, 64 or 128", &out->swizzle);
-   parse_word(parser, map, "fill", fills, "zero or nan", &out->fill);
+   parse_word(parser, map, "interleave", RKB_MAP_INTERLEAVES, "none, 16 or 32", &out->interleave);
+   parse_word(parser, map, "swizzle", RKB_MAP_SWIZZLES, "none, 32, 64 or 128", &out->swizzle);
+   parse_word(parser, map, "fill", RKB_MAP_FILLS, "zero or nan", &out->fill);
 }
 
 void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node) {
