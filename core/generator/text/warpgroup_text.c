@@ -81,7 +81,7 @@ static const struct {
     "unsigned long long matrix(const unsigned char *at, int distance) {\n"
     "   return (unsigned long long)(" AT(
        "at") " >> 4 | distance / 16 << 16) | 64ull << 32 | 1ull << 62;\n}\n"},
-   {"hold(", "/* The compiler keeps its hands off sums that products may be adding to. */\n"
+   {"hold(", "/* Stops the compiler from moving or copying sums while a product may write them. */\n"
              "template <int rows, int columns> " FUNCTION "void hold(float (&sums)[rows][columns]) {\n"
              "   #pragma unroll\n"
              "   for (int i = 0; i < rows * columns; i++)\n"
@@ -90,7 +90,7 @@ static const struct {
              "   #pragma unroll\n"
              "   for (int i = 0; i < rows * columns; i++)\n"
              "      asm volatile(\"\" : \"+r\"(sums[i / columns][i % columns]) : : \"memory\");\n}\n"},
-   {"hold_sums(", "/* The compiler keeps its hands off sums that products may be adding to. */\n"
+   {"hold_sums(", "/* Stops the compiler from moving or copying sums while a product may write them. */\n"
                   "template <int columns> " FUNCTION "void hold_sums(float (&sums)[columns]) {\n"
                   "   #pragma unroll\n"
                   "   for (int i = 0; i < columns; i++)\n"

@@ -1,6 +1,6 @@
-/* What a lane of an instruction costs beside itself, in thread-instructions: of those that take the machine much longer than an addition does, because lanes
- * are computed one after the other, by a function of the C library or in software (docs/decisions/work.md has how they were measured).  Part of
- * the decoder. */
+/* The extra cost of instructions that are slow to execute, in thread-instructions a lane.  The machine computes the lanes of these one after
+ * the other, by a function of the C library or in software, which takes much longer than an addition (docs/decisions/work.md says how the
+ * costs were measured).  Part of the decoder. */
 #include "machine/decode/decode.h"
 
 #include <string.h>

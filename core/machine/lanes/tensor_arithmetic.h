@@ -23,7 +23,7 @@ typedef struct machine_tensor_factors {
    bool special; /* an infinity or a NaN is among them */
 } machine_tensor_factors_t;
 
-/* Takes count elements apart, which fill the low bits of a word each.  e4m3 and e5m2 are what they are as halves. */
+/* Takes count elements apart, which fill the low bits of a word each.  e4m3 and e5m2 are converted to halves first. */
 typedef void machine_tensor_take_t(enum machine_tensor_type type, const uint32_t *elements, uint32_t count,
                                    machine_tensor_factors_t *out);
 /* The factors as doubles; nothing is lost. */
