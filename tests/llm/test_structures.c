@@ -28,11 +28,11 @@ static void make(made_t *made, uint32_t number) {
 
 static void assert_right(structure_cache_t *cache, uint32_t number) {
    made_t made;
-   structure_t read;
+   kernel_structure_t read;
    make(&made, number);
-   const structure_t *taken = structure_cache_take(cache, &KERNEL, &made.row);
+   const kernel_structure_t *taken = structure_cache_take(cache, &KERNEL, &made.row);
    assert_non_null(taken);
-   assert_true(structure_read(&KERNEL, made.text, &read));
+   assert_true(kernel_structure_read(&KERNEL, made.text, &read));
    assert_true(read.count > 1);
    assert_int_equal(taken->count, read.count);
    assert_memory_equal(taken->hashes, read.hashes, read.count * sizeof *read.hashes);
@@ -45,7 +45,7 @@ static void what_is_replaced_is_read_again(void **state) {
    made_t made;
    (void)state;
    make(&made, 1);
-   const structure_t *held = structure_cache_take(cache, &KERNEL, &made.row);
+   const kernel_structure_t *held = structure_cache_take(cache, &KERNEL, &made.row);
    const uint64_t first = held->hashes[0];
    for (uint32_t number = 0; number < TEXTS; number++)
       assert_right(cache, number);
@@ -63,7 +63,7 @@ static void what_was_read_is_kept(void **state) {
    made_t made;
    (void)state;
    make(&made, 7);
-   const structure_t *first = structure_cache_take(cache, &KERNEL, &made.row), *second = structure_cache_take(cache, &KERNEL, &made.row);
+   const kernel_structure_t *first = structure_cache_take(cache, &KERNEL, &made.row), *second = structure_cache_take(cache, &KERNEL, &made.row);
    assert_ptr_equal(first, second);
    structure_cache_return(cache, first);
    structure_cache_return(cache, second);
@@ -78,11 +78,11 @@ static void a_long_text_is_not_kept(void **state) {
    for (size_t i = 0; i < words; i++)
       at += sprintf(at, "w%zu ", i);
    const rkb_archive_row_t row = {.source = text, .source_hash = "long"};
-   const structure_t *first = structure_cache_take(cache, &KERNEL, &row);
+   const kernel_structure_t *first = structure_cache_take(cache, &KERNEL, &row);
    assert_true(first->count > 8192);
-   const structure_t *second = structure_cache_take(cache, &KERNEL, &row);
+   const kernel_structure_t *second = structure_cache_take(cache, &KERNEL, &row);
    assert_ptr_not_equal(first, second);
-   assert_true(structure_likeness(first, second) >= 1);
+   assert_true(kernel_structure_likeness(first, second) >= 1);
    structure_cache_return(cache, first);
    structure_cache_return(cache, second);
    structure_cache_free(cache);

@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct entry {
-   structure_t structure; /* first: a structure that was taken is its entry */
+   kernel_structure_t structure; /* first: a structure that was taken is its entry */
    uint32_t users;        /* the cache itself is one */
    char hash[];           /* of the text */
 } entry_t;
@@ -74,7 +74,7 @@ static entry_t *entry_read(const rkb_kernel_api_t *kernel, const rkb_archive_row
       return NULL;
    memcpy(entry->hash, row->source_hash, bytes);
    entry->users = 1;
-   if (!structure_read(kernel, row->source, &entry->structure)) {
+   if (!kernel_structure_read(kernel, row->source, &entry->structure)) {
       entry_free(entry);
       return NULL;
    }
@@ -90,7 +90,7 @@ static entry_t *drop(entry_t *entry) {
    return entry && --entry->users == 0 ? entry : NULL;
 }
 
-const structure_t *structure_cache_take(structure_cache_t *cache, const rkb_kernel_api_t *kernel, const rkb_archive_row_t *row) {
+const kernel_structure_t *structure_cache_take(structure_cache_t *cache, const rkb_kernel_api_t *kernel, const rkb_archive_row_t *row) {
    set_t *set = set_of(cache, row->source_hash);
    entry_t *replaced = NULL;
    pthread_mutex_lock(&cache->lock);
@@ -115,7 +115,7 @@ const structure_t *structure_cache_take(structure_cache_t *cache, const rkb_kern
    return &entry->structure;
 }
 
-void structure_cache_return(structure_cache_t *cache, const structure_t *structure) {
+void structure_cache_return(structure_cache_t *cache, const kernel_structure_t *structure) {
    if (!structure)
       return;
    pthread_mutex_lock(&cache->lock);

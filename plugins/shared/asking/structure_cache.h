@@ -7,7 +7,7 @@
 #define PLUGIN_ASKING_STRUCTURE_CACHE_H
 
 #include <rkb/ext/archive.h>
-#include "structure.h"
+#include "kernel_structure.h"
 
 typedef struct structure_cache structure_cache_t;
 
@@ -17,7 +17,7 @@ structure_cache_t *structure_cache_new(void);
 void structure_cache_free(structure_cache_t *cache);
 
 /* The structure of a kernel, which is read if the cache has it not; NULL when memory runs out.  Return it. */
-const structure_t *structure_cache_take(structure_cache_t *cache, const rkb_kernel_api_t *kernel, const rkb_archive_row_t *row);
-void structure_cache_return(structure_cache_t *cache, const structure_t *structure); /* accepts NULL */
+const kernel_structure_t *structure_cache_take(structure_cache_t *cache, const rkb_kernel_api_t *kernel, const rkb_archive_row_t *row);
+void structure_cache_return(structure_cache_t *cache, const kernel_structure_t *structure); /* accepts NULL */
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads the structure of a kernel's text, and compares two (structure.h). */
-#include "structure.h"
+/* Reads the structure of a kernel's text, and compares two (kernel_structure.h). */
+#include "kernel_structure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static int compare_hashes(const void *first, const void *second) {
 }
 
 /* Hashes all runs of a list of token hashes; a list that is shorter than a run counts as one run. */
-static void hash_runs(const uint64_t *tokens, uint32_t count, structure_t *structure) {
+static void hash_runs(const uint64_t *tokens, uint32_t count, kernel_structure_t *structure) {
    const uint32_t runs = count >= WINDOW ? count - WINDOW + 1 : count > 0;
    for (uint32_t i = 0; i < runs; i++)
       structure->hashes[i] = mix(0, &tokens[i], (count < WINDOW ? count : WINDOW) * sizeof *tokens);
@@ -145,7 +145,7 @@ static void hash_runs(const uint64_t *tokens, uint32_t count, structure_t *struc
          structure->hashes[structure->count++] = structure->hashes[i];
 }
 
-bool structure_read(const rkb_kernel_api_t *kernel, const char *text, structure_t *structure) {
+bool kernel_structure_read(const rkb_kernel_api_t *kernel, const char *text, kernel_structure_t *structure) {
    size_t bytes;
    rkb_error_t err;
    const char *manifest = manifest_of(text, &bytes);
@@ -175,7 +175,7 @@ bool structure_read(const rkb_kernel_api_t *kernel, const char *text, structure_
    return read;
 }
 
-double structure_likeness(const structure_t *one, const structure_t *other) {
+double kernel_structure_likeness(const kernel_structure_t *one, const kernel_structure_t *other) {
    uint32_t i = 0, j = 0, both = 0, either = 0;
    while (i < one->count || j < other->count) {
       const bool left = i < one->count && (j == other->count || one->hashes[i] <= other->hashes[j]);
