@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "stage/at_work.h"
+#include "stage/current_stage.h"
 
 /* A signal handler gets no user argument, so these variables hold the facts for its report.  They are written
  * once, before there are threads. */
@@ -29,7 +29,7 @@ static void say_number(int64_t number) {
 }
 
 static void tell(int number) {
-   const rkb_at_work_t work = rkb_at_work();
+   const rkb_current_stage_t work = rkb_current_stage();
    if (!work.stage)
       return;
    say("\nrkb-run: the stage ");

@@ -6,7 +6,7 @@
  *   run.c               begins and ends: the public face
  *   advance.c           the pump: what is to be done next
  *   requests.c          adds requests: propose, then asks         groups.c            promotes by groups, evaluates
- *   telling.c           tells the strategy, counts                numbering.c         numbers candidates
+ *   strategy_outcomes.c tells the strategy, counts                numbering.c         numbers candidates
  *   duplicate_builds.c  candidates with equal builds              interrupts.c        ^C
  *   operator_jobs.c     serves requests                           search.c            calls the strategy
  *   strategy_record.c   asks and tells as hashes, replayed        resume.c            reads from the archive
@@ -30,7 +30,7 @@
 #include "run/resume.h"
 #include "run/screening.h"
 #include "run/search.h"
-#include "run/telling.h"
+#include "run/strategy_outcomes.h"
 #include "run/times.h"
 
 typedef struct rkb_run {

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "run/run_state.h"
-#include "stage/at_work.h"
+#include "stage/current_stage.h"
 #include "stage/extensions.h"
 
 static const rkb_entry_t *entry_of(const rkb_run_t *run) {
@@ -103,9 +103,10 @@ bool rkb_search_ask(rkb_run_t *run, rkb_run_request_t *request) {
    rkb_error_t err = {0};
    request->wanted.size = sizeof request->wanted;
    uint64_t began_ns = rkb_now_ns();
-   const rkb_at_work_t before = rkb_at_work_set((rkb_at_work_t){.stage = &entry->node, .doing = "asked for a request"});
+   const rkb_current_stage_t before =
+      rkb_current_stage_set((rkb_current_stage_t){.stage = &entry->node, .doing = "asked for a request"});
    int answer = entry->strategy->ask(run->search.self, &request->wanted, &err);
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    rkb_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
    if (answer >= 0 && answer <= RKB_ASK_DONE)
       return take_answer(run, request, answer);
@@ -120,9 +121,10 @@ bool rkb_search_tell(rkb_run_t *run, const rkb_result_t *result) {
    if (!entry)
       return true;
    uint64_t began_ns = rkb_now_ns();
-   const rkb_at_work_t before = rkb_at_work_set((rkb_at_work_t){.stage = &entry->node, .doing = "told of a result"});
+   const rkb_current_stage_t before =
+      rkb_current_stage_set((rkb_current_stage_t){.stage = &entry->node, .doing = "told of a result"});
    int status = entry->strategy->tell(run->search.self, result, &err);
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    rkb_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
    rkb_event_strategy_told(run);
    if (status != RKB_OK)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "stage/at_work.h"
+#include "stage/current_stage.h"
 #include "stage/candidate.h"
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
@@ -23,11 +23,13 @@ static uint32_t limit_of(const rkb_instance_t *instance) {
 }
 
 /* The number of the job's candidate; 0 if it has none yet. */
-static rkb_at_work_t at_work(const rkb_instance_t *instance, const rkb_scope_t *scope) {
+static rkb_current_stage_t current_stage(const rkb_instance_t *instance, const rkb_scope_t *scope) {
    const bool judges = scope && scope->candidate;
-   return (rkb_at_work_t){.stage = &instance->owner.entry->node,
-                          .candidate = judges ? scope->candidate->number : 0,
-                          .doing = judges ? "at work on candidate" : scope ? "proposing" : "starting or ending"};
+   return (rkb_current_stage_t){.stage = &instance->owner.entry->node,
+                                .candidate = judges ? scope->candidate->number : 0,
+                                .doing = judges  ? "at work on candidate"
+                                         : scope ? "proposing"
+                                                 : "starting or ending"};
 }
 
 int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_instance_t **out, rkb_error_t *err) {
@@ -36,12 +38,12 @@ int rkb_instance_new(rkb_runtime_t *runtime, const rkb_entry_t *entry, rkb_insta
    rkb_owner_init(&instance->owner, runtime, entry, instance);
    rkb_error_t own = {0};
    instance->creating = true;
-   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
+   const rkb_current_stage_t before = rkb_current_stage_set(current_stage(instance, NULL));
    int status = rkb_extensions_check(runtime, entry->stage->id, RKB_NEEDS(entry->stage), &own);
    if (status == RKB_OK)
       status = entry->stage->create(&instance->owner.host, entry->config, &instance->self, &own);
    instance->creating = false;
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    if (status != RKB_OK) {
       own.message[sizeof own.message - 1] = own.option[sizeof own.option - 1] = '\0';
       rkb_place_t place = entry->node.place;
@@ -74,9 +76,9 @@ static void start_ended(void *argument) {
 
 static void start_on_worker(void *argument) {
    rkb_instance_t *instance = argument;
-   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
+   const rkb_current_stage_t before = rkb_current_stage_set(current_stage(instance, NULL));
    instance->start_status = instance->asynchronous.start(instance->self, &instance->start_error);
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    rkb_loop_post(instance->owner.runtime->loop, start_ended, instance);
 }
 
@@ -101,13 +103,13 @@ static void run_on_worker(void *argument) {
    rkb_item_t *in = work->in;
    rkb_error_t err = {0};
    int status = RKB_ERR_CANCELLED;
-   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, &work->scope));
+   const rkb_current_stage_t before = rkb_current_stage_set(current_stage(instance, &work->scope));
    if (rkb_jobs_start(instance->owner.runtime->jobs, job))
       status = instance->confined ? rkb_confined_run(instance, job, in, &err)
                                   : instance->stage->run(instance->self, job, in, &err);
    else
       rkb_fail(&err, status, "cancelled before it began");
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
    rkb_item_unref(in);
 }
@@ -116,9 +118,9 @@ static void submit_on_loop(rkb_instance_t *instance, rkb_work_t *work) {
    rkb_job_t job = work->job;
    rkb_error_t err = {0};
    rkb_jobs_start(instance->owner.runtime->jobs, job);
-   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, &work->scope));
+   const rkb_current_stage_t before = rkb_current_stage_set(current_stage(instance, &work->scope));
    int status = instance->asynchronous.submit(instance->self, job, work->in, &err);
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    if (status != RKB_OK)
       rkb_jobs_complete(instance->owner.runtime->jobs, job, instance, status, &err);
 }
@@ -323,8 +325,8 @@ void rkb_instance_stop(rkb_instance_t *instance) {
 void rkb_instance_free(rkb_instance_t *instance) {
    if (!instance)
       return;
-   const rkb_at_work_t before = rkb_at_work_set(at_work(instance, NULL));
+   const rkb_current_stage_t before = rkb_current_stage_set(current_stage(instance, NULL));
    instance->stage->destroy(instance->self);
-   rkb_at_work_set(before);
+   rkb_current_stage_set(before);
    free(instance);
 }

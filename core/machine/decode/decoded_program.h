@@ -93,7 +93,8 @@ struct machine_instruction {
    int64_t immediate;
    uint32_t statement; /* in its function */
    uint16_t function;
-   uint8_t burden; /* what a lane of it costs beside itself, in thread-instructions (decode/burdens.c) */
+   uint8_t
+      burden; /* what a lane of it costs beside itself, in thread-instructions (decode/slow_instructions.c) */
 };
 
 typedef struct machine_slot {

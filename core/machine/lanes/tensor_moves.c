@@ -4,7 +4,7 @@
 #include "machine/lanes/handlers.h"
 #include "machine/access/memory_access.h"
 #include "machine/lanes/shared_records.h"
-#include "machine/lanes/turned.h"
+#include "machine/lanes/transpose.h"
 #include "machine/lanes/whole_warp.h"
 
 static bool repeats(const machine_warp_t *warp) {

@@ -376,7 +376,7 @@ OP(elect) {
       warp->valid[i->di] &= ~mask;
 }
 
-/* Each group of lanes joins what its lanes know, by itself; a row of burdens.c has counted the first (docs/decisions/work.md). */
+/* Each group of lanes joins what its lanes know, by itself; a row of slow_instructions.c has counted the first (docs/decisions/work.md). */
 #define GROUP_BURDEN 24u
 
 OP(warp_sync) {

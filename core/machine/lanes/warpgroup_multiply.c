@@ -4,7 +4,7 @@
 #include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
-#include "machine/lanes/turned.h"
+#include "machine/lanes/transpose.h"
 #include "machine/lanes/warpgroup_operands.h"
 #include "machine/lanes/warpgroup_product.h"
 #include "machine/lanes/whole_warp.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <rkb/ext/confined.h>
 #include "base/memory.h"
-#include "stage/confined/keeper.h"
+#include "stage/confined/confined_server.h"
 #include "task/task.h"
 
 int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err) {

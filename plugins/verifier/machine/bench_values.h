@@ -79,7 +79,7 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
 /* bench_races.c: executes a few blocks of each launch with records of races, and notes what it finds. */
 int sample_find_races(struct sample *s, rkb_error_t *err);
 
-/* bench_past.c: where executed blocks read what an earlier launch of the plan may have left in a variable of the module, whether it decides anything. */
+/* bench_earlier_values.c: where executed blocks read what an earlier launch of the plan may have left in a variable of the module, whether it decides anything. */
 int sample_find_past(struct sample *s, rkb_error_t *err);
 
 /* idle_blocks.c: whether the executed blocks that chance chose wrote so little of an output that all blocks together leave words of it undefined; tell: notes

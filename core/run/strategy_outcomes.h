@@ -1,6 +1,6 @@
 /* Tells the strategy what became of each finished request, in the row's order, and counts it.  Loop thread. */
-#ifndef RKB_RUN_TELLING_H
-#define RKB_RUN_TELLING_H
+#ifndef RKB_RUN_STRATEGY_OUTCOMES_H
+#define RKB_RUN_STRATEGY_OUTCOMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The keeper forks the server and starts it again; the server forks jobs' processes (confined.h). */
-#ifndef RKB_STAGE_CONFINED_KEEPER_H
-#define RKB_STAGE_CONFINED_KEEPER_H
+#ifndef RKB_STAGE_CONFINED_CONFINED_SERVER_H
+#define RKB_STAGE_CONFINED_CONFINED_SERVER_H
 
 #include "stage/runtime.h"
 

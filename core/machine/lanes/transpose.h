@@ -1,6 +1,6 @@
 /* Rows of 16-bit elements or of words, turned into columns.  Pure; any thread. */
-#ifndef RKB_MACHINE_LANES_TURNED_H
-#define RKB_MACHINE_LANES_TURNED_H
+#ifndef RKB_MACHINE_LANES_TRANSPOSE_H
+#define RKB_MACHINE_LANES_TRANSPOSE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* The keeper and the server (confined.h).  The keeper waits for the server and starts another when one dies.  The server forks once for each
  * job and watches the forks.  Neither reads a byte of a candidate.  Each has one thread. */
-#include "stage/confined/keeper.h"
+#include "stage/confined/confined_server.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Tells (telling.h). */
-#include "run/telling.h"
+/* Tells the strategy what became of its requests (strategy_outcomes.h). */
+#include "run/strategy_outcomes.h"
 
 #include <math.h>
 #include <stdio.h>

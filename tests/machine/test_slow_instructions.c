@@ -1,5 +1,5 @@
-/* Instructions that take the machine longer than an addition are counted as more work: each line of burdens.txt, in a kernel of one warp, against the same
- * kernel without the instruction.  Every row of core/machine/decode/burdens.c has a line. */
+/* Instructions that take the machine longer than an addition are counted as more work: each line of slow_instructions.txt, in a kernel of one warp, against the same
+ * kernel without the instruction.  Every row of core/machine/decode/slow_instructions.c has a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void arrivals_count_what_threads_know(void **state) {
 
 static void dear_instructions_count_as_work(void **state) {
    (void)state;
-   char *list = harness_read_file(BURDENS_LIST), *rest = list, *line;
+   char *list = harness_read_file(SLOW_LIST), *rest = list, *line;
    assert_non_null(list);
    const uint64_t nothing = work_of(NULL);
    uint32_t lines = 0;
@@ -144,7 +144,7 @@ static void dear_instructions_count_as_work(void **state) {
 
 static void every_row_has_a_line(void **state) {
    (void)state;
-   char *list = harness_read_file(BURDENS_LIST), *rows = harness_read_file(BURDENS_ROWS);
+   char *list = harness_read_file(SLOW_LIST), *rows = harness_read_file(SLOW_ROWS);
    uint32_t count = 0;
    assert_non_null(list);
    assert_non_null(rows);
@@ -153,7 +153,7 @@ static void every_row_has_a_line(void **state) {
       assert_int_equal(sscanf(at, " {\"%63[^\"]\"", key), 1);
       snprintf(line, sizeof line, "\n%s | ", key);
       if (!strstr(list, line))
-         fail_msg("burdens.txt has no line for %s", key);
+         fail_msg("slow_instructions.txt has no line for %s", key);
    }
    assert_true(count > 20);
    free(list);
