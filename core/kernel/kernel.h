@@ -11,6 +11,8 @@
 /* tokens.c --------------------------------------------------------------------------------------------- */
 rkb_tokens_t *rkb_tokens_new(const char *text, size_t bytes);
 const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count);
+/* Adds a reference; each holder calls the free function. */
+rkb_tokens_t *rkb_tokens_ref(rkb_tokens_t *tokens);
 void rkb_tokens_free(rkb_tokens_t *tokens);
 /* Hash of the text with comments (except the manifest's meaning) and white space normalised away. */
 void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]);
@@ -24,18 +26,33 @@ void rkb_manifest_free(rkb_manifest_t *manifest);
 
 /* source.c: a text that is parsed once and shared.  Immutable; any thread. ------------------------------------ */
 typedef struct rkb_source {
-   const char *text; /* borrowed; must stay valid as long as this struct */
+   const char *text; /* a copy */
    size_t bytes;
    rkb_tokens_t *tokens;
    rkb_manifest_t *manifest; /* NULL: `problems` say why there is none */
    rkb_problems_t problems;
+   uint32_t more_holders; /* holders besides the first; atomic */
 } rkb_source_t;
 rkb_source_t *rkb_source_read(const char *text);
+/* Adds a reference; each holder calls the free function. */
+rkb_source_t *rkb_source_ref(rkb_source_t *source);
 void rkb_source_free(rkb_source_t *source);
 void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rkb_tokens_hash of the text */
 /* build.c: whether the bytes may go to a compiler: valid UTF-8 and not too many.  Comments count, so one of two texts with equal
  * tokens may be refused.  finding, or NULL, gets the reason. */
 bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
+
+/* source_cache.c: the sources that a run has read last, by their texts, so that each text is read once: when its candidate appears.  Stages that
+ * ask for its tokens or its manifest, and mutators that make others from it later, get what was read then.  Any thread. --- */
+typedef struct rkb_source_cache rkb_source_cache_t;
+rkb_source_cache_t *rkb_source_cache_new(void);
+/* Sources that somebody has taken stay. */
+void rkb_source_cache_free(rkb_source_cache_t *cache);
+/* A reference to the source of a text; find: NULL where the cache does not have it, take: read and kept then. */
+rkb_source_t *rkb_source_cache_find(rkb_source_cache_t *cache, const char *text, size_t bytes);
+rkb_source_t *rkb_source_cache_take(rkb_source_cache_t *cache, const char *text);
+/* How many texts were read so far. */
+uint64_t rkb_source_cache_reads(rkb_source_cache_t *cache);
 
 /* device_profile.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);

@@ -12,6 +12,7 @@
 struct rkb_tokens {
    rkb_token_t *list;
    uint32_t count, room;
+   uint32_t more_holders; /* holders besides the first; atomic */
 };
 
 typedef struct reader {
@@ -306,8 +307,13 @@ const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count) {
    return tokens->list;
 }
 
+rkb_tokens_t *rkb_tokens_ref(rkb_tokens_t *tokens) {
+   __atomic_fetch_add(&tokens->more_holders, 1, __ATOMIC_RELAXED);
+   return tokens;
+}
+
 void rkb_tokens_free(rkb_tokens_t *tokens) {
-   if (!tokens)
+   if (!tokens || __atomic_fetch_sub(&tokens->more_holders, 1, __ATOMIC_ACQ_REL) != 0)
       return;
    free(tokens->list);
    free(tokens);

@@ -72,7 +72,7 @@ static int make_candidate(check_t *check, const rkb_check_options_t *options, rk
       rkb_item_unref(item);
       return status;
    }
-   check->candidate = rkb_candidate_new(check->pipeline, item);
+   check->candidate = rkb_candidate_new(check->pipeline, check->runtime.sources, item);
    check->candidate->section = options->section ? options->section : RKB_SECTION_SEARCH;
    check->candidate->request = options->request;
    check->candidate->child = options->child;

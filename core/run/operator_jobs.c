@@ -83,7 +83,8 @@ static void name_parents(rkb_candidate_t *candidate) {
 static void take_candidates(rkb_run_t *run, rkb_run_request_t *request, const rkb_ended_t *ended) {
    request->candidates = rkb_allocate(ended->item_count + 1, sizeof *request->candidates);
    for (uint32_t i = 0; i < ended->item_count; i++) {
-      rkb_candidate_t *candidate = rkb_candidate_new(run->pipeline, rkb_item_ref(ended->items[i]));
+      rkb_candidate_t *candidate =
+         rkb_candidate_new(run->pipeline, run->runtime.sources, rkb_item_ref(ended->items[i]));
       candidate->section = request->section;
       candidate->request = request->number;
       candidate->child = i;

@@ -199,7 +199,7 @@ static rkb_candidate_t *restore_candidate(rkb_run_t *run, rkb_run_request_t *req
    rkb_item_t *made = made_again(run, record);
    if (!made)
       return NULL;
-   rkb_candidate_t *candidate = rkb_candidate_new(run->pipeline, made);
+   rkb_candidate_t *candidate = rkb_candidate_new(run->pipeline, run->runtime.sources, made);
    candidate->section = request->section;
    candidate->request = request->number;
    candidate->child = record->child;

@@ -9,10 +9,12 @@
 #include "stage/item.h"
 #include "kernel/kernel.h"
 
-rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made) {
+rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, struct rkb_source_cache *sources,
+                                   rkb_item_t *made) {
    rkb_candidate_t *candidate = rkb_allocate(1, sizeof *candidate);
    candidate->results = rkb_allocate(pipeline->entry_count, sizeof *candidate->results);
    candidate->made = made;
+   candidate->sources = sources;
    candidate->source = rkb_item_text(made, "source");
    pthread_mutex_init(&candidate->notes_lock, NULL);
    return candidate;
@@ -74,7 +76,8 @@ void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candida
 const rkb_source_t *rkb_candidate_read(rkb_candidate_t *candidate) {
    pthread_mutex_lock(&candidate->notes_lock);
    if (!candidate->read)
-      candidate->read = rkb_source_read(candidate->source);
+      candidate->read = candidate->sources ? rkb_source_cache_take(candidate->sources, candidate->source)
+                                           : rkb_source_read(candidate->source);
    const rkb_source_t *read = candidate->read;
    pthread_mutex_unlock(&candidate->notes_lock);
    return read;

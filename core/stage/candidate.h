@@ -8,6 +8,7 @@
 
 struct rkb_build;
 struct rkb_source;
+struct rkb_source_cache;
 
 enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, RKB_BLOCKED };
 
@@ -79,13 +80,15 @@ typedef struct rkb_candidate {
    uint32_t plan_count;
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
-   struct rkb_source *read; /* source as it was read; under notes_lock: rkb_candidate_read */
+   struct rkb_source_cache *sources; /* the run's, or NULL: the candidate reads its text itself; [any] */
+   struct rkb_source *read;          /* source as it was read; under notes_lock: rkb_candidate_read */
    bool pinned;  /* a job about it hangs and may still read it, so it is never freed */
    void *owner;  /* the run's request, or the check */
 } rkb_candidate_t;
 
-/* Takes the item. */
-rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, rkb_item_t *made);
+/* Takes the item.  sources: where its text is looked for before it is read; NULL: nowhere.  They outlive all jobs about it. */
+rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, struct rkb_source_cache *sources,
+                                   rkb_item_t *made);
 void rkb_candidate_free(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Frees what only stages need: build, plans, the text as it was read, and notes. */
 void rkb_candidate_settle(rkb_candidate_t *candidate);
@@ -95,7 +98,7 @@ void rkb_candidate_forget(const rkb_pipeline_t *pipeline, rkb_candidate_t *candi
 void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Hashes, the whole tune assignment and the tune space.  [worker], before anything else sees the candidate. */
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
-/* Its text with tokens and manifest, read once.  The candidate owns them until it is settled.   [worker] */
+/* Its text with tokens and manifest, read once.  The candidate holds them until it is settled.   [worker] */
 const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);
 void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count);
 /* Makes item again if number or standing have changed. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "stage/candidate.h"
 #include "stage/confined/confined.h"
+#include "stage/current_stage.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
@@ -29,11 +30,24 @@ static void tell_problem(const rkb_problems_t *problems, rkb_finding_t *finding)
    finding->column = first ? first->column : 0;
 }
 
-/* The manifest of the job's candidate is shared.  Any other text is parsed. */
+/* The call names no host, so the texts that were read are those of the stage that this thread is in.  A thread of a plugin's own is in none, and
+ * splits its text itself. */
+static rkb_tokens_t *tokens(const char *text, size_t bytes) {
+   rkb_source_cache_t *sources = rkb_current_stage().sources;
+   rkb_source_t *read = sources ? rkb_source_cache_find(sources, text, bytes) : NULL;
+   rkb_tokens_t *found = read ? rkb_tokens_ref(read->tokens) : rkb_tokens_new(text, bytes);
+   rkb_source_free(read);
+   return found;
+}
+
+/* The job's candidate holds its own manifest.  Other texts are mostly those of its parents, which the run has read when they appeared. */
 static int manifest(const rkb_host_t *host, const char *source, rkb_manifest_t **parsed,
                     rkb_finding_t *finding, rkb_error_t *err) {
-   rkb_candidate_t *candidate = rkb_jobs_candidate_of(core_of(host)->jobs, source);
-   rkb_source_t *own = candidate ? NULL : rkb_source_read(source);
+   const rkb_runtime_t *runtime = core_of(host);
+   rkb_candidate_t *candidate = rkb_jobs_candidate_of(runtime->jobs, source);
+   rkb_source_t *own = candidate          ? NULL
+                       : runtime->sources ? rkb_source_cache_take(runtime->sources, source)
+                                          : rkb_source_read(source);
    const rkb_source_t *read = candidate ? rkb_candidate_read(candidate) : own;
    (void)err;
    *finding = (rkb_finding_t){0};
@@ -302,7 +316,7 @@ static const void *note_get(const rkb_host_t *host, rkb_job_t job, const char *k
 
 const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
                                          .device = device,
-                                         .tokens = rkb_tokens_new,
+                                         .tokens = tokens,
                                          .tokens_at = rkb_tokens_at,
                                          .tokens_free = rkb_tokens_free,
                                          .manifest = manifest,

@@ -27,6 +27,7 @@ static rkb_current_stage_t current_stage(const rkb_instance_t *instance, const r
    const bool judges = scope && scope->candidate;
    return (rkb_current_stage_t){.stage = &instance->owner.entry->node,
                                 .candidate = judges ? scope->candidate->number : 0,
+                                .sources = instance->owner.runtime->sources,
                                 .doing = judges  ? "at work on candidate"
                                          : scope ? "proposing"
                                                  : "starting or ending"};

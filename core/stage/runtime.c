@@ -9,6 +9,7 @@
 #include "stage/instance.h"
 #include "stage/screen/screen_workers.h"
 #include "gpu/devices.h"
+#include "kernel/kernel.h"
 #include "llm/llm.h"
 #include "system/processors.h"
 
@@ -61,6 +62,7 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    }
    rkb_workers_heed(runtime->workers, runtime->loop);
    runtime->jobs = rkb_jobs_new(ring, runtime);
+   runtime->sources = rkb_source_cache_new();
    return RKB_OK;
 }
 
@@ -339,6 +341,8 @@ void rkb_runtime_close(rkb_runtime_t *runtime) {
       rkb_devices_close(runtime->devices);
    rkb_loop_free(runtime->loop);
    rkb_jobs_free(runtime->jobs);
+   rkb_source_cache_free(runtime->sources);
+   runtime->sources = NULL;
    runtime->confined = NULL;
    runtime->screen = NULL;
    runtime->devices = NULL;

@@ -24,6 +24,7 @@ struct rkb_http;
 struct rkb_library;
 struct rkb_llm;
 struct rkb_screen_workers;
+struct rkb_source_cache;
 
 typedef struct rkb_runtime {
    rkb_pipeline_t *pipeline;
@@ -33,6 +34,7 @@ typedef struct rkb_runtime {
    rkb_archive_t *archive;          /* or NULL; [any] */
    struct rkb_confined *confined;         /* or NULL: no stage's jobs run in processes of their own; [any] */
    struct rkb_confined_job *confined_job; /* in such a process: its channel and threads; NULL in the program; [any] */
+   struct rkb_source_cache *sources;      /* texts that were read; NULL in a process for jobs; [any] */
    struct rkb_compilers *compilers; /* or NULL: nothing needs a build; [any] */
    struct rkb_screen_workers *screen; /* or NULL: everything is built and judged on this machine; [any] */
    struct rkb_devices *devices;     /* or NULL: no stage needs a GPU, or there is none; [any] */

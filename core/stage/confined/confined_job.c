@@ -36,7 +36,7 @@ static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_cand
    rkb_item_t *item = rkb_item_read(in);
    if (!item || !hash || kind != CONFINED_JOB || !rkb_item_text(item, "source"))
       return false;
-   rkb_candidate_t *candidate = *out = rkb_candidate_new(runtime->pipeline, item);
+   rkb_candidate_t *candidate = *out = rkb_candidate_new(runtime->pipeline, runtime->sources, item);
    snprintf(candidate->hash, sizeof candidate->hash, "%s", hash);
    candidate->item = item;
    candidate->section = section;
