@@ -13,7 +13,7 @@
  * computed values exceeds the limit and is refused. */
 #define MOST_WORK 3e10
 
-#define MOST_KEPT (UINT64_C(1) << 15) /* a tensor with at most this many elements is kept once drawn */
+#define MOST_KEPT (UINT64_C(1) << 20) /* a tensor with at most this many elements is kept once drawn: 4 MiB */
 
 /* From this many elements on, several threads draw.  Each element depends only on its number, so any order is correct. */
 #define SHARED_FILL (UINT64_C(1) << 18)
@@ -191,16 +191,31 @@ static int fill_saved(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
    return status;
 }
 
-static void keep(const rkb_inputs_t *inputs, uint32_t tensor, const void *data) {
-   const rkb_tensor_t *info = &inputs->bound->view.tensors[tensor];
-   if (info->dtype != RKB_F32 || info->elements > MOST_KEPT || atomic_load(&inputs->kept[tensor]))
-      return;
-   float *copy = rkb_try_uncleared(info->elements + 1, sizeof *copy, NULL), *none = NULL;
-   if (!copy)
-      return; /* without a copy, the elements are drawn again */
-   memcpy(copy, data, info->elements * sizeof *copy);
-   if (!atomic_compare_exchange_strong(&inputs->kept[tensor], &none, copy))
-      free(copy); /* another thread stored the same copy first */
+/* Room for the whole tensor's elements; NULL where they are not kept. */
+static float *room_for(const rkb_inputs_t *inputs, uint32_t tensor) {
+   const uint64_t elements = inputs->bound->view.tensors[tensor].elements;
+   /* Without memory, the elements are drawn again. */
+   return elements > MOST_KEPT ? NULL : rkb_try_uncleared(elements + 1, sizeof(float), NULL);
+}
+
+/* Whether floats hold these numbers exactly, bit by bit. */
+static bool narrowed(uint64_t count, const double *numbers, float *out) {
+   uint64_t different = 0;
+   for (uint64_t i = 0; i < count; i++) {
+      out[i] = (float)numbers[i];
+      const double kept = (double)out[i];
+      uint64_t bits, wanted;
+      memcpy(&bits, &kept, sizeof bits);
+      memcpy(&wanted, &numbers[i], sizeof wanted);
+      different |= bits ^ wanted;
+   }
+   return different == 0;
+}
+
+static void keep(const rkb_inputs_t *inputs, uint32_t tensor, float *copy, bool exact) {
+   float *none = NULL;
+   if (!exact || !atomic_compare_exchange_strong(&inputs->kept[tensor], &none, copy))
+      free(copy); /* or another thread stored the same copy first */
 }
 
 int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count,
@@ -215,18 +230,26 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
    if (rkb_inputs_is_saved(inputs->bound, tensor))
       return fill_saved(inputs, tensor, first, count, out, err);
    uint32_t width = rkb_dtype_bytes(info->dtype);
-#pragma omp parallel for schedule(static) if (count >= SHARED_FILL)
+   const float *kept = atomic_load_explicit(&inputs->kept[tensor], memory_order_acquire);
+   float *copy = count == info->elements && !kept ? room_for(inputs, tensor) : NULL;
+   bool exact = true;
+#pragma omp parallel for schedule(static) reduction(&& : exact) if (count >= SHARED_FILL)
    for (uint64_t done = 0; done < count; done += RKB_INPUT_PIECE) {
       double numbers[RKB_INPUT_PIECE];
       uint64_t piece = count - done < RKB_INPUT_PIECE ? count - done : RKB_INPUT_PIECE;
-      if (count == info->elements) /* the whole tensor was read at once, so no piece will be read again */
+      if (kept)
+         for (uint64_t i = 0; i < piece; i++)
+            numbers[i] = (double)kept[first + done + i];
+      else if (count == info->elements) /* whole tensors are kept, or are too large for the table */
          rkb_input_numbers_draw(inputs, tensor, first + done, piece, numbers);
       else
          rkb_drawn_pieces_read(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, first + done, piece,
                                numbers);
       rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
+      if (copy)
+         exact = narrowed(piece, numbers, copy + done) && exact;
    }
-   if (first == 0 && count == info->elements)
-      keep(inputs, tensor, out);
+   if (copy)
+      keep(inputs, tensor, copy, exact);
    return RKB_OK;
 }

@@ -18,7 +18,8 @@ struct rkb_inputs {
    rkb_memory_t *memory;  /* points already computed; guarded by lock */
    pthread_mutex_t lock;
    double **saved; /* by case tensor: the forward pass's result, computed on demand; guarded by lock */
-   /* By case tensor: the elements of a small f32 tensor that was filled whole, because the reference reads them next. */
+   /* By case tensor: the elements of a tensor that was filled whole, because the reference reads them next; NULL of a large one, and
+    * of one with a number that no float holds exactly. */
    _Atomic(float *) *kept;
    rkb_drawn_pieces_t *pieces; /* pieces of large tensors that were drawn lately */
    rkb_planted_t *planted;     /* numbers of the kernel's text; NULL: none */
