@@ -11,7 +11,7 @@ static int run_again(struct sample *part, rkb_error_t *err) {
    rkb_machine_report_t report;
    const rkb_machine_options_t options = {.checks = RKB_MACHINE_TAINT,
                                           .sample = part->blocks.judged,
-                                          .sample_instructions = 2 * SAMPLE_INSTRUCTIONS,
+                                          .sample_instructions = JUDGED_INSTRUCTIONS,
                                           .memory_bytes = part->verifier->config->memory,
                                           .thread_instructions =
                                              part->candidate->budget ? part->candidate->budget : 1,

@@ -361,7 +361,7 @@ static int know_stores(struct sample *s, rkb_error_t *err) {
 int sample_note_decisions(const struct sample *sample, struct noted_decisions *noted, uint64_t *unknown, rkb_error_t *err) {
    struct sample own = *sample, *s = &own;
    rkb_machine_options_t options = {.sample = s->blocks.judged,
-                                    .sample_instructions = 2 * SAMPLE_INSTRUCTIONS,
+                                    .sample_instructions = JUDGED_INSTRUCTIONS,
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget ? s->candidate->budget : 1, /* 0 would be no limit */
                                     .decisions = true,
@@ -409,8 +409,7 @@ void sample_free_marks(struct sample *s) {
 
 static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    rkb_machine_options_t options = {.sample = s->blocks.judged,
-                                    .sample_instructions =
-                                       2 * SAMPLE_INSTRUCTIONS, /* the counted blocks, and as many others */
+                                    .sample_instructions = JUDGED_INSTRUCTIONS,
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget,
                                     .past = true,

@@ -7,7 +7,8 @@
 #include "block_sample.h"
 #include "links.h"
 
-#define SAMPLE_INSTRUCTIONS 5000000u /* of a launch, after which no further block of it is executed */
+#define SAMPLE_INSTRUCTIONS 5000000u  /* of a launch's counted blocks, after which no further one is executed */
+#define JUDGED_INSTRUCTIONS 50000000u /* of its judged blocks */
 
 #define MOST_JUDGED 65536u /* elements of an output at a bench shape */
 

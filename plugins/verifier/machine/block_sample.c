@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ATTEMPTS 8 /* at a block that is not in the list yet */
+#define ATTEMPTS 8       /* at a block that is not in the list yet */
+#define DRAWN_FIRST 8u   /* drawn blocks that come before the classes of positions, which the ends mostly stand for */
 #define MOST_OF_KINDS 4u /* counted blocks that are there for their kind */
 #define MOST_SAMPLED (1024 + MOST_OF_KINDS + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
 
@@ -187,8 +188,9 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
    add_ends(list, grid);
    add_telling(telling, launch, list);
+   add_drawn(me, list, grid, drawn < DRAWN_FIRST ? drawn - 1 : DRAWN_FIRST - 1, &own);
    add_classes(me, list, grid, &own);
-   add_drawn(me, list, grid, drawn - 1, &own);
+   add_drawn(me, list, grid, drawn < DRAWN_FIRST ? 0 : drawn - DRAWN_FIRST, &own);
    telling_close(telling);
    return true;
 }
