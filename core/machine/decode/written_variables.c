@@ -1,8 +1,8 @@
 /* Which variables of a module its kernels may write: a table that kernels only read holds the same values at each launch.
  *
  * The address of a variable is followed from register to register, through moves, sums and choices.  Where an address is only ever loaded
- * from, nothing writes the variable.  Any other use counts as a write: a store, an atomic operation, a copy, a call, an address in memory.
- * No state. */
+ * from, or is the source of copies, nothing writes the variable.  Any other use counts as a write: a store, an atomic operation, the
+ * destination or the mbarrier of a copy, a call, an address in memory.  No state. */
 #include "machine/decode/written_variables.h"
 
 #include <stdlib.h>
@@ -20,6 +20,12 @@ static bool passes_on(const char *opcode) {
    for (size_t n = 0; n < sizeof words / sizeof *words; n++)
       passes |= begins(opcode, words[n]);
    return passes;
+}
+
+/* Whether the n-th operand is the source of a copy: `cp.async [to], [from], ...`, `cp.async.bulk [to], [from], ...`.  That of a tensor copy
+ * is a map, which a kernel may change. */
+static bool is_copy_source(const char *opcode, uint32_t n) {
+   return n == 1 && begins(opcode, "cp.async") && !begins(opcode, "cp.async.bulk.tensor");
 }
 
 struct search {
@@ -47,9 +53,11 @@ static void take_statement(struct search *s, const ptx_statement_t *statement) {
    const ptx_operand_t *operands = &s->function->operands[statement->operand];
    bool names = false;
    for (uint32_t k = 0; k < statement->operand_count; k++)
-      names |= (k > 0 || !passes_on(statement->opcode)) && names_address(s, &operands[k]);
+      names |= (k > 0 || !passes_on(statement->opcode)) && !is_copy_source(statement->opcode, k) &&
+               names_address(s, &operands[k]);
    if (!names || begins(statement->opcode, "ld") || begins(statement->opcode, "ldu") ||
-       begins(statement->opcode, "prefetch") || begins(statement->opcode, "setp"))
+       begins(statement->opcode, "prefetch") || begins(statement->opcode, "cp.async.bulk.prefetch") ||
+       begins(statement->opcode, "setp"))
       return;
    if (!passes_on(statement->opcode) || !statement->operand_count ||
        operands[0].kind != PTX_OPERAND_REGISTER) {
