@@ -183,8 +183,10 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    const char *problem = rkb_machine_module_error(run->module, &line);
    bool complete = false;
    if (problem) {
-      rkb_machine_finding_t *finding =
-         machine_find_launch(run, RKB_MACHINE_UNKNOWN, "unsupported.ptx", "PTX line %u: %s", line, problem);
+      rkb_machine_finding_t *finding = machine_find_launch(
+         run, RKB_MACHINE_UNKNOWN,
+         run->module->function_pointers ? "unsupported.function_pointer" : "unsupported.ptx",
+         "PTX line %u: %s", line, problem);
       if (finding)
          finding->ptx_line = line;
    } else if (begun) {

@@ -154,6 +154,7 @@ typedef struct rkb_machine_module {
    bool grid_workspace; /* some kernel asks for the address of its grid's workspace */
    uint32_t error_line; /* 0: the whole text was read */
    char error[PTX_MESSAGE];
+   bool function_pointers; /* what could not be read is the address of a function */
 } ptx_module_t;
 
 /* Special registers the machine knows (PTX ISA 9.0, chapter 10). */

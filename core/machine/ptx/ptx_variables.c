@@ -33,6 +33,14 @@ static void read_element(ptx_reader_t *reader, ptx_variable_t *variable, uint64_
          ptx_expect(reader, "(");
       }
       const ptx_name_t *name = ptx_find(reader, reader->lexer.token.text, reader->lexer.token.length);
+      if (name && name->kind == PTX_NAME_FUNCTION && !ptx_failed(reader)) {
+         reader->module->function_pointers = true;
+         ptx_fail(
+            reader,
+            "an initialiser holds the address of function '%.60s', and no call through a pointer is executed",
+            name->text);
+         return;
+      }
       if (!name || name->kind != PTX_NAME_VARIABLE || width != 8) {
          ptx_fail(reader, "an initialiser names what is not a variable");
          return;
