@@ -227,12 +227,26 @@ static int64_t least_trials(const struct trial *t) {
    return t->oblivious && !t->one_schedule && !again ? 1 : 2;
 }
 
+/* A case that is executed once, because it costs much.  Where the order of the threads may matter, an acceptance says that each case was executed in
+ * others too.  What is executed to learn what its launches decide (borrowed_launches.c) is no such case. */
+static int run_other_orders(struct trial *t, rkb_error_t *err) {
+   return t->one_schedule && !t->candidate->lender ? run_chosen(t, 2, 2, 0, err) : RKB_OK;
+}
+
+static int run_first(struct trial *t, rkb_error_t *err) {
+   struct member first = {.family = t->family, .seed = verifier_seed(t->verifier, t->candidate, 1)};
+   const uint64_t most = t->candidate->first_budget, later = most && t->budget > most ? t->budget - most : 0;
+   t->budget -= later;
+   const int status = run_list(t, true, &first, 1, err);
+   t->budget += later;
+   return status;
+}
+
 int families_run(struct trial *t, rkb_error_t *err) {
-   struct member first = {.seed = verifier_seed(t->verifier, t->candidate, 1)};
-   first.family = t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
+   t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
    if (!t->family)
       return RKB_OK;
-   const int status = run_list(t, true, &first, 1, err);
+   const int status = run_first(t, err);
    if (status != RKB_OK || !may_go_on(t))
       return status;
    t->outcome->abandoned = !schedule_matters(t->schedule, t->turn);
@@ -242,7 +256,7 @@ int families_run(struct trial *t, rkb_error_t *err) {
    t->outcome->largest = t->largest;
    t->outcome->steered = !t->oblivious;
    if (t->candidate->once)
-      return RKB_OK;
+      return run_other_orders(t, err);
    const int64_t trials = t->verifier->config->trials, least = least_trials(t);
    const uint64_t chosen = choose_families(t);
    const int repeated = t->keeps_state ? repetitions_run(t, err) : RKB_OK;

@@ -391,6 +391,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
       outcome->over_budget = true;
+      if (candidate->once && t.one_schedule) /* one run of two would speak for both */
+         outcome->orders = t.orders;
       note_unexecuted(the_case, outcome);
       trial_leave_out(
          &t, "the budget of thread-instructions ran out before all of its input families were executed");

@@ -14,8 +14,8 @@
 #define DRAWN_BUDGET 30000000u
 /* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
-/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape.  Shapes
- * that were looked for because the manifest decides something there alone have it too. */
+/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape.  Runs in
+ * another order have as much.  Shapes that were looked for because the manifest decides something there alone have it too. */
 #define DEAR_BUDGET 150000000u
 #define MOST_DEAR 3u
 #define DEARER 2
@@ -98,6 +98,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    struct candidate candidate = *work->candidate;
    part->started = true;
    candidate.once |= part->once;
+   candidate.first_budget = part->once ? DEAR_BUDGET : 0;
    part->given = candidate.budget = share_of(part, left);
    part->status = trial_case(work->verifier, &candidate, part->the_case, part->owed, schedule, turn,
                              &part->outcome, &part->err);
@@ -328,7 +329,7 @@ static int add_dear(struct work *work, rkb_error_t *err) {
           cost_of(work, part, (double)part->outcome.work, &cost, err) == RKB_OK &&
           ((dear && 2 * dear >= drawn) || cost > DEARER * work->usual_cost)) {
          added[part->looped]++;
-         add_part(work, part->the_case, NULL, DEAR_BUDGET);
+         add_part(work, part->the_case, NULL, 2 * DEAR_BUDGET);
          work->parts[work->count - 1].once = true;
       }
    }
@@ -356,7 +357,7 @@ static int add_smaller(struct work *work, rkb_error_t *err) {
       rkb_case_t *the_case = work->drawn[work->drawn_count++];
       if (work->count == 2 * MOST_CASES)
          continue;
-      add_part(work, the_case, NULL, DEAR_BUDGET);
+      add_part(work, the_case, NULL, 2 * DEAR_BUDGET);
       work->parts[work->count - 1].once = true;
    }
    return status;
