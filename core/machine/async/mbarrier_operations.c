@@ -66,11 +66,15 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
       return;
    }
    if (mbarrier && mbarrier->live) {
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-         "initialises the mbarrier at byte %u of shared memory, which line %u initialised, without mbarrier.inval "
-         "between",
-         machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc));
+      machine_find_other(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+            "initialises the mbarrier at byte %u of shared memory, which %s initialised in line %u, without "
+            "mbarrier.inval between",
+            machine_own_byte(block, offset),
+            mbarrier->init_thread == warp->first_thread + lane ? "the same thread" : "another thread",
+            machine_source_line(warp->program, mbarrier->init_pc)),
+         block, mbarrier->init_thread);
       return;
    }
    if (mbarrier && !nobody_uses(warp, lane, mbarrier, "initialises"))

@@ -30,6 +30,7 @@ typedef struct owner { /* of a register of a warp */
    uint32_t group;     /* that it belongs to: in flight while above the warp's retired */
    uint32_t pc;        /* of the product */
    uint32_t written;   /* fences of the warp when it was written last, + 1 */
+   uint32_t written_pc;
 } owner_t;
 
 typedef struct leading { /* of a matrix descriptor of one instruction, in a launch with clusters */
@@ -264,10 +265,13 @@ bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *
       const owner_t *owner = &member->owners[registers[n].number];
       if (owner->written != member->fences + 1)
          continue;
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
-         "register %s was written after the last wgmma.fence: wgmma.mma_async may still see the value before it",
-         warp->program->registers[registers[n].number].name);
+      machine_find_other(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
+            "register %s was written by the same warp in line %u, after its last wgmma.fence: wgmma.mma_async "
+            "may still see the value before it",
+            warp->program->registers[registers[n].number].name, line_at(warp, owner->written_pc)),
+         warp->block, warp->first_thread);
       return false;
    }
    const machine_warpgroup_form_t *form = &warp->program->warpgroup_forms[i->immediate];
@@ -310,11 +314,14 @@ uint32_t machine_warpgroup_operation(machine_warp_t *warp) {
 
 static void find_touched(machine_warp_t *warp, const member_t *member, uint32_t number, bool writes) {
    const owner_t *owner = &member->owners[number];
-   machine_find(warp, RKB_MACHINE_REJECT, "race.register", 0,
-                "%s register %s, which the wgmma.mma_async in line %u may still be using: %s",
-                writes ? "writes" : "reads", warp->program->registers[number].name, line_at(warp, owner->pc),
-                owner->group > member->committed ? "no commit_group and no wait_group came since"
-                                                 : "no wait_group for its group came since");
+   machine_find_other(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.register", 0,
+         "%s register %s, which the wgmma.mma_async of the same warp in line %u may still be using: %s",
+         writes ? "writes" : "reads", warp->program->registers[number].name, line_at(warp, owner->pc),
+         owner->group > member->committed ? "no commit_group and no wait_group came since"
+                                          : "no wait_group for its group came since"),
+      warp->block, warp->first_thread);
 }
 
 void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i) {
@@ -332,8 +339,10 @@ void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *
       }
       if (copies)
          *owner = member->owners[touch->from];
-      else if (touch->how == TOUCH_WRITTEN)
+      else if (touch->how == TOUCH_WRITTEN) {
          owner->written = member->newest_written = member->fences + 1;
+         owner->written_pc = at;
+      }
    }
 }
 
@@ -347,11 +356,43 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
       return;
    }
    if (member->registers && (more ? count < member->registers : count > member->registers))
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-                   "setmaxnreg.%s to %u registers from %u: it may not go the other way", more ? "inc" : "dec",
-                   count, member->registers);
+      machine_find_other(
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                      "setmaxnreg.%s to %u registers from %u, which the same warp has since line %u: it "
+                      "may not go the other way",
+                      more ? "inc" : "dec", count, member->registers, line_at(warp, member->registers_pc)),
+         warp->block, warp->first_thread);
    member->registers = count;
    member->registers_pc = warp->pc;
+}
+
+/* A lane's registers that a warp has, or had when it ended. */
+static uint32_t registers_of(const member_t *member, uint32_t each) {
+   return member->registers ? member->registers : each;
+}
+
+/* Names the warp that has most of the registers, of those outside the warpgroup that asks for more. */
+static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, const member_t *asked,
+                        uint32_t first, uint32_t warps, uint32_t each) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const member_t *most = NULL;
+   for (uint32_t w = first; w < first + warps; w++) {
+      const member_t *member = &groups->members[w];
+      const bool same = w / WARPGROUP_WARPS == (uint32_t)(asked - groups->members) / WARPGROUP_WARPS;
+      if (!same && (!most || registers_of(member, each) > registers_of(most, each)))
+         most = member;
+   }
+   if (!finding || !most)
+      return;
+   const machine_warp_t *warp = &block->warps[most - groups->members];
+   char *end = finding->message + strlen(finding->message);
+   const size_t room = sizeof finding->message - (size_t)(end - finding->message);
+   if (most->registers)
+      snprintf(end, room, "; warp %u has %u since line %u", warp->place, most->registers,
+               line_at(warp, most->registers_pc));
+   else
+      snprintf(end, room, "; warp %u has the %u with which it began", warp->place, each);
+   machine_find_other(finding, block, warp->first_thread);
 }
 
 /* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
@@ -367,7 +408,7 @@ static void check_registers(machine_block_t *block, uint32_t first, uint32_t war
    const member_t *asked = NULL;
    for (uint32_t w = first; w < first + warps; w++) {
       const member_t *member = &groups->members[w];
-      total += member->registers ? member->registers : each;
+      total += registers_of(member, each);
       if (member->registers > most) {
          most = member->registers;
          asked = member;
@@ -377,9 +418,11 @@ static void check_registers(machine_block_t *block, uint32_t first, uint32_t war
       return;
    machine_warp_t *warp = &block->warps[asked - groups->members];
    warp->pc = asked->registers_pc;
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-                "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends",
-                total, each * warps);
+   rkb_machine_finding_t *finding = machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+      "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends", total,
+      each * warps);
+   name_holder(block, finding, asked, first, warps, each);
 }
 
 /* The end ------------------------------------------------------------------------------------------------------------- */
