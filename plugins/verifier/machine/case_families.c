@@ -227,10 +227,10 @@ static int64_t least_trials(const struct trial *t) {
    return t->oblivious && !t->one_schedule && !again ? 1 : 2;
 }
 
-/* A case that is executed once, because it costs much.  Where the order of the threads may matter, an acceptance says that each case was executed in
- * others too.  What is executed to learn what its launches decide (borrowed_launches.c) is no such case. */
+/* A drawn shape that is executed once, because it costs much.  Where the order of the threads may matter, an acceptance says that each drawn shape was executed
+ * in another one too.  Reduced and borrowed shapes are executed for their values: the check cases had the orders. */
 static int run_other_orders(struct trial *t, rkb_error_t *err) {
-   return t->one_schedule && !t->candidate->lender ? run_chosen(t, 2, 2, 0, err) : RKB_OK;
+   return t->one_schedule && t->candidate->first_budget ? run_chosen(t, 2, 2, 0, err) : RKB_OK;
 }
 
 static int run_first(struct trial *t, rkb_error_t *err) {

@@ -391,7 +391,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
       outcome->over_budget = true;
-      if (candidate->once && t.one_schedule) /* one run of two would speak for both */
+      if (candidate->first_budget && t.one_schedule) /* one run of two would speak for both */
          outcome->orders = t.orders;
       note_unexecuted(the_case, outcome);
       trial_leave_out(

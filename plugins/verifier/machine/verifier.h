@@ -149,8 +149,8 @@ struct candidate {
    rkb_job_t job;
    uint32_t words[MOST_WORDS]; /* of its text, for the inputs of the family "planted" */
    uint32_t word_count;
-   bool once; /* cases are executed on the first family alone, and not again but in another order */
-   uint64_t first_budget;         /* of a case's first run; 0: all that the case has */
+   bool once; /* cases are executed on the first family alone, and not again */
+   uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
    const rkb_item_t *item;
