@@ -38,6 +38,7 @@ def compiled_elsewhere(folder):
     if not folder or not os.path.exists(path):
         return set()
     return {entry["file"] for entry in entries_of(path) if f"/{arguments.compiler} " in entry["command"] and os.path.exists(object_of(entry))
+            and os.path.exists(entry["file"])  # a build before a file was renamed still names it
             and os.path.getmtime(object_of(entry)) > os.path.getmtime(entry["file"])}
 
 
