@@ -82,7 +82,7 @@ static void execute(const struct work *work, struct part *part, const struct out
                                                 .deciding = known->deciding_inputs,
                                                 .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
-                                 : far_ends_judge(me, &part->candidate, &part->outcome, &part->err);
+                                 : large_offsets_judge(me, &part->candidate, &part->outcome, &part->err);
    links_free(part->candidate.links);
    part->candidate.links = NULL;
 }

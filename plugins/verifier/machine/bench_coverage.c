@@ -98,7 +98,7 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
    if (s->outcome->rank == RKB_MACHINE_REJECT || report.finding_count || s->stale)
       return RKB_OK; /* decided, or stopped where a block needed another's work */
    const double share = filled_share(s, &report);
-   int status = glanced_blocks_look(s, options, &report, err);
+   int status = block_beginnings_follow(s, options, &report, err);
    if (status == RKB_OK)
       status = idle_blocks_judge(s, &report, err);
    if (status != RKB_OK || s->outcome->rank ||

@@ -462,8 +462,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    list_unjudged(s);
    free(s->judged_buffers);
    free(s->stores);
-   free(s->glanced);
-   s->glanced = NULL;
+   free(s->followed);
+   s->followed = NULL;
    held_elements_free(s->held);
    s->held = NULL;
    s->judged_buffers = NULL;

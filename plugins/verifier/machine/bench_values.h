@@ -15,7 +15,7 @@
 struct held_elements; /* held_elements.h */
 
 /* Drawn blocks of a launch of which the beginning was executed, and those of them that ended there and stored nothing. */
-struct glanced {
+struct followed {
    uint32_t count, idle;
 };
 
@@ -56,7 +56,7 @@ struct sample {
    bool lone;             /* values are not followed back to other launches, and outputs that no launch writes are not searched */
    double needed;         /* thread-instructions that a slice would have taken, where they were too many; 0 otherwise */
    double instructions;   /* of the whole plan, as the executed blocks tell */
-   struct glanced *glanced; /* by launch; NULL: none was looked at */
+   struct followed *followed; /* by launch; NULL: none was looked at */
    char unjudged[256];    /* names of the outputs of which nothing was judged, with commas */
    struct bench_case *counts; /* takes what the judged blocks count (bench_counts.c); NULL: that has been counted */
    bool shares;           /* parts of it may be executed on other threads: it is no part itself */
@@ -92,8 +92,9 @@ int idle_blocks_judge(struct sample *s, const rkb_machine_report_t *report, rkb_
 /* idle_launches.c: notes a launch of which no executed block stored anything, though whole runs of check cases did, where some output is not judged. */
 void idle_launches_judge(const struct sample *s);
 
-/* glanced_blocks.c: makes s->glanced, for launches of which few blocks were executed. */
-int glanced_blocks_look(struct sample *s, const rkb_machine_options_t *options, const rkb_machine_report_t *report, rkb_error_t *err);
+/* block_beginnings.c: makes s->followed, for launches of which few blocks were executed. */
+int block_beginnings_follow(struct sample *s, const rkb_machine_options_t *options,
+                            const rkb_machine_report_t *report, rkb_error_t *err);
 
 /* bench_values.c */
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
@@ -179,8 +180,8 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
 /* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
 int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 
-/* far_wraps.c: where tensors reach beyond 2^31, finds blocks that write near words again in place of far ones; s: a sample that was executed. */
-int far_wraps_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err);
+/* wrapped_offsets.c: where tensors reach beyond 2^31, finds blocks that write near words again in place of far ones; s: a sample that was executed. */
+int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err);
 
 /* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
  * tells; false where it does not. */

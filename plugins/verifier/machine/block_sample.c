@@ -1,5 +1,5 @@
 /* Draws the blocks of a sample (block_sample.h). */
-#include "telling_blocks.h"
+#include "block_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #define ATTEMPTS 8       /* at a block that is not in the list yet */
 #define DRAWN_FIRST 8u   /* drawn blocks that come before the classes of positions, which the ends mostly stand for */
 #define MOST_OF_KINDS 4u /* counted blocks that are there for their kind */
-#define MOST_SAMPLED (1024 + MOST_OF_KINDS + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_TELLING)
+#define MOST_SAMPLED (1024 + MOST_OF_KINDS + 2 + POSITION_CLASSES + MOST_DRAWN + MOST_CHOSEN_BY_KIND)
 
 /* Positions ---------------------------------------------------------------------------------------------------------- */
 
@@ -100,14 +100,15 @@ static void add_counted(const struct verifier *me, struct sampled_launch *list, 
 
 /* One block of each kind that is many and has none yet: a few heavy blocks beside a thousand light ones decide how long a launch takes.  The blocks of a
  * cluster are executed together, and their counts are not told apart. */
-static void add_kinds(telling_t *telling, const rkb_plan_launch_t *launch, struct sampled_launch *list) {
+static void add_kinds(block_kinds_t *kinds_of_grid, const rkb_plan_launch_t *launch,
+                      struct sampled_launch *list) {
    uint64_t block;
    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] != 1)
       return;
-   for (uint32_t n = 0; n < MOST_OF_KINDS && telling_lacks_kind(telling, list, &block); n++)
+   for (uint32_t n = 0; n < MOST_OF_KINDS && block_kinds_lacks_kind(kinds_of_grid, list, &block); n++)
       add(list, launch->grid, block, false);
    list->counted = list->count;
-   list->kind_count = telling_kinds(telling, list, list->kinds, list->kind_blocks);
+   list->kind_count = block_kinds_count(kinds_of_grid, list, list->kinds, list->kind_blocks);
 }
 
 /* The first block and the last one, whatever the budget: in them is each axis's first and last part. */
@@ -138,10 +139,11 @@ static void add_classes(const struct verifier *me, struct sampled_launch *list, 
 }
 
 /* One of each kind of blocks that the kernel tells apart and the list has none of. */
-static void add_telling(telling_t *telling, const rkb_plan_launch_t *launch, struct sampled_launch *list) {
-   uint64_t blocks[MOST_TELLING];
+static void add_chosen_by_kind(block_kinds_t *kinds_of_grid, const rkb_plan_launch_t *launch,
+                               struct sampled_launch *list) {
+   uint64_t blocks[MOST_CHOSEN_BY_KIND];
    uint32_t of_threads;
-   const uint32_t count = telling_blocks(telling, list, blocks, &of_threads);
+   const uint32_t count = block_kinds_choose(kinds_of_grid, list, blocks, &of_threads);
    for (uint32_t n = 0; n < count; n++) {
       add(list, launch->grid, blocks[n], false);
       list->told[list->count - 1] = n >= of_threads && list->numbers[list->count - 1] == blocks[n];
@@ -180,18 +182,18 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
       return false;
    if (list->total == 0)
       return true;
-   telling_t *telling = telling_open(me, candidate, launch, &told);
-   if (!telling)
+   block_kinds_t *kinds_of_grid = block_kinds_open(me, candidate, launch, &told);
+   if (!kinds_of_grid)
       return false;
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
-   add_kinds(telling, launch, list);
+   add_kinds(kinds_of_grid, launch, list);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
    add_ends(list, grid);
-   add_telling(telling, launch, list);
+   add_chosen_by_kind(kinds_of_grid, launch, list);
    add_drawn(me, list, grid, drawn < DRAWN_FIRST ? drawn - 1 : DRAWN_FIRST - 1, &own);
    add_classes(me, list, grid, &own);
    add_drawn(me, list, grid, drawn < DRAWN_FIRST ? 0 : drawn - DRAWN_FIRST, &own);
-   telling_close(telling);
+   block_kinds_close(kinds_of_grid);
    return true;
 }
 

@@ -20,7 +20,7 @@ struct sampled_launch {
    uint32_t counted, count;
    uint32_t sure; /* places beyond the counted ones that are executed whatever they cost */
    uint32_t spread; /* of the counted ones, those that are spread over the grid; the others are there for their kind */
-   /* Of the counted ones, where the kernel tells kinds of blocks apart (telling_blocks.h). */
+   /* Of the counted ones, where the kernel tells kinds of blocks apart (block_kinds.h). */
    uint8_t *kinds;
    uint64_t kind_blocks[MOST_KINDS];
    uint32_t kind_count;

@@ -180,7 +180,7 @@ static int list_told(struct work *work, rkb_error_t *err) {
    uint32_t told = 0;
    for (uint32_t n = 0; n < work->drawn_count; n++)
       known[n] = work->drawn[n];
-   const int status = told_sizes_draw(
+   const int status = sizes_in_text_draw(
       work->verifier, work->candidate, known, work->drawn_count, work->drawn + work->drawn_count,
       MOST_CASES - work->count - work->drawn_count, &told, work->looped, &work->looped_count, err);
    work->drawn_count += told;

@@ -34,12 +34,12 @@ static bool is_chance(const struct sampled_launch *list, uint32_t place) {
 }
 
 /* Blocks that ended soon and stored nothing count as that; others that were begun may write as much as any that chance chose. */
-static void add_glanced(const struct sample *s, const rkb_launch_counters_t *c, struct told *told) {
-   if (!s->glanced || !s->glanced[c->launch].idle)
+static void add_followed(const struct sample *s, const rkb_launch_counters_t *c, struct told *told) {
+   if (!s->followed || !s->followed[c->launch].idle)
       return;
-   const struct glanced *glanced = &s->glanced[c->launch];
-   told->sum += (double)told->most * (glanced->count - glanced->idle);
-   told->chosen += glanced->count;
+   const struct followed *followed = &s->followed[c->launch];
+   told->sum += (double)told->most * (followed->count - followed->idle);
+   told->chosen += followed->count;
 }
 
 static struct told told_of(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
@@ -60,7 +60,7 @@ static struct told told_of(const struct sample *s, const rkb_launch_counters_t *
          told.settled++;
       }
    }
-   add_glanced(s, c, &told);
+   add_followed(s, c, &told);
    return told;
 }
 

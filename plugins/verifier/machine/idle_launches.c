@@ -2,7 +2,7 @@
  * tells.  One worker thread a candidate. */
 #include "bench_values.h"
 
-#define LEAST_IDLE 4u /* blocks that were executed or glanced at */
+#define LEAST_IDLE 4u /* blocks that were executed or followed */
 
 /* What whole runs showed the launch to write; 0: nothing, or no case had it. */
 static uint64_t known_stores(const struct sample *s, uint32_t launch) {
@@ -16,16 +16,16 @@ static uint64_t known_stores(const struct sample *s, uint32_t launch) {
 /* How many blocks of the launch came to their ends and stored nothing; 0: some block stored, or may yet have stored, as one that found no value
  * where it read. */
 static uint64_t idle_blocks(const struct sample *s, const rkb_launch_counters_t *c) {
-   const struct glanced *glanced = s->glanced ? &s->glanced[c->launch] : NULL;
+   const struct followed *followed = s->followed ? &s->followed[c->launch] : NULL;
    rkb_machine_extent_t extent;
-   if (rkb_machine_found(s->machine, c->launch) || (glanced && glanced->idle < glanced->count))
+   if (rkb_machine_found(s->machine, c->launch) || (followed && followed->idle < followed->count))
       return 0;
    const uint32_t executed = sample_executed_places(s->plan, c);
    for (uint32_t place = 0; place < s->blocks.launches[c->launch].count && place < executed; place++)
       for (uint32_t n = 0; n < s->plan->buffer_count; n++)
          if (rkb_machine_extent(s->machine, c->launch, place, n, &extent))
             return 0;
-   return c->executed + (glanced ? glanced->idle : 0);
+   return c->executed + (followed ? followed->idle : 0);
 }
 
 void idle_launches_judge(const struct sample *s) {

@@ -108,7 +108,7 @@ static int make_cheapest(struct drawing *g, const struct decision *d, const rkb_
    return status;
 }
 
-/* Keeps a shape that is too much work: blocks of it are sampled (far_ends.c). */
+/* Keeps a shape that is too much work: blocks of it are sampled (large_offsets.c). */
 static int keep_large(struct drawing *g, struct decision *d, const rkb_case_t *like, rkb_error_t *err) {
    const struct verifier *me = g->verifier;
    struct candidate *candidate = g->candidate;

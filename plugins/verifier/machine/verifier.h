@@ -43,14 +43,14 @@ enum {
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
-   STREAM_FAR,       /* far_ends.c */
-   STREAM_WRAPS,     /* far_wraps.c */
+   STREAM_FAR,       /* large_offsets.c */
+   STREAM_WRAPS,     /* wrapped_offsets.c */
    STREAM_TWINS,     /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
    STREAM_LINKS,     /* link_cases.c */
-   STREAM_TELLING,   /* telling_blocks.c, as twin_blocks.c */
+   STREAM_TELLING,   /* block_kinds.c, as twin_blocks.c */
    STREAM_CUT,       /* cut_shapes.c */
    STREAM_DECISIONS, /* manifest_decisions.c */
-   STREAM_TOLD,      /* told_sizes.c */
+   STREAM_TOLD,      /* sizes_in_text.c */
    STREAM_RACES      /* bench_races.c, with the case above bit 8 */
 };
 
@@ -277,11 +277,12 @@ int equal_dims_draw(const struct verifier *verifier, const struct candidate *can
                     uint32_t *count, rkb_error_t *err);
 
 #define MOST_LOOPED 7u
-/* told_sizes.c: at most four shapes at which numbers of the kernels' text decide what no known shape decides, and three at which conditions were solved; as many at which
+/* sizes_in_text.c: at most four shapes at which numbers of the kernels' text decide what no known shape decides, and three at which conditions were solved; as many at which
  * that is so of what loops count, in a list of their own with room for MOST_LOOPED.  The caller frees them, also after a failure. */
-int told_sizes_draw(const struct verifier *verifier, const struct candidate *candidate,
-                    const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn, uint32_t room,
-                    uint32_t *count, rkb_case_t **looped, uint32_t *looped_count, rkb_error_t *err);
+int sizes_in_text_draw(const struct verifier *verifier, const struct candidate *candidate,
+                       const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
+                       uint32_t room, uint32_t *count, rkb_case_t **looped, uint32_t *looped_count,
+                       rkb_error_t *err);
 
 /* fills.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
@@ -297,7 +298,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
  * wrote; and so at the far corner of the domain. */
 int bench_cases_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
 
-/* far_ends.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote. */
-int far_ends_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
+/* large_offsets.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote. */
+int large_offsets_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
+                        rkb_error_t *err);
 
 #endif

@@ -43,8 +43,9 @@ static bool asks_for_values(const rkb_machine_report_t *report) {
 
 /* *idle: the block ended within so many thread-instructions, and stored nothing.  *with_values: inputs are made, as they have to be for all blocks once
  * they were for one. */
-static int glance(struct sample *s, const rkb_machine_options_t *options, rkb_machine_blocks_t *blocks,
-                  uint32_t launch, uint64_t block, bool *with_values, bool *idle, rkb_error_t *err) {
+static int follow_beginning(struct sample *s, const rkb_machine_options_t *options,
+                            rkb_machine_blocks_t *blocks, uint32_t launch, uint64_t block, bool *with_values,
+                            bool *idle, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
@@ -84,17 +85,17 @@ static uint32_t list_drawn(const struct sample *s, const rkb_launch_counters_t *
 
 /* All of them on one machine, so that it is laid out once.  *known: that says what machines of their own would say: nothing was found, nothing that a block left can matter to
  * another, and the budget would have sufficed. */
-static int glance_at_once(struct sample *s, const rkb_machine_options_t *options,
-                          const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, bool *known,
-                          rkb_error_t *err) {
+static int follow_side_by_side(struct sample *s, const rkb_machine_options_t *options,
+                               const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, bool *known,
+                               rkb_error_t *err) {
    const uint32_t launch = c->launch, *cluster = s->plan->launches[launch].cluster;
-   struct glanced *glanced = &s->glanced[launch];
+   struct followed *followed = &s->followed[launch];
    rkb_machine_options_t own = *options;
    rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
    uint64_t *numbers = calloc(s->blocks.launches[launch].count + 1, sizeof *numbers);
    const uint32_t count = numbers ? list_drawn(s, c, numbers) : 0;
-   int status = numbers ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for blocks that are glanced at");
+   int status = numbers ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the beginnings of blocks");
    *known = false;
    rkb_machine_report(s->machine, &report);
    if (count && count < c->blocks && cluster[0] * cluster[1] * cluster[2] == 1 && !report.may_keep_state &&
@@ -111,26 +112,26 @@ static int glance_at_once(struct sample *s, const rkb_machine_options_t *options
       blocks[launch] = (rkb_machine_blocks_t){.none = true};
    }
    for (uint32_t n = 0; *known && n < count; n++)
-      glanced->idle += rkb_machine_ended(machine, launch, n) && stored_nothing(s, machine, launch, n);
+      followed->idle += rkb_machine_ended(machine, launch, n) && stored_nothing(s, machine, launch, n);
    if (*known) {
       sample_spend(s, report.work);
-      glanced->count += count;
+      followed->count += count;
    }
    rkb_machine_close(machine);
    free(numbers);
    return status;
 }
 
-static int glance_at_launch(struct sample *s, const rkb_machine_options_t *options,
-                            const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, rkb_error_t *err) {
+static int follow_launch(struct sample *s, const rkb_machine_options_t *options,
+                         const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, rkb_error_t *err) {
    const struct sampled_launch *list = &s->blocks.launches[c->launch];
-   struct glanced *glanced = &s->glanced[c->launch];
+   struct followed *followed = &s->followed[c->launch];
    rkb_machine_options_t own = *options;
    bool with_values = false, known = false;
    own.thread_instructions = instructions_of_a_block(c) / PART;
    if (own.thread_instructions < LEAST)
       own.thread_instructions = LEAST;
-   int status = glance_at_once(s, &own, c, blocks, &known, err);
+   int status = follow_side_by_side(s, &own, c, blocks, &known, err);
    if (known)
       return status;
    for (uint32_t place = sample_executed_places(s->plan, c); place < list->count && status == RKB_OK;
@@ -140,26 +141,25 @@ static int glance_at_launch(struct sample *s, const rkb_machine_options_t *optio
          continue;
       if (s->candidate->budget < own.thread_instructions)
          break;
-      status = glance(s, &own, blocks, c->launch, list->numbers[place], &with_values, &idle, err);
-      glanced->count++;
-      glanced->idle += idle;
+      status = follow_beginning(s, &own, blocks, c->launch, list->numbers[place], &with_values, &idle, err);
+      followed->count++;
+      followed->idle += idle;
    }
    return status;
 }
 
-int glanced_blocks_look(struct sample *s, const rkb_machine_options_t *options,
-                        const rkb_machine_report_t *report, rkb_error_t *err) {
+int block_beginnings_follow(struct sample *s, const rkb_machine_options_t *options,
+                            const rkb_machine_report_t *report, rkb_error_t *err) {
    rkb_machine_blocks_t *blocks = calloc(s->plan->launch_count + 1, sizeof *blocks);
-   s->glanced = calloc(s->plan->launch_count + 1, sizeof *s->glanced);
-   int status = blocks && s->glanced
-                   ? RKB_OK
-                   : rkb_fail(err, RKB_ERR_NOMEM, "no memory for blocks that are glanced at");
+   s->followed = calloc(s->plan->launch_count + 1, sizeof *s->followed);
+   int status =
+      blocks && s->followed ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the beginnings of blocks");
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
       blocks[n].none = true;
    for (uint32_t n = 0; status == RKB_OK && n < report->launch_count; n++) {
       const rkb_launch_counters_t *c = &report->launches[n];
       if (c->executed && c->executed < c->blocks && c->executed < ENOUGH && writes_an_output(s, c->launch))
-         status = glance_at_launch(s, options, c, blocks, err);
+         status = follow_launch(s, options, c, blocks, err);
    }
    free(blocks);
    return status;

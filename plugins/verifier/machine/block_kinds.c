@@ -1,5 +1,5 @@
-/* Blocks that the candidate itself tells apart by their places in the grid (telling_blocks.h). */
-#include "telling_blocks.h"
+/* Blocks that the candidate itself tells apart by their places in the grid (block_kinds.h). */
+#include "block_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct kind {
    bool taken;     /* the sample has one, or it was chosen */
 };
 
-struct telling {
+struct block_kinds {
    const struct verifier *me;
    rkb_random_t *stream;
    const rkb_plan_launch_t *launch;
@@ -32,7 +32,7 @@ struct telling {
 };
 
 /* The place of the block's kind, which may be empty. */
-static struct kind *place_of(telling_t *search, uint64_t block, uint64_t *outcomes) {
+static struct kind *place_of(block_kinds_t *search, uint64_t block, uint64_t *outcomes) {
    const uint32_t *grid = search->launch->grid;
    *outcomes = rkb_machine_block_outcomes(search->conditions, search->launch,
                                           (uint32_t[]){(uint32_t)(block % grid[0]),
@@ -45,7 +45,7 @@ static struct kind *place_of(telling_t *search, uint64_t block, uint64_t *outcom
    return &search->seen[place];
 }
 
-static struct kind *look_at(telling_t *search, uint64_t block) {
+static struct kind *look_at(block_kinds_t *search, uint64_t block) {
    uint64_t outcomes;
    struct kind *found = place_of(search, block, &outcomes);
    if (!found->count && search->used == ROOM / 2)
@@ -59,7 +59,7 @@ static struct kind *look_at(telling_t *search, uint64_t block) {
 }
 
 /* Conditions compare with numbers: block 5,000,000 of a large grid is found at the number that the kernel names. */
-static uint64_t look_at_named(telling_t *search, uint64_t total) {
+static uint64_t look_at_named(block_kinds_t *search, uint64_t total) {
    uint64_t number, looked = 0;
    for (uint32_t n = 0; n < MOST_NAMED && rkb_machine_block_conditions_number(search->conditions, n, &number);
         n++)
@@ -93,7 +93,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
 }
 
 /* All blocks of a small grid; of a large one as many as the budget allows, in a step that has no divisor with it. */
-static void look_around(telling_t *search, uint64_t total, uint64_t most, uint64_t first, uint64_t step) {
+static void look_around(block_kinds_t *search, uint64_t total, uint64_t most, uint64_t first, uint64_t step) {
    while (common_divisor(step, total) != 1)
       step++;
    for (uint64_t n = 0, block = first % total; n < most && n < total; n++, block = (block + step) % total) {
@@ -105,7 +105,7 @@ static void look_around(telling_t *search, uint64_t total, uint64_t most, uint64
 }
 
 /* The rarest of those without a block in the sample: what most blocks decide a drawn one decides too. */
-static struct kind *rarest(telling_t *search, uint64_t most) {
+static struct kind *rarest(block_kinds_t *search, uint64_t most) {
    struct kind *best = NULL;
    for (uint32_t n = 0; n < ROOM; n++) {
       struct kind *seen = &search->seen[n];
@@ -117,7 +117,7 @@ static struct kind *rarest(telling_t *search, uint64_t most) {
 }
 
 /* Looks for what is decided by blocks, or by some threads of a block. */
-static void look(telling_t *search, bool of_threads) {
+static void look(block_kinds_t *search, bool of_threads) {
    memset(search->seen, 0, sizeof search->seen);
    search->used = 0;
    search->of_threads = of_threads;
@@ -132,8 +132,8 @@ static void look(telling_t *search, bool of_threads) {
 }
 
 /* Adds to the blocks until there are so many. */
-static uint32_t choose(telling_t *search, const struct sampled_launch *list, uint64_t *blocks, uint32_t found,
-                       uint32_t until) {
+static uint32_t choose(block_kinds_t *search, const struct sampled_launch *list, uint64_t *blocks,
+                       uint32_t found, uint32_t until) {
    if (search->steps == 0)
       return found;
    for (uint32_t n = 0; n < list->count + found; n++) {
@@ -149,9 +149,9 @@ static uint32_t choose(telling_t *search, const struct sampled_launch *list, uin
    return found;
 }
 
-telling_t *telling_open(const struct verifier *me, const struct candidate *candidate,
-                        const rkb_plan_launch_t *launch, rkb_random_t *stream) {
-   telling_t *search = calloc(1, sizeof *search);
+block_kinds_t *block_kinds_open(const struct verifier *me, const struct candidate *candidate,
+                                const rkb_plan_launch_t *launch, rkb_random_t *stream) {
+   block_kinds_t *search = calloc(1, sizeof *search);
    if (!search)
       return NULL;
    search->me = me;
@@ -164,13 +164,13 @@ telling_t *telling_open(const struct verifier *me, const struct candidate *candi
    return search;
 }
 
-void telling_close(telling_t *search) {
+void block_kinds_close(block_kinds_t *search) {
    if (search)
       rkb_machine_conditions_free(search->conditions);
    free(search);
 }
 
-bool telling_lacks_kind(telling_t *search, const struct sampled_launch *list, uint64_t *block) {
+bool block_kinds_lacks_kind(block_kinds_t *search, const struct sampled_launch *list, uint64_t *block) {
    const struct kind *most = NULL;
    uint64_t outcomes;
    if (!search->conditions || search->steps == 0)
@@ -191,8 +191,8 @@ bool telling_lacks_kind(telling_t *search, const struct sampled_launch *list, ui
    return most != NULL;
 }
 
-uint32_t telling_kinds(telling_t *search, const struct sampled_launch *list, uint8_t *kinds,
-                       uint64_t *kind_blocks) {
+uint32_t block_kinds_count(block_kinds_t *search, const struct sampled_launch *list, uint8_t *kinds,
+                           uint64_t *kind_blocks) {
    const struct kind *known[MOST_KINDS];
    uint64_t outcomes, others = 0;
    uint32_t count = 0;
@@ -220,11 +220,11 @@ uint32_t telling_kinds(telling_t *search, const struct sampled_launch *list, uin
    return count > 1 && others * MANY < search->looked * 6 ? count : 0;
 }
 
-uint32_t telling_blocks(telling_t *search, const struct sampled_launch *list, uint64_t blocks[MOST_TELLING],
-                        uint32_t *of_threads) {
+uint32_t block_kinds_choose(block_kinds_t *search, const struct sampled_launch *list,
+                            uint64_t blocks[MOST_CHOSEN_BY_KIND], uint32_t *of_threads) {
    if (!search->conditions)
       return *of_threads = 0;
-   uint32_t found = *of_threads = choose(search, list, blocks, 0, MOST_TELLING - MOST_OF_THREADS);
+   uint32_t found = *of_threads = choose(search, list, blocks, 0, MOST_CHOSEN_BY_KIND - MOST_OF_THREADS);
    look(search, true);
    return choose(search, list, blocks, found, found + MOST_OF_THREADS);
 }

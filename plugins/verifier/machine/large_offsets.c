@@ -61,7 +61,7 @@ static int sample_corner(struct sample *s, rkb_error_t *err) {
    if (status == RKB_OK)
       status = sample_judge(s, err);
    if (status == RKB_OK && s->outcome->rank == 0)
-      status = far_wraps_find(s, &stream, err);
+      status = wrapped_offsets_find(s, &stream, err);
    if (s->inputs)
       me->task->inputs_free(s->inputs);
    block_sample_free(&s->blocks);
@@ -114,8 +114,8 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
    return status;
 }
 
-int far_ends_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
-                   rkb_error_t *err) {
+int large_offsets_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                        rkb_error_t *err) {
    const rkb_device_t *device = me->kernel->device(me->host);
    rkb_case_t *corner = NULL;
    uint64_t judged = 0;

@@ -233,9 +233,10 @@ static int search_loops(struct told *t, rkb_case_t **looped, uint32_t *looped_co
    return status == RKB_OK && RKB_HAS(me->task, dim_range) ? solve(t, known, known_count, err) : status;
 }
 
-int told_sizes_draw(const struct verifier *me, const struct candidate *candidate,
-                    const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn, uint32_t room,
-                    uint32_t *count, rkb_case_t **looped, uint32_t *looped_count, rkb_error_t *err) {
+int sizes_in_text_draw(const struct verifier *me, const struct candidate *candidate,
+                       const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
+                       uint32_t room, uint32_t *count, rkb_case_t **looped, uint32_t *looped_count,
+                       rkb_error_t *err) {
    struct told t = {.verifier = me,
                     .candidate = candidate,
                     .stream = me->random->for_job(me->host, candidate->job, STREAM_TOLD),

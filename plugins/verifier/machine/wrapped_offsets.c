@@ -178,7 +178,7 @@ static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
    return status;
 }
 
-int far_wraps_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err) {
+int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err) {
    const uint32_t count = s->plan->launch_count;
    struct wraps w = {.part = *s, .lists = calloc(count + 1, sizeof *w.lists)};
    int status = w.lists ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for far blocks");
