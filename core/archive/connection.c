@@ -121,8 +121,8 @@ static int open_reader(const char *path, sqlite3 **database) {
    return result;
 }
 
-/* What is there may be a pipe, which would never open, or a link, through which SQLite would write to another file.  An archive that is only read may be
- * a link; the files that SQLite puts beside it may not. */
+/* The path may name a pipe, which would never open, or a link, through which SQLite would write to another file.  An archive that is only
+ * read may be a link; the files that SQLite puts beside it may not. */
 static bool is_archive_file(const char *path, int mode) {
    static const char *const beside[] = {"-wal", "-shm", "-journal"};
    struct stat about;

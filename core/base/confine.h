@@ -1,5 +1,5 @@
-/* What a process gives up before it touches what it does not trust, with system calls alone: capabilities, and files that are not
- * named (Landlock, landlock(7)).  Linked into rkb-worker too, which links libc and nothing else.  One thread. */
+/* Lets a process give up rights before it touches data that it does not trust: capabilities, and files that are not named (Landlock,
+ * landlock(7)).  Uses system calls alone.  Linked into rkb-worker too, which links libc and nothing else.  One thread. */
 #ifndef RKB_BASE_CONFINE_H
 #define RKB_BASE_CONFINE_H
 

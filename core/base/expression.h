@@ -72,7 +72,7 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
                                              void *argument, const rkb_choices_t *from, rkb_choices_t *to,
                                              int64_t *value, char *message, size_t message_size);
 
-/* What one evaluation decided: two numbers were compared, an integer was divided by another, or a value is 0 or is not. */
+/* A decision of one evaluation: two numbers were compared, an integer was divided by another, or a value is 0 or is not. */
 typedef struct rkb_expression_decision {
    uint32_t at; /* the operator, by its second operand's place in the text and its kind */
    bool

@@ -157,7 +157,7 @@ static void tell_value(const evaluation_t *evaluation, const node_t *node, const
 
 /* Operators ------------------------------------------------------------------------------------------------------------- */
 
-/* What divides two integers.  By -1 nothing is left, so that no remainder is told. */
+/* What divides two integers.  A division by -1 has no remainder, so it is no decision. */
 static result_t divide_integers(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b) {
    const operation_t operation = node->operation;
    if (b == 0 || b == -1) {

@@ -1,6 +1,6 @@
-/* Identities: SHA-256 (FIPS 180-4, from libcrypto), written as 64 lower-case hex digits.  Whatever decides that two texts are the same
- * one is compared by these: sources, PTX, plans, tasks, pipelines, plugins, questions, and the entries of the caches.  rkb_hash64 is
- * for tables in memory and for spreading alone: texts that collide under it are easily made. */
+/* Identities: SHA-256 (FIPS 180-4, from libcrypto), written as 64 lower-case hex digits.  All decisions that two texts are the same one
+ * compare these hashes: sources, PTX, plans, tasks, pipelines, plugins, questions, and the entries of the caches.  rkb_hash64 is for tables
+ * in memory and for spreading alone: texts that collide under it are easily made. */
 #ifndef RKB_BASE_HASH_H
 #define RKB_BASE_HASH_H
 

@@ -29,8 +29,8 @@ int rkb_fail_memory(rkb_error_t *err, size_t bytes) {
    return rkb_fail(err, RKB_ERR_NOMEM, "%s", message);
 }
 
-/* No exit handlers and no streams: other threads still run, and any of them may hold a lock that a handler waits for.  What
- * is in a stream's buffer is lost; a commit of the archive is not. */
+/* No exit handlers and no streams: other threads still run, and any of them may hold a lock that a handler waits for.  Text in a stream's
+ * buffer is lost; a commit of the archive is not. */
 _Noreturn void rkb_end_without_memory(size_t bytes) {
    char message[LONGEST_MESSAGE];
    size_t room = sizeof message;

@@ -42,8 +42,8 @@ static bool is_one_of(const char *folder, const char *directory, const char *ent
    return entry[stem_length(entry)] != '\0';
 }
 
-/* What a directory holds of a folder's kind, with or without the suffix, and not as except.  NULL-terminated and in order;
- * NULL when the directory cannot be read. */
+/* The names in a directory that are of a folder's kind, with or without the suffix, except the name `except`.  NULL-terminated and in
+ * order; NULL when the directory cannot be read. */
 static char **names_in(const char *directory, const char *folder, bool with_suffix, const char *except) {
    char **names = directory ? rkb_folder_names(directory, NULL) : NULL;
    size_t used = 0;

@@ -1,5 +1,5 @@
-/* What is written to a terminal cannot drive it: names, messages and sources come from candidates, servers and archives, and a terminal
- * takes some bytes for orders (colours, titles, the clipboard, and on some the keyboard).  Main thread, before any other. */
+/* Makes text harmless for a terminal.  Names, messages and sources come from candidates, servers and archives, and a terminal takes some
+ * bytes for control sequences (colours, titles, the clipboard, and on some the keyboard).  Main thread, before any other. */
 #ifndef RKB_BASE_TERMINAL_H
 #define RKB_BASE_TERMINAL_H
 

@@ -220,7 +220,7 @@ static int submit(slurm_executor_t *executor, const char *elements, rkb_error_t 
    return status;
 }
 
-/* Hands on the jobs of the next chunk that are wanted; after the last one, waits until the queue is to be looked at. */
+/* Passes on the jobs of the next chunk that are wanted; after the last chunk, waits until the queue is read again. */
 static void submit_next(slurm_executor_t *executor) {
    const uint32_t count = executor->options->count;
    rkb_text_t elements;
@@ -247,7 +247,7 @@ static void submit_next(slurm_executor_t *executor) {
 
 /* Ending ------------------------------------------------------------------------------------------------------------ */
 
-/* For each array: the waiting jobs leave the queue, then the running ones are told.  Killed ones are not told. */
+/* For each array: the waiting jobs leave the queue, then the running ones get a signal.  Killed ones are not told. */
 static uint32_t cancel_count(const slurm_executor_t *executor) {
    return executor->killing ? chunk_count(executor) : 2 * chunk_count(executor);
 }

@@ -134,7 +134,7 @@ static void mark_stuck(rkb_slurm_job_t *job) {
    job->array = job->row.array + 1;
 }
 
-/* What became of one job that was started, by the queue as it is now. */
+/* Finds the state of one started job from the present queue. */
 static void follow(rkb_slurm_jobs_t *jobs, uint32_t number, const char *answer) {
    rkb_slurm_job_t *job = &jobs->list[number];
    const rkb_slurm_row_t row = job->row;

@@ -1,7 +1,7 @@
 /* The macros that a candidate's text defines (defined_names.h).  An exported file has the text and then code of its own, which macros of the
  * text would rewrite: a macro for a number's type or a size would launch something that was never checked.  So the file ends them first.
- * What looks like a directive counts, in comments too, because a text may hide a directive better than this file reads one, and to end a macro
- * that there is not does nothing.  Owns nothing; any thread. */
+ * Everything that looks like a directive counts, in comments too, because a text may hide a directive better than this file can find one.
+ * To end a macro that does not exist does nothing.  Owns nothing; any thread. */
 #include "kernel/defined_names.h"
 #include "kernel/finding.h"
 #include "kernel/token_text.h"

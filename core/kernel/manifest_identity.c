@@ -1,5 +1,5 @@
-/* What of a manifest decides plans at shapes that nobody has planned yet: its expressions as they are written, and the tune values that they name.  Two
- * candidates with the same plans at all listed cases may differ at every other shape. */
+/* The parts of a manifest that decide plans at shapes that were not planned yet: its expressions as they are written, and the tune values
+ * that they name.  Two candidates with the same plans at all listed cases may differ at every other shape. */
 #include "kernel/manifest.h"
 
 #include <string.h>

@@ -84,7 +84,7 @@ static bool is_fine(planner_t *planner, const rkb_expression_t *expression, enum
    return fault == RKB_FAULT_NONE;
 }
 
-/* The lets that the sizes of scratch see.  What launches see are the case's own: a vector's width may depend on them. */
+/* The lets that the sizes of scratch see.  The launches see the case's own sizes, because a vector's width may depend on them. */
 static bool choose_lets(planner_t *planner) {
    char message[256];
    for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++) {
@@ -100,8 +100,9 @@ static bool choose_lets(planner_t *planner) {
    return true;
 }
 
-/* A dim of a scratch buffer.  Where launches are borrowed, its if()s and those of lets go as they went in the lender's plan, so that the buffer has
- * the parts which these launches write; or as they go here, where that is larger: the launches' own expressions see the case. */
+/* A dim of a scratch buffer.  Where launches are borrowed, its if()s and those of lets have the outcome that they had in the plan of the
+ * lending case, so that the buffer has the parts which these launches write; or the outcome that they have here, where the buffer is larger
+ * then, because the launches' own expressions see the case. */
 static bool scratch_dim(planner_t *planner, const rkb_expression_t *dim, rkb_value_t *lent_lets,
                         int64_t *size) {
    char message[256];

@@ -1,7 +1,8 @@
-/* The expressions of a manifest that a survey evaluates.  A network's launches repeat a few texts some hundred times (`ceildiv(B * H * W, 128)`), so of
- * launches that always run each text is one expression here: with the same values of the same names it comes to the same and decides the same.
- * Launches with a condition share none: what a text decides where one launch runs is another thing than where another one runs.  Nor do lets: a name
- * that a let mentions may be a dim's there and a later let's elsewhere.  Made once a survey; one thread. */
+/* The expressions of a manifest that a survey evaluates.  A network's launches repeat a few texts some hundred times (`ceildiv(B * H * W,
+ * 128)`), so launches that always run share one expression here for each text: with the same values of the same names it has the same value
+ * and decides the same.  Launches with a condition share none: what a text decides where one launch runs is another thing than where
+ * another one runs.  Nor do lets: a name that a let mentions may be a dim's there and a later let's elsewhere.  Made once a survey; one
+ * thread. */
 #ifndef RKB_KERNEL_SURVEY_EXPRESSIONS_H
 #define RKB_KERNEL_SURVEY_EXPRESSIONS_H
 

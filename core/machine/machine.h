@@ -41,8 +41,8 @@ typedef struct rkb_machine_blocks {
    uint32_t count;          /* 0: all of the grid */
    uint32_t least;          /* at least so many are executed, whatever they cost */
    bool none;               /* count is 0, and no block is executed */
-   /* Where blocks are of several kinds, the kind of each block that is counted, and how many blocks of the grid are of each: what is counted of one
-    * kind then counts for as many.  kind_count 0: each block stands for as many as any other. */
+   /* Where blocks are of several kinds: the kind of each counted block, and how many blocks of the grid are of each kind.  The counts of a
+    * kind then stand for that many blocks.  kind_count 0: each counted block stands for equally many. */
    const uint8_t *kinds;
    const uint64_t *kind_blocks;
    uint32_t kind_count;
@@ -52,14 +52,16 @@ typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
    const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
-   /* when a launch has executed so many, it begins no further block of its sample; 0: no limit */
+   /* when a launch has executed this many, it begins no further block of its sample; 0: no limit */
    uint64_t sample_instructions;
-   /* With requests, by launch of the plan: requests are counted in so many blocks at the beginning of its sample, and report.counted has what those did.
-    * After so many thread-instructions of a launch the rest of these blocks is left out, and the next one is executed after all; no clusters.  NULL: in all. */
+   /* With requests, by launch of the plan: requests are counted in this many blocks at the beginning of its sample, and report.counted has
+    * the counts of those.  After counted_instructions of a launch, the rest of these blocks is left out, and the next block is
+    * executed after all; no clusters.  NULL: in all. */
    const uint32_t *counted;
    uint64_t counted_instructions;
-   /* For a machine that fetches: after so much work each block of a sample ends, without a finding, and the next one begins (rkb_machine_ended).  When a block has
-    * ended, memory holds no value where it stored one: each block finds what the first one found.  Budgets are not compared.  0: no limit. */
+   /* For a machine that fetches: after this much work each block of a sample ends, without a finding, and the next one begins
+    * (rkb_machine_ended).  When a block has ended, memory holds no value where it stored one: each block finds what the first one found.
+    * Budgets are not compared.  0: no limit. */
    uint64_t block_work;
    uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
@@ -72,14 +74,14 @@ typedef struct rkb_machine_options {
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
-   /* With no_values: inputs, a bit each as in the report's taint, that have their values all the same, and may reach control and addresses.  What comes of them alone
-    * is made. */
+   /* With no_values: inputs that have their values all the same, and may reach control and addresses; a bit each as in the report's taint.
+    * Values that depend on these inputs alone are computed. */
    uint64_t valued;
    bool
       charged; /* with no_values: products of warpgroups that are not made count as work, as they would with values */
-   /* The caller wants to know which bytes of buffers blocks store, and nothing else: what decides values alone is not executed, and zeros are stored.
-    * rkb_machine_open is RKB_ERR_INVALID where that depends on memory.  A run in which nothing was found stored what a whole run would have stored
-    * that comes to its end. */
+   /* The caller wants to know which bytes of buffers blocks store, and nothing else.  Instructions that decide values alone are not
+    * executed, and zeros are stored.  rkb_machine_open returns RKB_ERR_INVALID where the stored bytes depend on memory.  If nothing was
+    * found, the run stored the bytes that a whole run would have stored, provided that the whole run ends. */
    bool stores_alone;
    bool decisions; /* note what blocks decide: decisions.h */
    /* For blocks sampled at a true shape.  The machine asks for what a plan's inputs hold when it first reads
@@ -87,13 +89,14 @@ typedef struct rkb_machine_options {
     * NULL: the buffers hold everything. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
-   /* For such a machine, by buffer of the plan, of inputs: a bit for each element of which the caller asks what comes of it.  A tensor copy may leave what the others
-    * hold undefined, and so what comes of them: no products are made of it, it is not written, and where it decides something it is a finding.  The run counts as
-    * much work as one that makes all.  NULL: the caller asks for all, of all buffers or of this one. */
+   /* For such a machine, by input buffer of the plan: a bit for each element whose effect the caller needs.  A tensor copy may leave all
+    * other elements undefined, and with them the values that depend on them.  Of undefined values no products are computed, and they are
+    * not written; where one decides something, that is a finding.  The run counts as much work as one that computes all.  NULL: the caller
+    * needs all elements, of all buffers or of this one. */
    const uint64_t *const *asked;
    /* For such a machine, by launch of the plan: the plan's buffers, a bit each, that the launch's blocks are
-    * known to write (rkb_machine_stored of whole runs).  What such a buffer held before is not final where no
-    * executed block of the launch wrote it.  NULL: only what this run sees counts. */
+    * known to write (rkb_machine_stored of whole runs).  The previous content of such a buffer is not final where no executed block of the
+    * launch wrote it.  NULL: only what this run sees counts. */
    const uint64_t *stores;
    /* By buffer, a bit for each word of 4 bytes: the sample contains every block whose atomic operations
     * change the word.  NULL: there is no such word. */
@@ -101,9 +104,9 @@ typedef struct rkb_machine_options {
    /* For such a machine: the plan's buffers, a bit each, that hold values from the start although the plan
     * does not say so. */
    uint64_t given;
-   /* For such a machine: the module's variables that kernels may write hold what an earlier launch of the plan left there, and nobody knows
-    * what.  A load that reads such a word before the run has written it sets past_read; with RKB_MACHINE_TAINT, what comes of it is a
-    * finding.  Atomic operations count only with atomics_past: where check cases use them on variables, they may count to a fixed number. */
+   /* For such a machine: the module's variables that kernels may write hold unknown values, which an earlier launch of the plan left there.
+    * A load that reads such a word before the run has written it sets past_read; with RKB_MACHINE_TAINT, what depends on it is a finding.
+    * Atomic operations count only with atomics_past: where check cases use them on variables, they may count to a fixed number. */
    bool past, atomics_past;
    uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
@@ -159,9 +162,8 @@ typedef struct rkb_machine_report {
    uint32_t finding_count;
    const rkb_machine_finding_t *findings; /* the first finding decides; valid until the next run or close */
    uint64_t thread_instructions;          /* of the last run */
-   /* of the last run: its thread-instructions, and in the same unit what costs more than they say: idle
-    * lanes, accesses that are looked at one by one, turns of waiting blocks.  Budgets are compared with it.
-    * It depends on nothing but the run's input. */
+   /* of the last run: its thread-instructions and, in the same unit, costs that these do not cover: idle lanes, accesses that are examined
+    * one by one, turns of waiting blocks.  Budgets are compared with it.  It depends on nothing but the run's input. */
    uint64_t work;
    uint32_t launch_count;
    /* of the last run, one for each launch of the plan; valid until the next run or close */
@@ -218,10 +220,10 @@ void rkb_machine_close(rkb_machine_t *machine);
  * in the first run; later runs find what the kernels left there, and also the definedness of scratch without
  * a fill.  A false return never means that the kernel is wrong: look at the report. */
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
-/* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution: launches whose control
- * and addresses no input reaches are executed and checked on the first, and the others repeat what that did to values; the other
- * launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own
- * would have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
+/* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution.  Launches whose control and
+ * addresses no input reaches are executed and checked on the first set, and the other sets repeat its operations on their values.  The
+ * other launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own would
+ * have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
 /* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions, and in *work

@@ -52,7 +52,7 @@ static bool calls_used_up(rkb_run_t *run) {
    return answers >= pipeline->limit_calls;
 }
 
-/* Limits go by what the strategy has been told, which is the same at request number whatever the speed. */
+/* Limits depend on the results that the strategy has received.  These are the same at request `number`, whatever the speed. */
 static bool limit_reached(rkb_run_t *run, int64_t number) {
    const rkb_pipeline_t *pipeline = run->pipeline;
    const rkb_tally_t *tally = &run->tally;

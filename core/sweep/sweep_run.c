@@ -170,8 +170,7 @@ static void look_again(void *argument) {
    start_cells(runner);
 }
 
-/* The process of an earlier, killed sweep may still be ending the cell's run.  Returns true when the cell has
- * to be looked at again later. */
+/* The process of an earlier, killed sweep may still be ending the cell's run.  Returns true when the cell has to be checked again later. */
 static bool wait_for_writer(runner_t *runner, uint32_t cell, int64_t writer) {
    const uint64_t now = rkb_now_ns();
    if (writer == 0 || (runner->waited_since_ns && now - runner->waited_since_ns > LONGEST_WAIT_NS)) {

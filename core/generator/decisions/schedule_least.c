@@ -135,8 +135,8 @@ static void add_launch(launch_work_t *work, const rkb_target_t *target, bool pro
    *products += rate > 0 ? products_of(work) / rate : 0;
 }
 
-/* The seconds of all launches that share the first one's kernel.  What several of them read counts once,
- * because it may then be in the cache.  bytes: what they move. */
+/* The seconds of all launches that share the first one's kernel.  A tensor that several of them read counts once, because it may then be in
+ * the cache.  bytes: what they move. */
 static double kernel_seconds(const rkb_graph_t *graph, const rkb_target_t *target,
                              const rkb_schedule_t *schedule, uint32_t first, uint32_t bench,
                              bool products_count, double *bytes) {

@@ -1,5 +1,5 @@
-/* What a kernel file says of its kernels beside their bodies: heads with parameters, entries of the manifest,
- * buffers of scratch, and conditions.  One thread for each graph. */
+/* The parts of a kernel file beside the kernels' bodies: heads with parameters, entries of the manifest, buffers of scratch, and
+ * conditions.  One thread for each graph. */
 #include "generator/kernel/kernel_file.h"
 
 #include <math.h>

@@ -230,8 +230,8 @@ static bool is_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    return rkb_decision_applies(file->graph, launch, RKB_SMALL) && launch->decisions[RKB_SMALL] > 0;
 }
 
-/* Up to how many multiply-adds a launch has a way of its own for few.  Of many products the least bound counts: a shape in which the smallest of them has
- * more has far more in all, and is too dear to be executed whole. */
+/* Up to how many multiply-adds a launch has a way of its own for few.  Of many products the least bound counts.  A shape in which the
+ * smallest product exceeds its bound has far more work in all, and is too costly to be executed whole. */
 static int64_t most_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    uint32_t count = 0;
    for (uint32_t l = 0; l < file->schedule->count; l++)

@@ -1,5 +1,5 @@
-/* What the order of launches allows: which outputs must wait until their inputs were read, and which launches
- * may run at the same time.  One thread for each graph. */
+/* The order of launches: which outputs must wait until their inputs were read, and which launches may run at the same time.  One thread for
+ * each graph. */
 #include "generator/kernel/kernel_file.h"
 
 #include <stdlib.h>

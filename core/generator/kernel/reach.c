@@ -41,8 +41,8 @@ static bool has_dear_columns(rkb_kernel_file_t *file, const char *condition) {
    return threads >= MANY_THREADS;
 }
 
-/* Whether each case that meets the condition is dear: it has many rows, or a product of many elements, whose tiles are nearly empty where rows are
- * few, or many blocks that add up columns. */
+/* Whether each case that satisfies the condition is costly: it has many rows, or a product of many elements, whose tiles are nearly empty
+ * where rows are few, or many blocks that add columns. */
 static bool is_dear(rkb_kernel_file_t *file, const char *rows, const char *condition) {
    rkb_sizes_t *sizes = &file->graph->sizes;
    bool dear = rkb_sizes_least(sizes, rows, condition) > MANY_ROWS || has_dear_columns(file, condition);

@@ -223,7 +223,7 @@ static void write_forward(layer_t *layer, int64_t threads, rkb_kernel_shape_t *s
    *shape = shape_of(layer, batch, threads, "a warp has a unit");
 }
 
-/* What the step after gave a unit: part number `part` of the own row, or 0 behind the last step. */
+/* The gradient that the next step gave a unit: part number `part` of the own row, or 0 after the last step. */
 static const char *write_carried(const layer_t *layer, uint32_t part, const rkb_index_t *unit,
                                  const char *wanted) {
    rkb_writer_t *writer = layer->writer;

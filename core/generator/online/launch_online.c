@@ -1,5 +1,6 @@
-/* Kernels that walk over a matrix of scores without storing it: score products, what is made of them element by element, row statistics
- * (largest, sums) kept as running numbers, and products of the result with other rows, all in one launch.  One thread writes them.
+/* Kernels that go over a matrix of scores without storing it.  One launch computes the products that make scores, functions of the scores
+ * element by element, row statistics (largest, sums) as running numbers, and products of the results with other rows.  One thread writes
+ * them.
  *
  * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  A running largest rescales what was summed
  * below the one before (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022):
@@ -113,7 +114,7 @@ static void set_warps(rkb_writer_t *writer, rkb_online_t *o) {
    o->out_columns = o->head / 4;
    o->across = 4;
    o->threads = o->own_tile / o->warp_m * (o->stream_tile / o->warp_n) * 32;
-   /* What is made of scores takes their registers. */
+   /* Values computed from scores take the registers of the scores. */
    const int64_t scores = o->nodes.score_count > o->nodes.out_count ? o->nodes.score_count : o->nodes.out_count,
                  numbers = o->rows * (o->columns * scores + o->out_columns * o->nodes.out_count);
    if (numbers > 200 || (numbers + 40) * o->threads > 65536)

@@ -1,6 +1,6 @@
 /* Statistics of rows that an earlier launch wrote to memory, and that what becomes of the scores needs.  Those of the own rows stay in
- * registers.  Those of the streamed rows are brought to shared memory by a warp of the copying warpgroup, so that each thread reads its
- * columns' from there.  One thread writes the text.
+ * registers.  A warp of the copying warpgroup loads those of the streamed rows to shared memory, so that each thread reads those of its
+ * columns from there.  One thread writes the text.
  *
  * Of a sum of powers the logarithm is kept: a share is a power with one multiply-add in its exponent. */
 #include "generator/online/online.h"

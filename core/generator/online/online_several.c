@@ -1,10 +1,11 @@
-/* Launches over several kinds of scores by warpgroups, as the gradients of attention have them: statistics of the scores without products of
- * these, or products of what becomes of the scores by statistics that memory has.  One thread writes them.
+/* Launches over several kinds of scores by warpgroups, as the gradients of attention have them.  A launch computes statistics of the scores
+ * without products of these, or products of the shares, which it computes from the scores by statistics in memory.  One thread writes these
+ * launches.
  *
- * As in online_warpgroups.c each warpgroup owns 64 rows, and one thread of the last one copies tiles.  A tile that is a factor of scores and
- * of an out is copied once.  The share is made of the first scores while the others are multiplied.  Where there are registers for it, what
- * became of a tile's scores is multiplied while the next tile's are weighed; else the tensor cores have the other warpgroup's products
- * meanwhile. */
+ * As in online_warpgroups.c each warpgroup owns 64 rows, and one thread of the last one copies tiles.  A tile that is a factor of scores
+ * and of an output is copied once.  The share is computed from the first scores while the tensor cores compute the others.  Where there are
+ * enough registers, the shares of a tile are multiplied while those of the next tile are computed.  Otherwise the tensor cores compute the
+ * other warpgroup's products meanwhile. */
 #include "generator/online/online_several.h"
 
 #include "generator/online/online_maps.h"
@@ -137,7 +138,7 @@ static void write_multiply(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
-/* What became of the scores, times the rows of their stage; one group of products. */
+/* Products of the shares and the rows of their stage; one group of products. */
 static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "auto add = [&](int stage)");
    rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");
@@ -160,7 +161,7 @@ static void write_free(rkb_writer_t *writer, const char *stage) {
    rkb_write(writer, "   barrier_arrive(&freed[%s]);", stage);
 }
 
-/* The scores of a tile have come: makes of them what is multiplied. */
+/* The scores of a tile have arrived: computes the shares from them. */
 static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
    for (uint32_t i = 0; i < o->nodes.out_count; i++)
       rkb_online_write_pack(writer, o, i, o->score_names[i]);
@@ -184,8 +185,8 @@ static void write_take_turn(rkb_writer_t *writer, const rkb_online_t *o) {
       rkb_write(writer, "take_turn(1 + warpgroup);");
 }
 
-/* Waits for a tile's scores and makes of them what is multiplied; their rows' statistics are at `stage`.  behind: groups of products that
- * follow those of the scores. */
+/* Waits for a tile's scores and computes the shares from them; the statistics of their rows are at `stage`.  behind: groups of products
+ * that follow those of the scores. */
 static void write_weigh(rkb_writer_t *writer, const rkb_online_t *o, const char *first, int behind) {
    const bool given = rkb_online_streams_given(o);
    if (o->share != RKB_NO_NODE) {
@@ -210,7 +211,7 @@ static void write_weigh(rkb_writer_t *writer, const rkb_online_t *o, const char 
    }
 }
 
-/* The way over the streamed rows, a tile after the other. */
+/* The loop over the streamed rows, one tile after the other. */
 static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "for (index n_first = begin; n_first < end; n_first += %lld)",
@@ -231,7 +232,7 @@ static void write_tiles(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_online_close_turns(writer, o);
 }
 
-/* The same where there are registers for what became of the tile before: that is multiplied while the next scores are weighed. */
+/* The same where there are registers for the shares of the previous tile: these are multiplied while the next shares are computed. */
 static void write_tiles_ahead(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_online_open_turns(writer, o);
    rkb_write_open(writer, false, "if (begin < end)");

@@ -313,7 +313,7 @@ void rkb_online_write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t 
              FRAGMENT_ROWS * ROW_BYTES, (long long)rows->rows * ROW_BYTES);
 }
 
-/* What became of scores, times the rows of their stage. */
+/* Products of the shares and the rows of their stage. */
 static void write_add(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "auto add = [&](int stage)");
    rkb_write(writer, "/* Adds what became of the scores times the rows of their stage; on its way. */");

@@ -1,5 +1,5 @@
-/* Chooses an untried schedule that is worth a build: it draws many near the best ones, and takes the one that
- * the forecast from tried schedules prefers.  A pure function of its arguments; one thread a graph. */
+/* Chooses an untried schedule that is worth a build: it draws many schedules near the best ones, and takes the one that the forecast from
+ * tried schedules prefers.  A pure function of its arguments; one thread a graph. */
 #ifndef RKB_GENERATOR_ACQUISITION_H
 #define RKB_GENERATOR_ACQUISITION_H
 

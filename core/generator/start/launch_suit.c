@@ -361,7 +361,8 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    /* A block that owns rows one after the other copies those to come while it computes. */
    if (d[RKB_STRETCHES] && !d[RKB_SEGMENTS] && rkb_row_stages_suit(graph, target, launch, longest, shortest))
       return;
-   /* A short row has few loads on their way: those of the next one are made beside them, in registers that twice as many threads have. */
+   /* A short row has few loads in flight.  So the loads of the next row are issued beside them, in registers that twice as many threads
+    * have. */
    d[RKB_PREFETCH] = d[RKB_STRETCHES] && d[RKB_KEEP] && shortest <= MOST_AHEAD * (double)d[RKB_VECTOR];
    if (d[RKB_PREFETCH] && 2 * d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && d[RKB_THREADS] <= 256) {
       d[RKB_THREADS] *= 2;
@@ -374,12 +375,12 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    if (d[RKB_PREFETCH] && d[RKB_STRETCHES] && d[RKB_SHORTER] > 1)
       d[RKB_STRETCHES] = d[RKB_THREADS] < 512 ? 264 : 132;
    suit_cluster(graph, target, launch, rows, longest, shortest);
-   /* What later passes alone read would be waited for after the row's sum.  It takes registers, as many as a row of the first pass; blocks of
-    * 1,024 threads have none for it beside another block. */
+   /* Otherwise the block would wait, after the row's sum, for values that later passes alone read.  It takes registers, as many as a row of
+    * the first pass; blocks of 1,024 threads have none for it beside another block. */
    d[RKB_PREFETCH] |= d[RKB_KEEP] && d[RKB_KEEP] * d[RKB_VECTOR] <= MOST_BESIDE && d[RKB_ROWS] == 1 &&
                       d[RKB_CLUSTER] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] < 1024 &&
                       reads_later(graph, launch, length);
-   /* What is not kept is read again by each pass. */
+   /* Each pass reads again what is not kept. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
    /* Longer rows are read twice in any case: more blocks than a cluster's read them, if they are few. */
    while (d[RKB_CLUSTER] > 1 && rkb_longer_suits(graph, launch, longest, target->shared_bytes) && rows * (double)d[RKB_SPLIT] < busy)

@@ -13,9 +13,9 @@ enum rkb_start {
    RKB_STARTS
 };
 
-/* False: the schedule is that of RKB_START_SUITED.  A start that cannot be written gives way to one that can.
- * First, launches that cannot keep the decisions that suit them get the plainest.  If that does not help, all
- * launches get the plainest, and at last every node is a launch of its own. */
+/* False: the schedule is that of RKB_START_SUITED.  If a start cannot be written, one that can takes its place.  First, launches that
+ * cannot keep the decisions that suit them get the plainest.  If that does not help, all launches get the plainest, and at last every node
+ * is a launch of its own. */
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);

@@ -1,4 +1,4 @@
-/* What tensor cores multiply, and device functions for it: constant tables. */
+/* The operands of tensor cores, and device functions for them: constant tables. */
 #include "generator/text/fragments.h"
 
 #include <stdio.h>

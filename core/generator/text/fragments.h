@@ -1,5 +1,4 @@
-/* What tensor cores multiply, and the device functions that load and multiply fragments (PTX ISA, "Warp-level
- * Matrix Instructions").
+/* The operands of tensor cores, and the device functions that load and multiply fragments (PTX ISA, "Warp-level Matrix Instructions").
  *
  * All types have one geometry in bytes: an instruction multiplies 16 rows by 8 columns over 32 bytes of
  * depth.  Constant tables. */

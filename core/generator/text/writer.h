@@ -123,8 +123,8 @@ typedef struct rkb_writer {
       bool upper;
    } shown_places[4];
    uint32_t shown_count;
-   /* A share of a sum of powers is a power with the sum's logarithm in its exponent: a division may call a function, around which ptxas
-    * keeps no products on their way. */
+   /* A share of a sum of powers is written as a power with the sum's logarithm in its exponent.  A division may call a function, and ptxas
+    * waits for all products in flight around a call. */
    bool shares_are_powers;
    /* Products with a number that stand for their operand: what is made of them has the number instead. */
    uint32_t passed[9], passed_count;

@@ -76,7 +76,7 @@ static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
-/* What the driver was asked for last: what a refusal is about. */
+/* The last request to the driver; a refusal is about this one. */
 static void ask(rkb_asked_t *asked, const char *fmt, ...) {
    va_list ap;
    va_start(ap, fmt);

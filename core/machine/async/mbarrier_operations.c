@@ -1,5 +1,5 @@
-/* What threads do to mbarriers without waiting: initialise and invalidate them, arrive, announce bytes (PTX ISA 9.0, 9.7.13.15.9 to .15).
- * On the machine's thread. */
+/* Operations on mbarriers that do not wait: threads initialise and invalidate them, arrive, and announce bytes (PTX ISA 9.0, 9.7.13.15.9 to
+ * .15). On the machine's thread. */
 #include "machine/in_flight/copies.h"
 #include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/operations.h"

@@ -1,5 +1,5 @@
-/* Products of warpgroups that are on their way (warpgroups.h): by warp and register the group that owns it, by warpgroup the instructions that
- * some of its warps have come to and others have not.  On the machine's thread. */
+/* Products of warpgroups that are in flight (warpgroups.h): for each warp and register the group that owns it, and for each warpgroup the
+ * instructions that only some of its warps have executed.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
 #include "machine/in_flight/operations.h"
 

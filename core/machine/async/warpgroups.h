@@ -39,8 +39,8 @@ machine_warpgroups_t *machine_warpgroups_new(machine_run_t *run, const machine_p
                                              uint32_t warps);
 void machine_warpgroups_free(machine_run_t *run, machine_warpgroups_t *groups);
 void machine_warpgroups_begin(machine_block_t *block); /* a block starts: nothing is on its way */
-/* The block's warps have left: findings for what is still on its way, for warps that came less far than others of their
- * warpgroup, and for registers that setmaxnreg asked for and the block has not. */
+/* The block's warps have ended: findings for products that are still in flight, for warps that executed less than others of their
+ * warpgroup, and for registers that setmaxnreg asked for and the block does not have. */
 void machine_warpgroups_end(machine_block_t *block);
 
 /* The leading offset of a matrix descriptor that the warp is about to use, where the layout has one.  False after a finding: the blocks of the

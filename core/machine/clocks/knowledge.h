@@ -1,5 +1,5 @@
-/* What each thread knows of what the other threads did: a vector clock for each thread.  Threads meet at
- * mbarriers one by one, not warp by warp, and wait there for asynchronous operations.
+/* A vector clock for each thread: how much it knows of the operations of each other thread.  Threads meet at mbarriers one by one, not warp
+ * by warp, and wait there for asynchronous operations.
  *
  * A row has three parts.  First, a word for each thread: the owner of the row knows all that this thread did
  * at clocks up to the word.  Then another word for each thread: up to which of those clocks a proxy fence
@@ -11,8 +11,8 @@
  * waits for the copy.
  *
  * Threads that know the same share a row: those of a warp, and often those of a block, learn everything at
- * the same waits.  What a thread did itself is not in its row, since its clock says it (races.h).  What it
- * fenced itself is in own_fenced.
+ * the same waits.  A thread's own operations are not in its row, since its clock has them (races.h).  What it fenced itself is in
+ * own_fenced.
  *
  * Clocks are times of the block (block_time.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_CLOCKS_KNOWLEDGE_H

@@ -1,7 +1,7 @@
 /* The conditions in a kernel that depend on the block's place in the grid.  All threads of a block decide
  * blockIdx.x % 16384 == 77 alike; blockIdx.x * 256 + threadIdx.x == 1000001 holds in all threads of a block,
  * in none, or in some.  The conditions are followed from the place, the threads' indices, the launch's
- * parameters and its sizes.  What only a few blocks do is behind such a condition. */
+ * parameters and its sizes.  Code that only a few blocks execute is behind such a condition. */
 #include "machine/decode/conditions.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What operations on bits, and the high halves of products, make of the numbers by which a kernel decides (conditions.h).  No state. */
+/* Results of operations on bits, and of high halves of products, for the numbers by which a kernel decides (conditions.h).  No state. */
 #include "machine/decode/conditions.h"
 
 static uint64_t high_half(uint64_t a, uint64_t b, uint32_t bits, bool is_signed) {

@@ -15,7 +15,7 @@ static void note(struct condition_paths *p, uint32_t which, bool outcome, double
    t->met |= (uint8_t)(1u << outcome);
 }
 
-/* Takes the steps of a block.  A step under a guard that nobody knows leaves a value that nobody knows. */
+/* Takes the steps of a block.  A step under an unknown guard leaves an unknown value. */
 static void take_part(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, const struct part *part) {
    struct condition_paths *p = c->paths;
    for (uint32_t n = part->first; n < part->first + part->count; n++) {
@@ -59,7 +59,7 @@ static uint32_t take_way(rkb_machine_conditions_t *c) {
    return way->block;
 }
 
-/* Where to go after a block.  Both ways of a branch that nobody knows are gone once; the one that is not gone now is kept. */
+/* Where to go after a block.  Both ways of an unknown branch are followed once; the way that is not followed now is kept for later. */
 static uint32_t next_block(rkb_machine_conditions_t *c, uint32_t at) {
    struct condition_paths *p = c->paths;
    struct part *part = &p->parts[at];

@@ -1,7 +1,6 @@
-/* What a step makes of registers that differ among the threads of a block: i = blockIdx.x * 256 + threadIdx.x
- * is between two numbers, so a comparison with it holds in all threads, in none, or in some.  Registers have
- * intervals and nothing else; what intervals do not describe well, such as the bits of a hash, is not
- * followed.  No state. */
+/* Ranges of registers that differ among the threads of a block, step by step.  For example i = blockIdx.x * 256 + threadIdx.x lies between
+ * two numbers, so a comparison with it holds in all threads, in none, or in some.  Registers have intervals and nothing else; what
+ * intervals do not describe well, such as the bits of a hash, is not followed.  No state. */
 #include "machine/decode/conditions.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the statements by which a kernel decides do (conditions.h): which are read, and what they make of numbers.  No state. */
+/* The statements by which a kernel decides (conditions.h): which ones are understood, and how each computes its number.  No state. */
 #include "machine/decode/conditions.h"
 #include "machine/decode/written_variables.h"
 

@@ -1,4 +1,4 @@
-/* What an instruction's operation means in families that have many: the decoder writes these numbers, and those who execute read them.
+/* Numbers of operations, in families of instructions that have many.  The decoder writes these numbers, and the handlers read them.
  * Immutable. */
 #ifndef RKB_MACHINE_DECODE_OPERATION_CODES_H
 #define RKB_MACHINE_DECODE_OPERATION_CODES_H
@@ -20,7 +20,7 @@ enum machine_mbarrier_operation {
    MBARRIER_CLUSTER_WAIT /* barrier.cluster.wait, which stalls in the same way */
 };
 
-/* What tensormap.replace changes, in the order of the decoder's table. */
+/* The field that tensormap.replace changes, in the order of the decoder's table. */
 enum machine_map_field {
    MAP_ADDRESS,
    MAP_RANK,

@@ -1,7 +1,8 @@
-/* What of a program decides which bytes of global memory its blocks store: the program itself, without all that decides values alone (a program slice, Weiser
- * 1981; branches by Ferrante, Ottenstein, Warren: 'The Program Dependence Graph').  A store needs its address and its guard, and each branch that decides whether
- * threads come to it; a register needs whatever writes it.  Branches that decide nothing of that go on at once where all their ways meet again, so
- * that loops over factors are not executed.  What is left depends on no memory, or there is no such program.
+/* The part of a program that decides which bytes of global memory its blocks store.  It is the program without all instructions that decide
+ * values alone (a program slice, Weiser 1981; branches by Ferrante, Ottenstein, Warren: 'The Program Dependence Graph').  A store needs its
+ * address and its guard, and each branch that decides whether threads come to it; a register needs whatever writes it.  Branches that
+ * decide nothing of that go on at once where all their ways meet again, so that loops over factors are not executed.  That part depends on
+ * no memory; otherwise there is no such program.
  *
  * It says what the whole program would store, given that this one comes to its end: what waits without an end, or stops where something is wrong, is not in it.
  * Such a program is made of a decoded one and shares what does not differ.  Any thread. */

@@ -1,4 +1,4 @@
-/* What one opcode of a matrix instruction says (mma, wmma, and the loads and stores of wmma's fragments), and where the elements of
+/* The meaning of one opcode of a matrix instruction (mma, wmma, and the loads and stores of wmma's fragments), and where the elements of
  * its matrices lie in the registers of a warp.  Made by decode_tensor.c, part of a program; immutable.
  *
  * Fragments are those of the figures in PTX ISA 9.0, 9.7.15.5: with E elements of a factor in a register, lane 4 g + t holds, in

@@ -1,4 +1,4 @@
-/* What one opcode of wgmma.mma_async says, with its immediates (PTX ISA 9.0, 9.7.15.5), and what a matrix descriptor says.  Made by
+/* The meaning of one opcode of wgmma.mma_async with its immediates (PTX ISA 9.0, 9.7.15.5), and of a matrix descriptor.  Made by
  * decode_warpgroup.c, part of a program; immutable. */
 #ifndef RKB_MACHINE_DECODE_WARPGROUP_FORM_H
 #define RKB_MACHINE_DECODE_WARPGROUP_FORM_H

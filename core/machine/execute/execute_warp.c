@@ -7,9 +7,8 @@
 #include "machine/state/recording.h"
 
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
-/* What one fragment may execute before another fragment that could run gets a turn: instructions of any kind,
- * or accesses such as a lane makes that waits for another lane.  Turns are rare because lanes that go on
- * alone may miss each other at a shuffle. */
+/* How much one fragment may execute before another fragment that could run gets a turn: instructions of any kind, or accesses of the kind
+ * that a waiting lane makes.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
 
@@ -180,8 +179,7 @@ static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *fir
                                                                    : 0;
 }
 
-/* What a guard decides depends on the inputs that reach the guard, also when all lanes pass this time, or
- * none. */
+/* The effect of a guard depends on the inputs that reach the guard, also when all lanes pass this time, or none. */
 static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
    uint32_t first, count = extra_destinations(i, &first);
    if (i->di) /* 0 stands for no register */

@@ -6,9 +6,8 @@
  * decode/polling_loops.c finds which programs wait.  Happens-before goes through the memory that is polled,
  * as everywhere (synchronisation.c).
  *
- * A block that polled in vain gets its next turn when something that it polled has changed.  Otherwise blocks
- * that wait for one another in a row would cost as many turns as the square of their number.  When a round
- * changes nothing, every block gets a turn.
+ * A block whose polled values have not changed gets its next turn when one of them has changed.  Otherwise blocks that wait for one another
+ * in a row would cost as many turns as the square of their number.  When a round changes nothing, every block gets a turn.
  *
  * If no block changes anything during ROUNDS rounds in which each block on the target has a turn, the launch
  * does not end: one round then differs from the next only in counts in registers.  On the machine's

@@ -1,6 +1,6 @@
-/* Shared memory of the other blocks of a cluster (PTX ISA 9.0, 5.1.7 and 8.10).  It is there from when the other block begins to when it ends,
- * and no thread of another block knows of either unless it is told: by barrier.cluster, or by an mbarrier.  An access whose place in the
- * other block's life no order decides is the finding sync.cluster.
+/* Shared memory of the other blocks of a cluster (PTX ISA 9.0, 5.1.7 and 8.10).  That memory exists from the beginning of the other block
+ * to its end.  A thread of another block learns of both only through synchronisation: barrier.cluster, or an mbarrier.  An access whose
+ * place in the other block's life no order decides is the finding sync.cluster.
  *
  * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_CLUSTER_PEERS_H

@@ -3,8 +3,8 @@
  * may still run did is in no order with it: where an early thread began early or late makes no difference, so that no order need be
  * searched.  Launches are executed one after the other; records of races (races.h) of those that may still run stay.
  *
- * griddepcontrol.launch_dependents publishes nothing.  A launch of which no thread waits tells nobody behind it that the launch in front of it has
- * ended: sync.dependent.
+ * griddepcontrol.launch_dependents publishes nothing.  If no thread of a launch waits, later launches cannot know that the launch before it
+ * has ended: sync.dependent.
  *
  * Owned by the launch; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_GRID_DEPENDENCY_H

@@ -1,5 +1,5 @@
-/* What is kept of the async proxy's accesses to shared memory (operations.h), for the two files that look at it: operations.c and
- * tile_reads.c.  Owned by the block; on the machine's thread. */
+/* Records of the async proxy's accesses to shared memory (operations.h), for the two files that use them: operations.c and tile_reads.c.
+ * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_OPERATION_UNITS_H
 #define RKB_MACHINE_IN_FLIGHT_OPERATION_UNITS_H
 

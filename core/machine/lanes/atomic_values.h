@@ -1,5 +1,4 @@
-/* What atomic and reducing operations make of two values of one lane, by operation and type (PTX ISA 9.0,
- * 9.7.13.5). */
+/* Results of atomic and reducing operations on two values of one lane, by operation and type (PTX ISA 9.0, 9.7.13.5). */
 #ifndef RKB_MACHINE_LANES_ATOMIC_VALUES_H
 #define RKB_MACHINE_LANES_ATOMIC_VALUES_H
 

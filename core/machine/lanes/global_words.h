@@ -1,7 +1,7 @@
 /* Loads and stores of 4-byte words (words.h) at generic, global or local addresses.  Global memory that is written keeps 64-bit
  * records of who wrote and read each word (races.h): here those of 32 lanes at once, when what was done before is ordered before
- * them.  What is not plain (a fault, a conflict, an order that only releases and acquisitions give, a part of a word) is left,
- * untouched, to the lane by lane way, which reports it. */
+ * them.  Accesses that are not plain (a fault, a conflict, an order that only releases and acquisitions give, a part of a word) are left,
+ * untouched, to the code that handles lane by lane and reports them. */
 #ifndef RKB_MACHINE_LANES_GLOBAL_WORDS_H
 #define RKB_MACHINE_LANES_GLOBAL_WORDS_H
 

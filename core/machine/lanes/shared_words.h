@@ -1,6 +1,6 @@
 /* Loads and stores of 4-byte words, and of narrower numbers, of shared memory by the lanes of a warp (words.h), with the packed records of who read and wrote
- * them.  What is not plain (a fault, a conflict, an undefined value, an order that clocks keep) is left, untouched, to the lane
- * by lane way, which reports it. */
+ * them.  Accesses that are not plain (a fault, a conflict, an undefined value, an order that clocks keep) are left, untouched, to the code
+ * that handles lane by lane and reports them. */
 #ifndef RKB_MACHINE_LANES_SHARED_WORDS_H
 #define RKB_MACHINE_LANES_SHARED_WORDS_H
 

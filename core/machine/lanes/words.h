@@ -13,7 +13,7 @@ enum words_shape { WORDS_ONE, WORDS_GROUPED, WORDS_ANY };
 
 typedef struct words {
    uint8_t *data,
-      *defined; /* defined NULL: all are; data NULL: of a store nobody asks which value it leaves */
+      *defined; /* defined NULL: all are; data NULL: the value that a store leaves is not needed */
    double *shadow;          /* by word; NULL: none is kept */
    uint64_t *taint;
    uint32_t offset[LANES]; /* lanes outside the mask have the offset of the first lane inside */

@@ -1,6 +1,5 @@
-/* What a launch leaves behind when some of its blocks are not executed: which words are as all blocks would
- * leave them, which block wrote what, and what a block read that was not final.  Only in machines that fetch
- * their inputs and keep definedness.
+/* The memory after a launch of which some blocks were not executed: which words are as all blocks would leave them, which block wrote which
+ * words, and which words that were not final a block read.  Only in machines that fetch their inputs and keep definedness.
  *
  * On a device, blocks run in any order.  So what the executed blocks do first, one after the other, is
  * something that they may do.  A word that one of them stored is final: no other block of the launch may

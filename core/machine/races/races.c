@@ -9,8 +9,7 @@
 #include <stdio.h>
 
 void machine_shared_clear(machine_block_t *block) {
-   /* Every record says: nobody, in the last epoch.  A record of another epoch than the current one counts as
-    * none. */
+   /* Every record now has no thread, in the last epoch.  A record of another epoch than the current one counts as none. */
    for (uint32_t n = 0; n < (block->shared_bytes >> block->shared_shift) + 16; n++)
       block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
 }

@@ -17,7 +17,7 @@
 #define PLACE_BITS 20
 #define MOST_PLACES ((1u << PLACE_BITS) - 1)
 
-/* What barrier_bypass.c found out about two basic blocks of a program. */
+/* Results of barrier_bypass.c about two basic blocks of a program. */
 #define MACHINE_BYPASSES 64
 typedef struct machine_bypass {
    const machine_program_t *program;
@@ -117,8 +117,8 @@ static inline bool machine_unasked(const machine_run_t *run, uint64_t taint) {
    return run->options.no_values && (taint & ~run->options.valued);
 }
 
-/* So many bytes of memory that are cleared or copied are as much work as one thread-instruction.  What is allocated does not count, because that
- * depends on what ran before: each block clears its registers, its shared and its local memory, and that counts. */
+/* So many bytes of memory that are cleared or copied are as much work as one thread-instruction.  Allocations do not count, because they
+ * depend on earlier runs.  Each block clears its registers, its shared and its local memory, and that counts. */
 #define MACHINE_BYTES_OF_WORK 32u
 static inline void machine_count_bytes(machine_run_t *run, uint64_t bytes) {
    run->work.burden += bytes / MACHINE_BYTES_OF_WORK;
@@ -228,9 +228,9 @@ bool machine_global_records(machine_run_t *run, machine_region_t *region);
  * are met.  NULL stops the run. */
 void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes);
 void machine_drop_records(machine_run_t *run); /* drops all race records */
-/* Before a launch: gives back the pages of large race records of buffers that the launch does not take.  What
- * an earlier launch did cannot race with a later launch.  Records of a buffer that the launch takes keep
- * their pages, because it would only ask for them again. */
+/* Before a launch: gives back the pages of large race records of buffers that the launch does not take.  Accesses of an earlier launch
+ * cannot race with a later launch.  Records of a buffer that the launch takes keep their pages, because it would only ask for them
+ * again. */
 void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);
 bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
 bool machine_copy_constants(machine_run_t *run); /* copies the plan's constants; false after a finding */

@@ -1,5 +1,5 @@
-/* What a run counts: the work that it has done, against its budget, and the counters of its launches for reports.  One thread; the run owns
- * them. */
+/* The counts of a run: its work so far, which is compared with its budget, and the counters of its launches for reports.  One thread; the
+ * run owns them. */
 #ifndef RKB_MACHINE_STATE_RUN_COUNTS_H
 #define RKB_MACHINE_STATE_RUN_COUNTS_H
 

@@ -1,6 +1,6 @@
 /* How a job's process gets memory from the system (job_memory.h).  A job makes and drops tables and buffers of megabytes for each case.
- * Pages from the system are dearer than to clear what is there: in a virtual machine a fault for a page of 4 KiB takes as long as to
- * clear a hundred of them, and one huge page spares 512 faults.  The process ends with its candidate, so nothing is given back.  Owns
+ * A new page from the system costs more than clearing one that is there.  In a virtual machine a fault for a page of 4 KiB takes as long as
+ * clearing a hundred pages, and one huge page saves 512 faults.  The process ends with its candidate, so nothing is given back.  Owns
  * nothing; one thread. */
 #include "stage/confined/job_memory.h"
 

@@ -2,7 +2,7 @@
 #ifndef RKB_STAGE_CONFINED_JOB_MEMORY_H
 #define RKB_STAGE_CONFINED_JOB_MEMORY_H
 
-/* What the process frees it uses again, and its heap lies in huge pages where the system has them. */
+/* The process uses freed memory again, and its heap lies in huge pages where the system has them. */
 void confined_job_memory(void);
 
 #endif

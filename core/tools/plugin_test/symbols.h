@@ -1,4 +1,4 @@
-/* What a shared object exports, read from its bytes: none of its code runs. */
+/* The symbols that a shared object exports, read from its bytes: none of its code runs. */
 #ifndef RKB_TOOLS_PLUGIN_TEST_SYMBOLS_H
 #define RKB_TOOLS_PLUGIN_TEST_SYMBOLS_H
 
