@@ -137,6 +137,20 @@ void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t dec
 /* Adds a reference; each holder calls the free function. */
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);
+
+/* plan_cache.c: the plans of one build, by shape, so that each is made once in a process: for the first of those who ask for it.  A process that executes
+ * a candidate makes its own: of what it asks for, the program has a tenth at most, and a plan takes microseconds (docs/plan-format.md).  A full cache
+ * keeps no more.  Any thread. */
+typedef struct rkb_plan_cache rkb_plan_cache_t;
+rkb_plan_cache_t *rkb_plan_cache_new(void);
+/* Plans that somebody has taken stay. */
+void rkb_plan_cache_free(rkb_plan_cache_t *cache);
+/* As rkb_plan_make, with a reference to the plan that is there for a case with these dims and attributes.  Manifest, tune values, build and device are the
+ * same each time, and all cases are one task's.  Why a case has no plan is found each time. */
+int rkb_plan_cache_take(rkb_plan_cache_t *cache, const rkb_manifest_t *manifest, const char *tune_json,
+                        const rkb_build_t *build, const rkb_device_t *device, const rkb_case_t *the_case,
+                        rkb_lookup_t lookup, void *argument, rkb_plan_t **plan, rkb_finding_t *finding,
+                        rkb_error_t *err);
 /* The documented byte form (docs/plan-format.md).  write: malloc'd.  read checks everything: bytes may come from anywhere. */
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);
 int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err);

@@ -21,6 +21,10 @@ const plan_choices_t *plan_choices(const rkb_plan_t *plan) {
    return &((const owned_plan_t *)plan)->choices;
 }
 
+size_t plan_bytes(const rkb_plan_t *plan) {
+   return rkb_arena_used(((const owned_plan_t *)plan)->arena);
+}
+
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan) {
    if (plan)
       __atomic_fetch_add(&((owned_plan_t *)plan)->more_holders, 1, __ATOMIC_RELAXED);

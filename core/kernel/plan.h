@@ -64,5 +64,6 @@ bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, cons
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan, plan_choices_t choices);
 /* None where the plan was read from bytes. */
 const plan_choices_t *plan_choices(const rkb_plan_t *plan);
+size_t plan_bytes(const rkb_plan_t *plan); /* of its memory */
 
 #endif

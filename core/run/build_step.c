@@ -27,8 +27,7 @@ typedef struct step {
    rkb_error_t error;
    rkb_finding_t finding;
    rkb_build_t *build;
-   rkb_kept_plan_t *plans;
-   uint32_t plan_count;
+   rkb_plan_cache_t *plans;
    rkb_build_cost_t cost;
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT];
 } step_t;
@@ -48,15 +47,9 @@ static bool ending(void *argument) {
    return __atomic_load_n(&runtime->stopping, __ATOMIC_RELAXED);
 }
 
-static void keep_plan(step_t *step, const rkb_case_t *the_case, rkb_plan_t *plan) {
-   step->plans = rkb_grow(step->plans, step->plan_count + 1, sizeof *step->plans);
-   step->plans[step->plan_count++] = (rkb_kept_plan_t){the_case, plan};
-}
-
 static void drop(step_t *step) {
-   rkb_kept_plans_free(step->plans, step->plan_count);
+   rkb_plan_cache_free(step->plans);
    step->plans = NULL;
-   step->plan_count = 0;
    rkb_build_free(step->build);
    step->build = NULL;
 }
@@ -75,13 +68,14 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
       case_lookup_t at = {.task = pipeline->task, .the_case = the_case};
       rkb_plan_t *plan = NULL;
       char hash[RKB_HASH_TEXT];
-      status = rkb_plan_make(manifest, step->candidate->tune, step->build, pipeline->device, the_case, lookup,
-                             &at, &plan, &step->finding, &step->error);
+      status =
+         rkb_plan_cache_take(step->plans, manifest, step->candidate->tune, step->build, pipeline->device,
+                             the_case, lookup, &at, &plan, &step->finding, &step->error);
       if (status != RKB_OK || !plan)
          break;
       rkb_plan_hash(plan, hash);
       rkb_hasher_add_text(hasher, hash);
-      keep_plan(step, the_case, plan);
+      rkb_plan_free(plan);
    }
    return status;
 }
@@ -123,6 +117,7 @@ static void make(step_t *step) {
    step->finding = (rkb_finding_t){0};
    step->status = compile(step);
    if (step->status == RKB_OK && step->build) {
+      step->plans = rkb_plan_cache_new();
       rkb_ptx_identity(step->build->ptx, step->build->ptx_bytes, step->ptx_hash);
       step->status =
          make_plans(step, rkb_candidate_read(step->candidate)->manifest); /* a build exists only for a candidate with a manifest */
@@ -193,7 +188,6 @@ static void finish(step_t *step) {
    if (step->build) {
       candidate->build = step->build;
       candidate->plans = step->plans;
-      candidate->plan_count = step->plan_count;
       memcpy(candidate->ptx_hash, step->ptx_hash, sizeof candidate->ptx_hash);
       if (step->build->cubin_hash)
          snprintf(candidate->cubin_hash, sizeof candidate->cubin_hash, "%s", step->build->cubin_hash);
@@ -257,6 +251,7 @@ void rkb_build_step_start(rkb_runtime_t *runtime, rkb_candidate_t *candidate,
 static void again_ended(void *argument) {
    step_t *step = argument;
    step->candidate->build = step->build;
+   step->candidate->plans = step->build ? rkb_plan_cache_new() : NULL;
    step->candidate->built_again = true;
    if (!step->runtime->stopping || step->build)
       step->done(step->argument, step->candidate);

@@ -20,18 +20,11 @@ rkb_candidate_t *rkb_candidate_new(const rkb_pipeline_t *pipeline, struct rkb_so
    return candidate;
 }
 
-void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count) {
-   for (uint32_t i = 0; i < count; i++)
-      rkb_plan_free(plans[i].plan);
-   free(plans);
-}
-
 void rkb_candidate_settle(rkb_candidate_t *candidate) {
    if (candidate->pinned)
       return;
-   rkb_kept_plans_free(candidate->plans, candidate->plan_count);
+   rkb_plan_cache_free(candidate->plans);
    candidate->plans = NULL;
-   candidate->plan_count = 0;
    rkb_build_free(candidate->build);
    candidate->build = NULL;
    rkb_source_free(candidate->read);

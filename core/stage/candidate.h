@@ -7,6 +7,7 @@
 #include "stage/instance.h"
 
 struct rkb_build;
+struct rkb_plan_cache;
 struct rkb_source;
 struct rkb_source_cache;
 
@@ -32,12 +33,6 @@ typedef struct rkb_note {
    void *data;
    size_t bytes;
 } rkb_note_t;
-
-/* The plan of its build for a check or bench case of the task. */
-typedef struct rkb_kept_plan {
-   const struct rkb_case *the_case;
-   struct rkb_plan *plan;
-} rkb_kept_plan_t;
 
 /* The part of the verdicts that is kept after the strategy has received the result. */
 typedef struct rkb_summary {
@@ -76,8 +71,7 @@ typedef struct rkb_candidate {
    bool fetching;           /* its build is being fetched again */
    bool built_again;        /* a second attempt to read the build was made, whether or not it succeeded */
    struct rkb_build *build; /* NULL before it is built, and once no stage needs it; [worker] */
-   rkb_kept_plan_t *plans;  /* of build, from the build step on; [worker] */
-   uint32_t plan_count;
+   struct rkb_plan_cache *plans; /* of build, while there is one; [worker] */
    pthread_mutex_t notes_lock;
    rkb_note_t *notes; /* under notes_lock; [worker] */
    struct rkb_source_cache *sources; /* the run's, or NULL: the candidate reads its text itself; [any] */
@@ -100,7 +94,6 @@ void rkb_candidate_find_tune_space(const rkb_pipeline_t *pipeline, rkb_candidate
 void rkb_candidate_identify(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate);
 /* Its text with tokens and manifest, read once.  The candidate holds them until it is settled.   [worker] */
 const struct rkb_source *rkb_candidate_read(rkb_candidate_t *candidate);
-void rkb_kept_plans_free(rkb_kept_plan_t *plans, uint32_t count);
 /* Makes item again if number or standing have changed. */
 void rkb_candidate_refresh(const rkb_pipeline_t *pipeline, rkb_candidate_t *candidate, uint64_t entries);
 

@@ -135,14 +135,20 @@ static bool lookup(void *argument, const char *name, rkb_value_t *value) {
    return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
 }
 
-/* The plan that the build step made from this build, or NULL. */
-static rkb_plan_t *kept_plan(const rkb_candidate_t *candidate, const rkb_build_t *build,
-                             const rkb_case_t *the_case) {
-   bool own = candidate && candidate->build && build && build->ptx == candidate->build->ptx;
-   for (uint32_t i = 0; own && i < candidate->plan_count; i++)
-      if (candidate->plans[i].the_case == the_case)
-         return rkb_plan_ref(candidate->plans[i].plan);
-   return NULL;
+/* Whether the item is this candidate, unchanged: a stage may have laid another text or other tune values over it. */
+static bool is_candidate(const rkb_candidate_t *candidate, const rkb_item_t *item) {
+   return candidate && rkb_item_bottom(item) == candidate->made &&
+          rkb_item_text(item, "source") == candidate->source &&
+          strcmp(tune_of(item), candidate->tune ? candidate->tune : tune_of(candidate->made)) == 0;
+}
+
+/* Where the plans of this item with this build are kept, or NULL: those of the job's own candidate with its plain build alone. */
+static rkb_plan_cache_t *plans_of(const rkb_runtime_t *runtime, rkb_job_t job, const rkb_item_t *item,
+                                  const rkb_build_t *build) {
+   rkb_scope_t scope;
+   const bool own = rkb_jobs_scope(runtime->jobs, job, &scope) && is_candidate(scope.candidate, item) &&
+                    scope.candidate->build && build && build->ptx == scope.candidate->build->ptx;
+   return own ? scope.candidate->plans : NULL;
 }
 
 static int plan_borrowed(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, const rkb_build_t *build,
@@ -156,16 +162,14 @@ static int plan_borrowed(const rkb_host_t *host, rkb_job_t job, const rkb_item_t
    *finding = (rkb_finding_t){0};
    if (!source)
       return rkb_fail(err, RKB_ERR_INVALID, "the item is not a candidate");
-   rkb_scope_t scope;
-   bool own = rkb_jobs_scope(runtime->jobs, job, &scope) && scope.candidate &&
-              scope.candidate->source == source && rkb_item_bottom(candidate) == scope.candidate->made;
-   *out = own && !lender ? kept_plan(scope.candidate, build, the_case) : NULL;
-   if (*out)
-      return RKB_OK;
+   rkb_plan_cache_t *plans = lender ? NULL : plans_of(runtime, job, candidate, build);
    int status = manifest(host, source, &parsed, finding, err);
    if (status == RKB_OK && parsed)
-      status = rkb_plan_make_borrowed(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case, lookup,
-                                      &at, lender, out, finding, err);
+      status = plans
+                  ? rkb_plan_cache_take(plans, parsed, tune_of(candidate), build, runtime->pipeline->device,
+                                        the_case, lookup, &at, out, finding, err)
+                  : rkb_plan_make_borrowed(parsed, tune_of(candidate), build, runtime->pipeline->device,
+                                           the_case, lookup, &at, lender, out, finding, err);
    rkb_manifest_free(parsed);
    return status;
 }

@@ -43,6 +43,7 @@ static bool read_candidate(rkb_runtime_t *runtime, record_reader_t *in, rkb_cand
    candidate->request = request;
    candidate->child = child;
    candidate->build = confined_build_read(in);
+   candidate->plans = candidate->build ? rkb_plan_cache_new() : NULL;
    return !in->bad;
 }
 
