@@ -4,7 +4,7 @@
 #include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
 #include "kernel/compiler_messages.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "kernel/defined_names.h"
 #include "kernel/includes.h"
 #include "kernel/manifest.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/compiler_protocol.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 void compile_input_write(const compile_input_t *input, rkb_text_t *out) {
    record_put_text(out, input->name);

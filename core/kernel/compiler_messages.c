@@ -4,7 +4,7 @@
  * files.  Owns nothing; any thread. */
 #include "kernel/compiler_messages.h"
 #include "base/memory.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "kernel/compile_record.h"
 #include "kernel/compiler_process.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "kernel/byte_record.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -3,7 +3,7 @@
  * Everything that looks like a directive counts, in comments too, because a text may hide a directive better than this file can find one.
  * To end a macro that does not exist does nothing.  Owns nothing; any thread. */
 #include "kernel/defined_names.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "kernel/token_text.h"
 
 #include <stdio.h>

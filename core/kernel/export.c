@@ -1,6 +1,6 @@
 /* Exports a candidate: makes the checks and writes the requested form.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/arena.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 enum { ARENA_BYTES = 4 << 20 };
 /* Choices are kept as 32-bit floats; the relative distance to the number that was written is at most this. */

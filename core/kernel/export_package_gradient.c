@@ -3,7 +3,7 @@
 #include "kernel/export_package_parts.h"
 
 #include <string.h>
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 static const rkb_export_tensor_t *tensor_of(const rkb_export_subject_t *subject, const char *name) {
    for (uint32_t i = 0; i < subject->tensor_count; i++)

@@ -2,7 +2,7 @@
 #include "kernel/export_package_parts.h"
 
 #include <string.h>
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 const char *package_python_type(uint32_t dtype) {
    static const char *const types[] = {

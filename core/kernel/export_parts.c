@@ -1,7 +1,7 @@
 /* Parts that every form of an export has: types, tensors, sizes, names and the candidate's text.  Owns nothing; any thread. */
 #include "kernel/export_parts.h"
 #include "kernel/defined_names.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 

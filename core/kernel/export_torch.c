@@ -2,7 +2,7 @@
  * checks device, dtype, layout and shape, makes the outputs, runs on the current stream; and the parts that export_operator.c shares.
  * Owns nothing; any thread. */
 #include "kernel/export_parts.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 

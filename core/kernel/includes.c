@@ -3,7 +3,7 @@
  * strings and comments, because a text that our tokeniser and the compiler's read differently must be refused.  The compiler process's
  * Landlock rules are a second barrier.  Owns nothing; any thread. */
 #include "kernel/includes.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "kernel/token_text.h"
 
 #include <stdio.h>

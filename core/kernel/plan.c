@@ -2,7 +2,7 @@
  * evaluated and checked.  Arithmetic faults, sizes that do not fit and names that do not exist are findings
  * against the candidate.  One thread per plan. */
 #include "kernel/plan.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 

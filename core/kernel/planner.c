@@ -1,7 +1,7 @@
 /* Helpers for making all parts of a plan: findings against the candidate, values of expressions, buffers by
  * name.  One thread per plan. */
 #include "kernel/plan.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 #include "base/name_table.h"

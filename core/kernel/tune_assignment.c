@@ -1,7 +1,7 @@
 /* Tune assignments: makes a whole one from the manifest's defaults and a JSON object, and spells it
  * canonically.  Owns nothing; any thread. */
 #include "kernel/kernel.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "base/json.h"
 #include "base/nearest_name.h"
 

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 #include "stage/confined/confined_fork.h"
 #include "stage/screen/screen_protocol.h"
 #include "stage/screen/screen_slot.h"

@@ -1,5 +1,5 @@
 /* Findings against a candidate.  They are data, not failures of the program.  Owns nothing; any thread. */
-#include "kernel/finding.h"
+#include "kernel/candidate_finding.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Writing findings: one sentence against the candidate, with its reason code and its place in the .cu.  Any
  * thread. */
-#ifndef RKB_KERNEL_FINDING_H
-#define RKB_KERNEL_FINDING_H
+#ifndef RKB_KERNEL_CANDIDATE_FINDING_H
+#define RKB_KERNEL_CANDIDATE_FINDING_H
 
 #include <rkb/ext/kernel.h>
 #include "base/problems.h"
