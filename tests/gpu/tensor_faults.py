@@ -13,7 +13,8 @@ OUT/labels.tsv gets a line for each: kernel, operator, site, label.  A fault's l
     same         nothing was seen, which says nothing: a race need not show
     no build     NVRTC refuses it, or crashes
 
-and a kernel's own "right", or what is wrong with it.  Needs the driver and NVRTC; no PyTorch."""
+and a kernel's own "right", or what is wrong with it: "unsteady", or "not the machine's" if TEXTS/KERNEL.outputs, which the checking machine
+wrote, holds other bytes than the device left in the kernel's outputs.  Needs the driver and NVRTC; no PyTorch."""
 import array
 import ctypes
 import functools
@@ -177,9 +178,13 @@ class Kernel:
         for entry, given in self.launches:
             self.start(entry, given)
         self.device.call("cuCtxSynchronize")
+        return self.left(("out", "inout", "scratch"))
+
+    def left(self, roles):
+        """What the buffers of these roles hold."""
         result = b""
         for role, address, data in self.buffers.values():
-            if role != "in":
+            if role in roles:
                 room = ctypes.create_string_buffer(len(data))
                 self.device.call("cuMemcpyDtoH_v2", room, address, ctypes.c_size_t(len(data)))
                 result += room.raw
@@ -196,30 +201,39 @@ def say(text):
 
 
 def outputs_of(device, nvrtc, path):
-    """([what each run left], None) or ([], a label)."""
+    """([what each run left], what the outputs alone hold in the end, None) or ([], b"", a label)."""
     text = pathlib.Path(path).read_text()
     cubin = compile_text(nvrtc, text)
     if cubin is None:
-        return [], "no build"
+        return [], b"", "no build"
     say("runs")
     try:
         kernel = Kernel(device, text, cubin)
         results = [kernel.run() for _ in range(REPEATS)]
+        outputs = kernel.left(("out", "inout"))
         kernel.close()
-        return results, None
+        return results, outputs, None
     except NotImplementedError as error:
-        return [], f"not run: {error}"
+        return [], b"", f"not run: {error}"
     except DriverError as error:
-        return [], f"error {error.args[0]}"
+        return [], b"", f"error {error.args[0]}"
+
+
+def state_of(path, results, outputs):
+    """Of a kernel as it is."""
+    machine = pathlib.Path(path).with_suffix(".outputs")
+    if len(set(results)) != 1:
+        return "unsteady"
+    return "not the machine's" if machine.exists() and machine.read_bytes() != outputs else "right"
 
 
 def child(origin, paths):
     nvrtc, device = find_nvrtc(), Device()
     say("ready")
-    expected, label = outputs_of(device, nvrtc, origin)
-    say(f"origin {label or ('right' if len(set(expected)) == 1 else 'unsteady')}")
+    expected, outputs, label = outputs_of(device, nvrtc, origin)
+    say(f"origin {label or state_of(origin, expected, outputs)}")
     for path in paths:
-        results, label = outputs_of(device, nvrtc, path)
+        results, _, label = outputs_of(device, nvrtc, path)
         say(f"label {label or ('same' if set(results) == set(expected) else 'differs')}")
         if label and label.startswith("error"):
             return  # the context is lost
@@ -267,7 +281,7 @@ def label_kernel(origin, paths, patience, labels):
             tries -= 1
             time.sleep(2)
             continue
-        if said != "right":
+        if said not in ("right", "not the machine's"):
             labels.setdefault(origin.stem, "did not run")
             return
         if left and line is None:

@@ -2,7 +2,7 @@
  * reason that names the fault, and none of the kernels as they are.  tensor_kernels.txt lists the kernels, equivalent_faults.tsv the sites at
  * which an operator breaks nothing, and why; tensor_labels.tsv the faults that a device showed, none of which may be in that list.  A test judges a sample of the faults; "all" as argument judges every one, and a part of a path
  * those of the kernels that have it, with what was found.  "write FOLDER" writes all texts instead, as KERNEL.cu and KERNEL.OPERATOR.SITE.cu,
- * for tests/gpu/tensor_faults.py, which runs them on a device. */
+ * for tests/gpu/tensor_faults.py, which runs them on a device, and as KERNEL.outputs what the machine computes for each kernel as it is. */
 #include "corpus/operator.h"
 #include "machine_harness.h"
 
@@ -78,6 +78,29 @@ static uint64_t hash_outputs(const harness_t *harness) {
    return hash;
 }
 
+/* Writes what the kernel leaves in its outputs after the first run, one buffer behind the other. */
+static void write_outputs(const char *text, const char *path) {
+   char message[4096] = "", verdict[160] = "", *said = NULL,
+        *ptx = harness_compile(text, NULL, message, sizeof message);
+   const rkb_machine_options_t options = {.thread_instructions = 200000000, .hang_limit = 1000000};
+   harness_t harness;
+   assert_non_null(ptx);
+   assert_true(harness_open(&harness, text, ptx, message, sizeof message));
+   harness.runs = 1;
+   harness_judge(&harness, &options, verdict, sizeof verdict, &said);
+   assert_string_equal(verdict, "pass");
+   FILE *out = fopen(path, "wb");
+   assert_non_null(out);
+   for (uint32_t n = 0; n < harness.plan.buffer_count; n++)
+      if (harness.buffers[n].role == RKB_OUT || harness.buffers[n].role == RKB_INOUT)
+         assert_int_equal(fwrite(harness.data[n].data, 1, harness.buffers[n].bytes, out),
+                          harness.buffers[n].bytes);
+   assert_int_equal(fclose(out), 0);
+   harness_close(&harness);
+   free(said);
+   free(ptx);
+}
+
 /* The verdict: "reject race.async", "pass"; "" where the text cannot be compiled. *outputs: 0, or a hash of
  * what the correct kernel leaves.  Another result than that is "reject numeric.mismatch", as against a
  * reference.  Afterwards it is this text's. */
@@ -142,11 +165,15 @@ typedef struct subject {
    uint64_t outputs; /* of the kernel as it is; 0: not known yet */
 } subject_t;
 
-/* what: ".OPERATOR.SITE", or "" of the kernel as it is. */
+/* what: ".OPERATOR.SITE.cu", or ".cu" or ".outputs" of the kernel as it is. */
+static void place_of(const tally_t *tally, const char *kernel, const char *what, char *path, size_t size) {
+   const char *name = strrchr(kernel, '/') ? strrchr(kernel, '/') + 1 : kernel;
+   snprintf(path, size, "%s/%.*s%s", tally->folder, (int)strcspn(name, "."), name, what);
+}
+
 static void write_text(const tally_t *tally, const char *kernel, const char *what, const char *text) {
    char path[1024];
-   const char *name = strrchr(kernel, '/') ? strrchr(kernel, '/') + 1 : kernel;
-   snprintf(path, sizeof path, "%s/%.*s%s.cu", tally->folder, (int)strcspn(name, "."), name, what);
+   place_of(tally, kernel, what, path, sizeof path);
    FILE *out = fopen(path, "w");
    assert_non_null(out);
    assert_true(fputs(text, out) >= 0 && fclose(out) == 0);
@@ -155,7 +182,7 @@ static void write_text(const tally_t *tally, const char *kernel, const char *wha
 static void write_site(const tally_t *tally, const subject_t *subject, const char *operator_name,
                        uint32_t number, const char *text) {
    char what[128];
-   snprintf(what, sizeof what, ".%s.%u", operator_name, number);
+   snprintf(what, sizeof what, ".%s.%u.cu", operator_name, number);
    write_text(tally, subject->path, what, text);
 }
 
@@ -226,8 +253,11 @@ static void judge_kernel(const char *line, tally_t *tally) {
    assert_non_null(text);
    source_open(text, strlen(text), &subject.source);
    tally->kernels++;
-   if (tally->folder)
-      write_text(tally, subject.path, "", subject.source.text);
+   if (tally->folder) {
+      write_text(tally, subject.path, ".cu", subject.source.text);
+      place_of(tally, subject.path, ".outputs", whole, sizeof whole);
+      write_outputs(subject.source.text, whole);
+   }
    for (uint32_t n = 0; n < asynchrony_operator_count; n++) {
       sites_t sites = {0};
       asynchrony_operators[n].find(&subject.source, &sites);
