@@ -10,7 +10,9 @@
   ranking.py predict BUILD TASK OUT
       Predicts the kernels in OUT/kernels/TASK again, by the model as it is in BUILD; TASK is a name.
   ranking.py compare PREDICTED TIMES [--fitted CASE,...]
-      Spearman's rank correlation of predicted and measured times, case by case; "predicted / measured" is a geometric mean, and "best
+      Spearman's rank correlation of predicted and measured times, case by case.  "distinct": schedules with equal predictions (to 0.1 us)
+      whose times lie within SAME of each other count once, since many differ only in launches that the case does not take, and the order of
+      such is noise.  "predicted / measured" is a geometric mean, and "best
       predicted / fastest" the measured time of the schedule that is predicted to be the fastest, over the least measured.  TIMES is what
       `exported_kernels.py OUT/tasks OUT/exported RESULT` writes on the device.  Kernels whose results differ from PyTorch's are left out
       and named.  --fitted names the cases (TASK/CASE) that the model's constants were chosen on."""
@@ -40,6 +42,7 @@ search:
     - {{use: rkb.mutator.schedule, with: {{time: "", crossover: 0, steps: 0.5}}, weight: 5}}
     - {{use: rkb.translator.graph, id: draw, weight: 4}}
 """
+SAME = 1.03
 WRONG = 0.1  # of a result, as a share of the mean magnitude: rounding is far below
 
 
@@ -166,6 +169,21 @@ def spearman(first, second):
     return across / within if within else float("nan")
 
 
+def distinct(points):
+    """Pairs (predicted, measured): one for each group of equal predictions and of times that lie within SAME, with its mean time."""
+    groups = []
+    for predicted, measured in sorted((round(p, 1), m) for p, m in points):
+        if groups and groups[-1][0] == predicted and measured < SAME * groups[-1][1][0]:
+            groups[-1][1].append(measured)
+        else:
+            groups.append((predicted, [measured]))
+    return [(predicted, sum(times) / len(times)) for predicted, times in groups]
+
+
+def correlation(points):
+    return f"{spearman([p for p, _ in points], [m for _, m in points]):.3f} ({len(points)})"
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t"))
@@ -182,18 +200,18 @@ def compare(given):
             wrong.add(f"{row['task']} {row['label']}")
             continue
         cases.setdefault(f"{row['task']}/{row['case']}", []).append((predicted[key], float(row["us"])))
-    print("| case | | schedules | measured us | rank correlation | within 3 times the fastest: correlation (schedules) | predicted / measured | best predicted / fastest |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    print("| case | | measured us | rank correlation (schedules) | distinct | within 3 times the fastest | distinct of these | predicted / measured |"
+          " best predicted / fastest |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     for case, points in cases.items():
-        first, second = [p for p, _ in points], [m for _, m in points]
+        times = [m for _, m in points]
         product = 1.0
         for p, m in points:
             product *= (p / m) ** (1 / len(points))
-        chosen = min(points)[1] / min(second)
-        near = [point for point in points if point[1] <= 3 * min(second)]
-        print(f"| {case} | {'fitted' if case in fitted else 'held out'} | {len(points)} | {min(second):.0f} to {max(second):.0f} | "
-              f"{spearman(first, second):.3f} | "
-              f"{spearman([p for p, _ in near], [m for _, m in near]):.3f} ({len(near)}) | {product:.2f} | {chosen:.2f} |")
+        chosen = min(points)[1] / min(times)
+        near = [point for point in points if point[1] <= 3 * min(times)]
+        print(f"| {case} | {'fitted' if case in fitted else 'held out'} | {min(times):.0f} to {max(times):.0f} | "
+              f"{correlation(points)} | {correlation(distinct(points))} | {correlation(near)} | {correlation(distinct(near))} | {product:.2f} | {chosen:.2f} |")
     if wrong:
         print(f"\nleft out, results differ from PyTorch's: {', '.join(sorted(wrong))}")
 
