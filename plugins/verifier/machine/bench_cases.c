@@ -1,9 +1,10 @@
-/* All bench cases of a candidate, and the far corner of its domain, on the threads that are free.  Each is executed and judged apart, from what the
- * check cases showed, and the outcomes are joined in the order of the cases.  What a case leaves unjudged is then looked for at smaller shapes
- * (reduced_shapes.c), one case after the other.
+/* All bench cases of a candidate, and the far corner of its domain, on the threads that are free.  Each is executed and judged by itself,
+ * from the results of the check cases, and the outcomes are joined in the order of the cases.  Outputs that a case leaves unjudged are then
+ * judged at smaller shapes (reduced_shapes.c), one case after the other.
  *
- * The verdict is the same on any number of threads.  A case is executed again in its turn where what it went by was not what it should have been:
- * where the budget that it had could have made a difference, or where smaller shapes of an earlier case have shown since what its launches write. */
+ * The verdict is the same on any number of threads.  A case is executed again in its turn if it started from other information than it
+ * should have: if its budget could have made a difference, or if smaller shapes of an earlier case have shown since which buffers its
+ * launches write. */
 #include "bench_case.h"
 
 #include <stdlib.h>
@@ -111,7 +112,8 @@ static bool may_learn(const struct work *work, const struct part *part) {
    return unknown;
 }
 
-/* The far corner goes by what launches are known to write.  Where smaller shapes will tell more of that, it waits for its turn, as it would be executed again then. */
+/* The far corner depends on which buffers launches are known to write.  Where smaller shapes will tell more of that, it waits for its turn,
+ * as it would be executed again then. */
 static bool waits_for_turn(struct work *work, const struct part *part) {
    pthread_mutex_lock(&work->schedule.lock);
    const bool waits = !part->the_case && work->learns;

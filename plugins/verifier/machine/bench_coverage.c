@@ -1,5 +1,5 @@
-/* What the blocks of a bench case leave unwritten: told from the sample where every block writes as much, from all blocks where it
- * leaves doubt and they are few enough (docs/decisions/sampled-blocks.md). */
+/* Finds words that the blocks of a bench case leave unwritten: from the sample if every block writes equally much, and from all blocks if
+ * the sample leaves doubt and they are few enough (docs/decisions/sampled-blocks.md). */
 #include "bench_values.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What an earlier launch of the plan may have left for the blocks that are sampled at a bench shape.  Whole runs are made again on one machine
- * (repetitions.c); a sample is executed once, on a machine without a past, where a variable of the module holds its initial value.  So a
- * kernel could keep a result there at the bench shape alone.  Where an executed block read a word of a variable that kernels may write, and that
- * no block of the run had written, the same blocks are executed once more with taint: what comes of the word must not matter.  The block that
- * would leave something there need not be among the executed ones.  One worker thread a case. */
+ * (repetitions.c); a sample is executed once, on a machine that has executed nothing before, where a variable of the module holds its
+ * initial value.  So a kernel could keep a result there at the bench shape alone.  Where an executed block read a word of a variable that
+ * kernels may write, and that no block of the run had written, the same blocks are executed once more with taint.  The word must not affect
+ * any result.  The block that would leave something there need not be among the executed ones.  One worker thread a case. */
 #include "bench_values.h"
 
 #include <string.h>

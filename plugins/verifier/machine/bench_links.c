@@ -1,7 +1,8 @@
-/* Judges launches by themselves at a bench shape, where a chain of launches costs too much to be followed back: what a launch reads of the launches
- * before it is given made-up values of the intermediates that those buffers hold (links.h), and what it makes of them is judged; so is each launch
- * that writes such a buffer.  Before, the same is done at the check cases, where the candidate is known to be right: a launch that does not stand
- * it there is not judged so.  A mismatch is suspect, not wrong: docs/decisions/sampled-blocks.md.  One worker thread a sample. */
+/* Judges launches by themselves at a bench shape, where a chain of launches costs too much to be followed back.  The buffers that a launch
+ * reads from earlier launches get made-up values of the intermediate tensors that they hold (links.h), and the results that the launch
+ * computes from them are judged.  So is each launch that writes such a buffer.  Before that, the same is done at the check cases, where the
+ * candidate is known to be right.  A launch that fails there is not judged in this way.  A mismatch makes the candidate suspect and does
+ * not reject it: docs/decisions/sampled-blocks.md.  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Looks for races at a bench shape.  The sample itself is executed without records of races, since they would cost work and memory for every
  * judged block; a kernel that leaves out a barrier or a wait at a bench shape alone would pass.  So this file executes a few judged
- * blocks of each launch once more, with all records, up to a limit.  The secret chooses which of them.  Only what is surely wrong counts.  Blocks
- * that were not chosen are not looked at, and the certificate says how many were.  docs/decisions/sampled-blocks.md.  One worker thread a case. */
+ * blocks of each launch once more, with all records, up to a limit.  The secret chooses which of them.  Only what is certainly wrong
+ * counts.  Blocks that were not chosen are not examined, and the certificate says how many blocks were.  docs/decisions/sampled-blocks.md.
+ * One worker thread a case. */
 #include "bench_values.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* Blocks of which only the beginning is executed.  Where blocks are dear, two or three of a launch are executed, which says little of how many write nothing at all.  But a
- * block that leaves its work undone ends soon: so of the drawn blocks that were too many to execute, each is followed for a small part of what the executed ones
- * took, and those that ended by then without storing anything are counted (docs/decisions/idle-blocks.md).  One worker thread a sample. */
+/* Blocks of which only the beginning is executed.  Where blocks are costly, two or three of a launch are executed.  That says little about
+ * how many blocks write nothing at all.  But a block that leaves its work undone ends soon.  So each drawn block that was not executed runs
+ * for a small part of the work that the executed ones took, and those that ended by then without storing anything are counted
+ * (docs/decisions/idle-blocks.md).  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <stdlib.h>

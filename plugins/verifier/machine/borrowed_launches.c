@@ -1,10 +1,10 @@
 /* Launches of a bench shape that no smaller shape has, because their conditions are of large shapes alone: indices of 64 bits, a cut between two
- * ways.  Smaller shapes like the bench shape borrow them.  What the launches compute there is judged as at any shape; if it is wrong, nothing is
- * known, because the kernel's author excluded these shapes.
+ * ways.  Smaller shapes like the bench shape borrow them.  The results of the launches there are judged as at any shape.  A wrong result
+ * proves nothing, because the kernel's author excluded these shapes.
  *
- * What such a launch decides by its parameters and sizes alone (D % 8 == 4) has to come out as it does at the bench shape, or else code would be
- * vouched for that was not executed.  And what the blocks sampled at the bench shape decide by loops and memory must have been decided at a smaller shape
- * too.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+ * Conditions on parameters and sizes alone (D % 8 == 4) must have the same outcome as at the bench shape, or else the verdict would cover
+ * code that was not executed.  Decisions that the sampled blocks of the bench shape make by loops and memory must have been made at a
+ * smaller shape too.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #include "noted_decisions.h"
 #include "reduced_shapes.h"
 

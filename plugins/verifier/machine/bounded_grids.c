@@ -1,11 +1,11 @@
-/* Shapes at which a bound on a launch's grid bites, and one at which there is no launch.
+/* Shapes at which a bound on a launch's grid takes effect, and one at which there is no launch.
  *
  * `grid: min(rows, 2048)` is right for a kernel whose blocks go on with the next rows and wrong for one whose blocks do not, and the
- * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution: plans of
- * many shapes are made, small and large, and an extent of a grid is bounded when several shapes that have no dim in common share
- * the most blocks that any has.  Then a cheap one of several shapes that come to the bound is executed whole, one shape for all bounds to which it
- * comes: where every launch has one, a shape for each would cost more than all other cases.  A shape that the candidate has no plan for is a finding
- * wherever it lies in the domain.  One thread. */
+ * two differ only at shapes with more rows, which check cases need not have.  Such a bound shows without any execution.  Plans of many
+ * shapes are made, small and large.  An extent of a grid counts as bounded when several shapes that have no dim in common have the same
+ * extent, and it is the largest of all.  Then a cheap one of several shapes that reach the bound is executed whole.  One shape serves all
+ * bounds that it reaches, because where every launch has a bound, a shape for each would cost more than all other cases.  A shape that the
+ * candidate has no plan for is a finding wherever it lies in the domain.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>

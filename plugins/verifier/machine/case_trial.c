@@ -1,6 +1,6 @@
-/* One case: the plan executed on input families one after the other, on the same scratch and module variables, so that every
- * family after the first is also the repetition that finds counters never reset and answers remembered.  The first run has
- * every check; when no input reached control or an address, and nothing is left for the next run to go by, races depend on the shape alone and
+/* One case: the plan is executed on input families one after the other, on the same scratch and module variables.  So every family after
+ * the first is also a repetition, which finds counters that are never reset and results that are stored for later runs.  The first run has
+ * every check.  If no input reached control or an address, and the run left no state for the next one, races depend on the shape alone, and
  * later runs leave them out. */
 #include "case_trial.h"
 #include "noted_decisions.h"

@@ -1,10 +1,10 @@
-/* All cases of a candidate, on the threads that are free: each case is executed and judged apart and the outcomes are joined in
- * the order of the cases, so that the verdict is the one of executing them one after the other.  The families that were too
- * costly where they came up follow in a second round, on the cases that costly_families.c chooses when what every case costs is known.
+/* All cases of a candidate, on the threads that are free: each case is executed and judged by itself, and the outcomes are joined in the
+ * order of the cases, so that the verdict is the one of executing them one after the other.  The families that were too costly where they
+ * came up follow in a second round, on the cases that costly_families.c chooses when what every case costs is known.
  *
  * Two things pass from case to case, and each keeps its order.  After a case that decides, later ones do not matter and are left.
- * What a case may execute is what the ones before it leave of the budget; it starts from what is left at the moment, and is
- * executed again in its turn where that was less or more than it should have been and made a difference. */
+ * A case may use the part of the budget that earlier cases leave.  It starts with the part that is left at the moment, and is executed
+ * again in its turn if that was another part than it should have been and made a difference. */
 #include "verifier.h"
 
 #include <stdlib.h>

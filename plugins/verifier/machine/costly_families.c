@@ -1,4 +1,4 @@
-/* The families that were too costly for the cases they came up at: each is executed on as many cases as it takes to tell, where
+/* The families that were too costly for the cases they came up at: each is executed on as many cases as are needed to show a fault, where
  * that costs least.  After all cases were executed on their first family, on the candidate's worker thread. */
 #include "verifier.h"
 

@@ -1,6 +1,6 @@
-/* Smaller shapes in place of drawn ones that took more than their budget in one run.  What a kernel decides at such a shape alone (D % 8 == 4) would be
- * executed nowhere.  A shape like it keeps the residues of its dims (case_reduced), and it is executed if the candidate decides something at it that it
- * decided at no shape that was executed.  One thread. */
+/* Smaller shapes in place of drawn ones that took more than their budget in one run.  Code that a kernel executes at such a shape alone (D
+ * % 8 == 4) would never be executed.  A shape like it keeps the residues of its dims (case_reduced).  It is executed if a condition of the
+ * candidate has an outcome there that it had at no executed shape.  One thread. */
 #include "shape_conditions.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 /* Of the operations of the shape that was cut. */
 static const double shares[] = {1.0 / 512, 1.0 / 64, 1.0 / 8};
 
-/* Of the shapes like the one that was cut the one that decides most that is new, and of equal ones the smallest, where a kernel that dawdles stands out
- * most; NULL when none decides anything new. */
+/* Of the shapes like the one that was cut: the one with the most new outcomes, and of equal ones the smallest, where a kernel that wastes
+ * time stands out most; NULL when none decides anything new. */
 static int draw_like(const struct verifier *me, struct shape_conditions *conditions, rkb_random_t *stream,
                      const rkb_case_t *cut, rkb_case_t **best, rkb_error_t *err) {
    uint32_t most = WEIGHT_OF_CONDITION - 1, news = 0;

@@ -1,9 +1,9 @@
-/* Looks for shapes at which a manifest decides something else (decision_search.h).
+/* Searches for shapes at which a decision of a manifest has another outcome (decision_search.h).
  *
- * Only expressions are evaluated, so that some ten thousand shapes take as long as one check case.  Conditions on one dim are met by going along it.
- * Two dims at once are met in three ways: shapes are mixed of those that satisfy a part each; the shape nearest to a decision's border is gone on from along the
- * other dims; and where the sides of a comparison are of second degree in two dims, as products, sums and squares are, the curve on which
- * they are equal is followed. */
+ * Only expressions are evaluated, so that some ten thousand shapes take as long as one check case.  The search goes along each dim, which
+ * finds conditions on one dim.  It finds conditions on two dims in three ways.  It mixes shapes that satisfy a part each.  It continues
+ * from the shape nearest to a decision's border along the other dims.  Where the sides of a comparison are of second degree in two dims, as
+ * products, sums and squares are, it follows the curve on which they are equal. */
 #include "decision_search.h"
 
 #include <math.h>

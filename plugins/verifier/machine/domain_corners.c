@@ -1,7 +1,8 @@
-/* The corners of the domain: shapes with up to three dims at their most and the others at their least.
+/* The corners of the domain: shapes with up to three dims at their maximum and the others at their minimum.
  *
- * A grid that has too many blocks there has no launch, which its plan says without being executed.  Corners that cost little are
- * executed, for each dim that no chosen one has at its most the costliest of them: a loop may have a second turn only there.  One thread. */
+ * If a grid has too many blocks there, the plan shows without execution that there is no launch.  Corners that cost little are executed,
+ * because a loop may have a second turn only there.  For each dim that no chosen corner has at its maximum, the costliest of the cheap ones
+ * is taken.  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Shapes drawn anew for one candidate: those that show most of what the check cases do not, and then those that execute what the check
- * cases left out.
+/* Shapes drawn anew for one candidate: first those with the most features that the check cases do not have, and then those that execute
+ * launches which the check cases left out.
  *
- * What a shape shows is in shape_features.c: octaves, residues, modes together.  Each of the first shapes is the best of some that are
+ * shape_features.c finds the features of a shape: octaves, residues, modes together.  Each of the first shapes is the best of some that are
  * drawn.
  *
  * Check cases are written without knowing a candidate's tiles: a launch may have a single block on all of them, or be passed over

@@ -1,8 +1,8 @@
-/* Words of an output that no block writes, told from how much of it the executed blocks wrote whose places chance chose.  Every word has a writer in a right
- * kernel, so all blocks together write as many bytes as the output has, and blocks that chance chose write, on average, their share of
- * them.  A sample that wrote so little that chance explains it less than once in ten thousand says that words are missing, whatever the blocks wrote was
- * right.  Blocks that the sample has for their places alone, such as the first one, count for what they wrote and no more
- * (docs/decisions/idle-blocks.md).  One worker thread a sample. */
+/* Finds that no block writes some words of an output, from how much of the output the randomly chosen blocks wrote.  Every word has a
+ * writer in a right kernel.  So all blocks together write at least as many bytes as the output has, and randomly chosen blocks write, on
+ * average, their share of them.  If the sample wrote so little that chance explains it less than once in ten thousand, words are missing,
+ * even if all words that it wrote are right.  Blocks that the sample has for their places alone, such as the first one, count for what they
+ * wrote and no more (docs/decisions/idle-blocks.md).  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A launch of which no executed block stores anything, though it stores when a check case is executed whole.  What it leaves undone is in scratch, so no output
- * tells.  One worker thread a candidate. */
+/* A launch of which no executed block stores anything, though it stores when a check case is executed whole.  The missing results are in
+ * scratch, so no output shows them.  One worker thread a candidate. */
 #include "bench_values.h"
 
 #define LEAST_IDLE 4u /* blocks that were executed or followed */

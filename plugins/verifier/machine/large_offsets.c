@@ -1,8 +1,9 @@
-/* Tensors beyond 2^31: offsets of 32 bits overflow only in the last blocks of the largest shapes of a domain, which no case executes whole.  A corner
- * of the domain with a tensor of at least 2^31 elements, or where there is none of at least 2^31 bytes, is drawn among those that the device holds;
- * blocks of it are sampled as at a bench shape (bench_values.c), with inputs made where they are read, and elements of what they wrote are judged.
- * What they cost is bounded: blocks that loop over such a tensor are left out.  docs/verdicts.md.  The same is done at shapes that are too much work to be
- * executed whole, and at which the manifest decides something that it decides nowhere else (manifest_decisions.c).  One worker thread a candidate. */
+/* Tensors beyond 2^31: offsets of 32 bits overflow only in the last blocks of the largest shapes of a domain, which no case executes whole.
+ * This file draws a corner of the domain among those that the device holds.  The corner has a tensor of at least 2^31 elements or, where
+ * there is none, of at least 2^31 bytes.  Its blocks are sampled as at a bench shape (bench_values.c), with inputs made where they are
+ * read, and elements that they wrote are judged.  Their cost is bounded, so blocks that loop over such a tensor are left out.
+ * docs/verdicts.md.  The same is done at shapes that are too much work to be executed whole, and at which the manifest decides something
+ * that it decides nowhere else (manifest_decisions.c).  One worker thread a candidate. */
 #include "bench_values.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* At which cases links are looked for, and what those cases tell: where one of two dims has a single element, both orders of the two lie alike in
- * a buffer.  Where the task's check cases leave an order open, a shape like the bench shape, but smaller, is taken besides.  One worker
- * thread. */
+/* Chooses the cases at which links are searched, and finds what these cases distinguish.  If one of two dims has a single element, both
+ * orders of the two have the same layout in a buffer.  If the task's check cases leave an order open, a smaller shape like the bench shape
+ * is added.  One worker thread. */
 #include "links.h"
 
 #define CASE_OPERATIONS 4e6 /* most of a case that is executed for this */

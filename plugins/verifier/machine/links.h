@@ -1,7 +1,7 @@
-/* Which intermediates of the reference a candidate's buffers hold between its launches, so that each launch can be judged by itself: links.c finds
- * them at small shapes, where every launch is executed whole; link_cases.c says which, and whether they tell orders of dims apart; link_twins.c
- * whether they tell intermediates apart; link_target.c says what judging a launch by itself takes.
- * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+/* Links: which intermediate tensors of the reference a candidate's buffers hold between its launches, so that each launch can be judged by
+ * itself.  links.c finds them at small shapes, where every launch is executed whole.  link_cases.c chooses these shapes, and says whether
+ * they distinguish orders of dims.  link_twins.c says whether they distinguish intermediate tensors.  link_target.c finds what is needed to
+ * judge a launch by itself.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #ifndef MACHINE_LINKS_H
 #define MACHINE_LINKS_H
 
@@ -85,7 +85,7 @@ bool link_cases_tell(const struct verifier *verifier, const struct links *links,
 bool link_fits(const struct verifier *verifier, const struct links *links, const rkb_case_t *bench,
                const rkb_plan_buffer_t *buffer, const struct link *link);
 
-/* What judging a launch by itself takes. */
+/* Finds what is needed to judge a launch by itself. */
 void link_target(const struct verifier *verifier, const struct links *links, const rkb_case_t *the_case, const rkb_plan_t *plan,
                  const uint64_t *stores, uint32_t launch,
                  struct link_target *target);

@@ -1,9 +1,10 @@
-/* Shapes at which the manifest's expressions decide otherwise than at all others.
+/* Shapes at which the manifest's expressions have an outcome that they have at no other shape.
  *
  * A manifest can decide in place of the kernel: `D + 65536 * if(D % 64 == 45, 1, 0)` as an argument needs no comparison in the PTX, and varies with D anyway.
- * So each comparison, min, max and division of an expression is wanted on both of its sides: true and false, with a remainder and without.  So is
- * each product, quotient, min and max that is 0 at all shapes: `(D / 300) * (T / 20)`.  What is decided in one way alone at all shapes so far is
- * looked for (decision_search.c).  A shape that is found may come to decisions that no other one came to; these follow in turn.  One thread. */
+ * So both outcomes of each comparison, min, max and division of an expression are wanted: true and false, with a remainder and without.
+ * Another value than 0 is wanted of each product, quotient, min and max that is 0 at all shapes: `(D / 300) * (T / 20)`.  A decision that
+ * had one outcome at all shapes so far is searched for (decision_search.c).  A found shape may be the first to reach further decisions;
+ * these follow in turn.  One thread. */
 #include "decision_search.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* What launches decided in some runs, by the launches' names: of the blocks that were sampled at a bench shape, and of shapes that were executed
- * whole and judged.  One worker thread a candidate. */
+/* Decisions of launches in some runs, by the launches' names.  The runs are those of blocks that were sampled at a bench shape, and of
+ * shapes that were executed whole and judged.  One worker thread a candidate. */
 #ifndef MACHINE_NOTED_DECISIONS_H
 #define MACHINE_NOTED_DECISIONS_H
 

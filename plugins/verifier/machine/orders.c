@@ -1,6 +1,6 @@
 /* Other orders of blocks and warps.  A kernel whose threads may see each other's progress (atomics, volatile and relaxed accesses, clocks)
- * is run in descending and in shuffled order too, on inputs that it is run on anyway (case_families.c), and judged as ever.  What rejects
- * there and not in ascending order is the order's.  docs/decisions/orders.md.  One worker thread a case. */
+ * is run in descending and in shuffled order too, on inputs that it is run on anyway (case_families.c), and judged as always.  A rejection
+ * in one of these orders and not in the ascending one is due to the order.  docs/decisions/orders.md.  One worker thread a case. */
 #include "case_trial.h"
 
 #include <math.h>

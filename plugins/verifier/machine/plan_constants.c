@@ -1,6 +1,6 @@
-/* What a candidate's plans keep constant over the check cases: an argument or an extent of a grid, or how much it exceeds a dim.  A manifest can
- * decide in place of the kernel (`if(D % 128 == 77, 1, 0)` as an argument), and then no condition stands in the PTX; a shape at which
- * something constant changes tells as much.  One thread. */
+/* Values that are constant in a candidate's plans over the check cases: an argument or an extent of a grid, or how much it exceeds a dim.
+ * A manifest can decide in place of the kernel (`if(D % 128 == 77, 1, 0)` as an argument), and then no condition stands in the PTX; but a
+ * shape at which such a value changes shows the decision.  One thread. */
 #include "plan_constants.h"
 
 #define LEAST_SHAPES 4u /* that agree, for a constant */

@@ -1,4 +1,4 @@
-/* What a candidate's plans keep constant over the check cases.  One thread. */
+/* Values that are constant in a candidate's plans over the check cases.  One thread. */
 #ifndef MACHINE_PLAN_CONSTANTS_H
 #define MACHINE_PLAN_CONSTANTS_H
 

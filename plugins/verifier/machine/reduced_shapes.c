@@ -1,10 +1,11 @@
-/* Outputs of which nothing could be judged at a bench shape: too many blocks would have had to be executed.  The whole chain of launches is
- * executed instead at smaller shapes that resemble it: the same launches, attributes and residues of dims, once with all dims made smaller
- * and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged there.
+/* Judges outputs of which nothing could be judged at a bench shape, because too many blocks would have had to be executed.  The whole chain
+ * of launches is executed instead at smaller shapes that resemble it: the same launches, attributes and residues of dims, once with all
+ * dims made smaller and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged
+ * there.
  *
- * Where none of these has the launches, because their conditions leave what is so small to other kernels, each launch is executed at another shape:
- * the cheapest of many that are drawn from the whole domain, the smallest like the bench shape that has it, or the smallest that comes of halving dims
- * of the bench shape as long as the launch stays.
+ * If none of these has the launches, because their conditions give such small shapes to other kernels, each launch is executed at another
+ * shape: the cheapest of many that are drawn from the whole domain, the smallest like the bench shape that has it, or the smallest that
+ * comes of halving dims of the bench shape as long as the launch stays.
  *
  * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */

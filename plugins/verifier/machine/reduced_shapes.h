@@ -1,5 +1,5 @@
-/* What a bench case left unjudged, while smaller shapes are looked for that say something of it: reduced_shapes.c, at shapes that have the
- * launches; borrowed_launches.c, at shapes whose own launches are others.  One worker thread a candidate. */
+/* The outputs of a bench case that are still unjudged, during the search for smaller shapes at which they can be judged.  reduced_shapes.c
+ * searches shapes that have the launches, borrowed_launches.c shapes whose own launches are others.  One worker thread a candidate. */
 #ifndef MACHINE_REDUCED_SHAPES_H
 #define MACHINE_REDUCED_SHAPES_H
 
@@ -27,7 +27,7 @@ const rkb_plan_launch_t *reduced_unseen(const struct sample *s, uint32_t *from);
 /* "B = 1, T = 67" */
 json_t *reduced_describe(const rkb_case_t *shape);
 
-/* Executes the bench case's launches at smaller shapes, where their conditions do not hold.  What is wrong there says nothing. */
+/* Executes the bench case's launches at smaller shapes, where their conditions do not hold.  A wrong result there proves nothing. */
 int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err);
 
 #endif

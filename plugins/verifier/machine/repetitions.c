@@ -1,8 +1,8 @@
-/* What a run leaves behind for a later one in module variables (scratch begins undefined).  Where the first run of a case left
- * something, or inputs decide whether a run does, the case is run again on the same inputs, then on inputs of which the second half is
- * new, then on inputs of which one element is as it was.  Each of the last two is also run on a machine without a past: the outputs must
- * be the same, bit for bit.  An answer that was remembered for inputs that looked the same is not.  No reference is needed for that, so the
- * inputs may be any mixture of two seeds.  docs/decisions/repetition.md.  One worker thread a case. */
+/* Finds results that depend on what an earlier run left in module variables (scratch begins undefined).  Where the first run of a case left
+ * something, or inputs decide whether a run does, the case is run again on the same inputs, then on inputs of which the second half is new,
+ * then on inputs of which one element is as it was.  Each of the last two is also run on a machine that has executed nothing before, and
+ * the outputs must be the same, bit for bit.  A result that the kernel stored for inputs that looked the same is not.  No reference is
+ * needed for that, so the inputs may be any mixture of two seeds.  docs/decisions/repetition.md.  One worker thread a case. */
 #include "case_trial.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Which elements of an output are judged at a bench shape, and what may be wrong there and missed.  Every executed block that wrote to the
- * output has an element among them, as far as there are enough: a block is wrong in most of what it writes, or in what no sample finds.
- * One worker thread a sample. */
+/* Chooses the elements of an output that are judged at a bench shape, and bounds the faults that this may miss.  Every executed block that
+ * wrote to the output has an element among them, as far as there are enough: a block is wrong in most of what it writes, or in what no
+ * sample finds.  One worker thread a sample. */
 #include "bench_values.h"
 #include "machine/state/block_paths.h"
 

@@ -1,4 +1,5 @@
-/* What a shape makes a candidate's kernels decide by their parameters and sizes alone (D % 8 == 4), that no shape before made them decide.  One thread. */
+/* Outcomes of conditions that a candidate's kernels decide by their parameters and sizes alone (D % 8 == 4): those that a shape has and no
+ * earlier shape had.  One thread. */
 #ifndef MACHINE_SHAPE_CONDITIONS_H
 #define MACHINE_SHAPE_CONDITIONS_H
 

@@ -1,9 +1,10 @@
 /* Solves a kernel's conditions for sizes (size_solver.h).
  *
- * `3 * D + rows == 3715` has no number that a size can be.  What a kernel compares is mostly a polynomial of the dims, so its value at a few shapes
- * around a known one tells where the sides are equal: plans are made there, and the kernel's instructions are followed.  A distance of second degree in one dim,
- * or in two, is solved.  Any other one, such as a remainder, is followed along each dim, with arguments that are taken for polynomials.  Either way the shapes that come out are
- * guesses, and whoever takes them looks at what is decided there. */
+ * `3 * D + rows == 3715` contains no number that is a size.  The sides of a kernel's comparison are mostly polynomials of the dims.  So
+ * their values at a few shapes around a known one show where the sides are equal.  Plans are made at these shapes, and the kernel's
+ * instructions are followed.  A distance of second degree in one dim, or in two, is solved.  Any other distance, such as a remainder, is
+ * followed along each dim, with arguments that are taken for polynomials.  In both cases the resulting shapes are guesses, and the caller
+ * checks what is decided there. */
 #include "size_solver.h"
 
 #include <math.h>

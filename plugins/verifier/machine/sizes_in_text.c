@@ -1,10 +1,11 @@
 /* Shapes with sizes that the kernels' own text names.
  *
- * A kernel can be wrong at one size alone (`D == 1237`), which no drawn shape has.  What decides it is a number of its PTX, or one that its manifest gives it.  So each such number
- * is tried as the value of each dim, and, if no dim can be so large, as a product of two, from the smallest check case on.  No shape is executed for
- * that: where the kernels decide a condition by their parameters as at no shape before (shape_conditions.h), the shape is kept.  From a shape that was
- * kept others are looked for in turn: at first such as decide another condition anew, then such as decide two as no shape did both.  The secret says in which order numbers are tried, so that an author who
- * hides one among many cannot know whether it is left out.  One thread. */
+ * A kernel can be wrong at one size alone (`D == 1237`), which no drawn shape has.  The deciding number is in its PTX, or its manifest
+ * passes it.  So each such number is tried as the value of each dim, and, if no dim can be so large, as a product of two, from the smallest
+ * check case on.  No shape is executed for that.  A shape is kept if a condition on the kernels' parameters has an outcome there that it
+ * had at no shape before (shape_conditions.h).  The search goes on from each kept shape: at first for shapes at which another condition has
+ * a new outcome, then for shapes at which two conditions have outcomes that no shape had together.  The secret says in which order numbers
+ * are tried, so that an author who hides one among many cannot know whether it is left out.  One thread. */
 #include "size_solver.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* Blocks of a bench shape that write the words of other blocks in place of their own, as one does whose index lost a bit: what each of them
- * writes is right where it lands, and the rest of the output is never written.  Two blocks of a launch that store the very same words are no
- * division of work.  Mostly an affine function of the index tells where the executed blocks begin to write, and then it tells whether two would
- * meet.  If there is none, the first blocks along each axis tell a step, executed blocks that lie elsewhere are held against those that they
- * stand in for by that step, and some drawn ones against others that differ in one bit.  docs/decisions/twin-blocks.md.  One worker thread a
- * sample. */
+/* Finds blocks of a bench shape that write the words of other blocks in place of their own, as a block does whose index lost a bit.  The
+ * words that such a block writes are right, and the rest of the output is never written.  Two blocks of a right launch do not store exactly
+ * the same words.  Mostly an affine function of the index gives the place where the executed blocks begin to write, and so whether two
+ * blocks write the same place.  If there is no such function, the first blocks along each axis give a step.  Executed blocks that do not
+ * write where the step leads are compared with the blocks whose places they take, and some drawn blocks with others that differ in one bit.
+ * docs/decisions/twin-blocks.md.  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <stdlib.h>

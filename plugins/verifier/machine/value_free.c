@@ -1,7 +1,7 @@
-/* Runs that ask what blocks do, and not which values they leave: how often they execute what, which bytes they write.  Where no input steers
- * the kernels, that is the same on any values, so that none are made and no matrices are multiplied.  Inputs that
- * steered them in check cases have their values all the same.  Which bytes they write is often decided by their parameters alone; then only what decides it is
- * executed.  One worker thread a sample. */
+/* Runs without values.  They show how often blocks execute each instruction and which bytes they write, and not which values they leave.
+ * If no input reaches control or an address, these results are the same on any values.  So no values are made and no matrices are
+ * multiplied.  Inputs that reached control or an address in check cases have their values all the same.  Often parameters alone decide
+ * which bytes are written; then only the instructions that decide it are executed.  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <string.h>

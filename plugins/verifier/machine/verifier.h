@@ -65,13 +65,13 @@ struct verifier {
    const rkb_intermediates_api_t *intermediates;
 };
 
-/* What the blocks of a launch wrote in whole runs: the plan's buffers, a bit each (rkb_machine_stored). */
+/* The plan's buffers that the blocks of a launch wrote in whole runs, a bit each (rkb_machine_stored). */
 struct stored_buffers {
    uint64_t launch; /* shapes_launch_name */
    uint64_t buffers;
 };
 
-/* What is known so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
+/* The result so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
 struct outcome {
    uint32_t rank;
    bool debug; /* of the -G build, which is not what runs: nothing is rejected */
@@ -119,8 +119,8 @@ struct outcome {
 #define ORDER_SHUFFLED 2u
 
 #define MOST_FAMILIES 64
-/* Thread-instructions of a run from which on it is dear: repeated only where repeating it can show something, and executed on no
- * family that another case had. */
+/* Thread-instructions from which on a run is costly.  A costly run is repeated only where repeating it can show something, and executed on
+ * no family that another case had. */
 #define LARGE_RUN 30000000u
 
 /* The families of a case that are left after its first runs, and the outcome of those. */
@@ -131,7 +131,7 @@ struct owed {
    bool steered;
 };
 
-/* What passes from case to case while they are executed side by side: cases.c, bench_cases.c. */
+/* State that cases share while they are executed side by side: cases.c, bench_cases.c. */
 struct schedule {
    pthread_mutex_t lock;
    uint32_t deciding; /* this case decides: later ones are not needed */

@@ -1,6 +1,6 @@
-/* Grids of blocks that wait for each other.  A block that waits for one that begins only when another ends waits for ever: that shows at
- * shapes with more blocks than the target holds at once, which check cases need not have.  Plans of many shapes are made, and the cheapest
- * such shape is executed (docs/decisions/orders.md).  One thread. */
+/* Grids of blocks that wait for each other.  If a block waits for one that begins only when another block ends, it may wait for ever.  That
+ * shows at shapes with more blocks than the target holds at once, which check cases need not have.  Plans of many shapes are made, and the
+ * cheapest such shape is executed (docs/decisions/orders.md).  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>

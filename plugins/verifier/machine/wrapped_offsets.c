@@ -1,7 +1,8 @@
-/* Offsets that wrap around where tensors reach beyond 2^31, on reads and writes alike: a far block computes near rows again, rightly, and the far rows are
- * never written.  Along each axis of a grid the first two blocks show the step from block to block in an output; some drawn far blocks and the last one
- * should lie where that step leads.  One that does not is held against the block that it stands in for by that step: two blocks of a launch that write the very same
- * words of an output are no division of work.  Far blocks that write nothing at all show too.  docs/verdicts.md.  One worker thread a candidate. */
+/* Finds offsets that wrap around where tensors reach beyond 2^31, on reads and writes alike.  A far block then computes near rows again,
+ * with right values, and the far rows are never written.  Along each axis of a grid the first two blocks show the step from block to block
+ * in an output.  Some drawn far blocks and the last one should write where that step leads.  A block that does not is compared with the
+ * block whose place it takes, because two blocks of a right launch do not write exactly the same words of an output.  Far blocks that write
+ * nothing at all are found too.  docs/verdicts.md.  One worker thread a candidate. */
 #include "bench_values.h"
 
 #include <stdlib.h>

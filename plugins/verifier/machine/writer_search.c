@@ -1,7 +1,7 @@
-/* Which blocks of a launch write given words of a buffer: told from what the executed blocks of a sample wrote.  Where the first byte that
- * a block writes is an affine function of its index in every one of them, it is taken to be one in all; so too where the first axis stands
- * for two, as where tiles of pixels go on from image to image.  Otherwise nothing is told.  A
- * block too many costs its execution; one that is missing leaves its words without a value, and what came from them unjudged.  One
+/* Finds which blocks of a launch write given words of a buffer, from the words that the executed blocks of a sample wrote.  If the first
+ * byte that a block writes is an affine function of its index in every executed block, it is taken to be one in all blocks.  The same holds
+ * where the first axis stands for two, as where tiles of pixels continue from image to image.  Otherwise there is no answer.  A wrong block
+ * in the answer costs its execution.  A missing block leaves its words without a value, and the values that depend on them unjudged.  One
  * worker thread a sample. */
 #include "bench_values.h"
 
