@@ -1,4 +1,4 @@
-/* The public face of a run: opens it, turns the loop until it is over, and says what came of it (run_state.h). */
+/* The public face of a run: opens it, runs the loop until it is over, and reports its result (run_state.h). */
 #include "run/run_state.h"
 
 #include <math.h>

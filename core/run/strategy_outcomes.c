@@ -1,4 +1,4 @@
-/* Tells the strategy what became of its requests (strategy_outcomes.h). */
+/* Passes the results of its requests to the strategy (strategy_outcomes.h). */
 #include "run/strategy_outcomes.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* How a handler of 32 lanes is written.  Files in lanes/ are compiled once for each instruction set; OP(name) gives the
- * handler its set's name.  A mask of all ones means that every lane may be written: the lanes not alive are never read
- * again, so the run without a mask is taken whenever nothing diverged. */
+ * handler its set's name.  A mask of all ones means that every lane may be written: lanes that have ended are never read again, so the code
+ * without a mask is used whenever nothing diverged. */
 #ifndef RKB_MACHINE_ACCESS_VALUES_H
 #define RKB_MACHINE_ACCESS_VALUES_H
 

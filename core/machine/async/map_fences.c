@@ -1,4 +1,4 @@
-/* Who released and who acquired tensor maps in global memory (map_fences.h).  On the machine's thread. */
+/* Releases and acquisitions of tensor maps in global memory (map_fences.h).  On the machine's thread. */
 #include "machine/async/map_fences.h"
 #include "machine/maps/map_images.h"
 #include "machine/races/races.h"

@@ -1,7 +1,7 @@
 /* Tensor maps in global memory that kernels write (PTX ISA 9.0, 8.8, 9.7.9.26 and 9.7.13.6; CUDA Programming Guide, 'Usage of a modified tensor
- * map').  Copies read them through a proxy of their own: the writer must release what it wrote there (tensormap.cp_fenceproxy, or
- * fence.proxy.tensormap::generic.release), and a thread of each block that uses it must acquire it at its address afterwards, before those
- * who use it.
+ * map').  Copies read them through a proxy of their own: the writer must release the map (tensormap.cp_fenceproxy, or
+ * fence.proxy.tensormap::generic.release).  Afterwards a thread of each block that uses the map must acquire it at its address, before the
+ * copies that use it.
  *
  * Kept for one launch, in runs that look for races; owned by the run; on the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_MAP_FENCES_H

@@ -1,10 +1,10 @@
-/* Products of warpgroups that are on their way (wgmma.mma_async; PTX ISA 9.0, 9.7.15.5): between the instruction that starts one and the
- * wait_group that its warp retires it with, its accumulators and the registers of a belong to it.  Whoever touches them in that time
- * races with it, in whatever order the machine executes the two: a product may be done as soon as it starts or as late as the
- * wait.  Its operands in shared memory are followed as every operation of the async proxy (operations.h).
+/* Products of warpgroups that are in flight (wgmma.mma_async; PTX ISA 9.0, 9.7.15.5).  Between the instruction that starts a product and
+ * the wait_group by which its warp retires it, its accumulators and the registers of a belong to the product.  An access to them in that
+ * time races with the product, in whatever order the machine executes the two, because a product may be done as soon as it starts or as
+ * late as the wait.  Its operands in shared memory are followed as every operation of the async proxy (operations.h).
  *
- * The four warps of a warpgroup execute the same of these instructions on the same operands; each warp makes its 16 rows when it
- * comes to the instruction.  Owned by the block; on the machine's thread. */
+ * The four warps of a warpgroup execute the same of these instructions on the same operands; each warp computes its 16 rows when it reaches
+ * the instruction.  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_WARPGROUPS_H
 #define RKB_MACHINE_ASYNC_WARPGROUPS_H
 

@@ -1,5 +1,5 @@
-/* Which access of a block comes before which: clocks of lanes and of warps, for kernels that synchronise less than
- * the whole block at a time.  synchronisation.c does the same between blocks.  On the machine's thread. */
+/* The order of a block's accesses: clocks of lanes and of warps, for kernels that synchronise less than the whole block at a time.
+ * synchronisation.c does the same between blocks.  On the machine's thread. */
 #include "machine/clocks/knowledge.h"
 #include "machine/clocks/clocks.h"
 

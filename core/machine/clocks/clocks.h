@@ -1,5 +1,5 @@
-/* The order of what the threads of a block did: clocks of warps and lanes (clocks.c), and what is known of each granule of shared memory by
- * them (granule_clocks.c).  Owned by the block; on the machine's thread. */
+/* The order of the operations of a block's threads: clocks of warps and lanes (clocks.c), and the accesses to each granule of shared memory
+ * with their clocks (granule_clocks.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_CLOCKS_CLOCKS_H
 #define RKB_MACHINE_CLOCKS_CLOCKS_H
 

@@ -1,5 +1,5 @@
-/* What is known of a granule of shared memory by clocks: which threads read it or changed it atomically since its last plain write, and
- * whether they come before what a lane does now (clocks.h).  On the machine's thread. */
+/* The accesses to a granule of shared memory, with their clocks: which threads read it or changed it atomically since its last plain write,
+ * and whether these accesses come before the present one of a lane (clocks.h).  On the machine's thread. */
 #include "machine/clocks/clocks.h"
 
 static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t of,

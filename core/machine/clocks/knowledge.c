@@ -1,4 +1,4 @@
-/* What each thread knows of the others (knowledge.h).  On the machine's thread. */
+/* Each thread's knowledge of the other threads (knowledge.h).  On the machine's thread. */
 #include "machine/clocks/knowledge.h"
 #include "machine/clocks/clocks.h"
 

@@ -6,13 +6,11 @@
  * lies on the way, so that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8,
  * 'proxy-preserved base causality order').  Then two words for each actor, which is no thread: an mbarrier,
  * whose phases are counted, or a thread's bulk groups or a warpgroup's multiplications.  The first word says
- * how many of them the owner knows to be done and whose writes it sees.  The second says how many it knows to
- * be done, and no more: a thread that has waited for a phase and then starts a copy passes that on to whoever
- * waits for the copy.
+ * how many of them the owner knows to be done and whose writes it sees.  The second says how many it only knows to be done: a thread that
+ * has waited for a phase and then starts a copy passes this knowledge on to threads that wait for the copy.
  *
- * Threads that know the same share a row: those of a warp, and often those of a block, learn everything at
- * the same waits.  A thread's own operations are not in its row, since its clock has them (races.h).  What it fenced itself is in
- * own_fenced.
+ * Threads with equal knowledge share a row: those of a warp, and often those of a block, learn everything at the same waits.  A thread's
+ * own operations are not in its row, since its clock has them (races.h).  What it fenced itself is in own_fenced.
  *
  * Clocks are times of the block (block_time.c).  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_CLOCKS_KNOWLEDGE_H

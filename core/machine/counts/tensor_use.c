@@ -1,6 +1,5 @@
 /* Which matrix instructions and asynchronous copies the kernels of a plan contain, and which of them some
- * warp executed: a kernel that has them only where no input leads does not use tensor cores.  On the
- * machine's thread. */
+ * warp executed: a kernel that has them only in code that no input reaches does not use tensor cores.  On the machine's thread. */
 #include "machine/state/execution.h"
 #include "machine/decode/operands.h"
 

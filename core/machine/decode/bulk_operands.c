@@ -1,4 +1,5 @@
-/* What the bulk copies and the tensor copies write alike: a second address, and the operation of a reduction.  Part of the decoder. */
+/* Operands that bulk copies and tensor copies write in the same way: a second address, and the operation of a reduction.  Part of the
+ * decoder. */
 #include "machine/decode/decode.h"
 
 bool decode_address_extras(decoder_t *decoder, const ptx_operand_t *operand) {

@@ -1,6 +1,6 @@
 /* Results of operations on floating-point numbers, for the numbers by which a kernel decides (conditions.h).  Registers hold the bits.
- * Functions that a device approximates are those of the C library here: where a size lies at which a kernel decides something is a guess,
- * and the shape is executed.  No state. */
+ * Functions that a device approximates are those of the C library here.  The result only suggests a size at which a kernel decides
+ * something, and the shape is executed.  No state. */
 #include "machine/decode/conditions.h"
 
 #include <fenv.h>

@@ -1,7 +1,8 @@
 /* Follows the ways through a kernel's text, to conditions of registers that several statements give a value (condition_paths.h).
  *
- * Such registers have a value on each way.  A way is followed from the kernel's beginning: where a branch is decided by the launch, as the launch decides it, and else both
- * ways once.  Only what the conditions need is computed; other branches are passed, to where their ways meet.  On the thread of the conditions. */
+ * Such registers have a value on each way.  A way is followed from the kernel's beginning.  If the launch decides a branch, that decision
+ * is followed; at any other branch both ways are followed once.  Only what the conditions need is computed; other branches are passed, to
+ * where their ways meet.  On the thread of the conditions. */
 #include "machine/decode/condition_paths.h"
 
 #include <math.h>

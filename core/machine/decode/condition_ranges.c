@@ -1,6 +1,6 @@
 /* Ranges of registers that differ among the threads of a block, step by step.  For example i = blockIdx.x * 256 + threadIdx.x lies between
- * two numbers, so a comparison with it holds in all threads, in none, or in some.  Registers have intervals and nothing else; what
- * intervals do not describe well, such as the bits of a hash, is not followed.  No state. */
+ * two numbers, so a comparison with it holds in all threads, in none, or in some.  Registers have intervals and nothing else.  Values that
+ * intervals do not describe well, such as the bits of a hash, are not followed.  No state. */
 #include "machine/decode/conditions.h"
 
 #include <string.h>

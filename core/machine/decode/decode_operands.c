@@ -1,4 +1,4 @@
-/* Registers, constants and operands of the program being decoded: which slot of the register file holds what an instruction
+/* Registers, constants and operands of the program being decoded: which slot of the register file holds the register that an instruction
  * names.  Part of the decoder. */
 #include "machine/decode/decode.h"
 

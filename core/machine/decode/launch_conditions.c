@@ -1,7 +1,7 @@
 /* The conditions in a kernel that all threads of a launch decide alike, from its parameters and the sizes of its grid and blocks alone: D %
- * 8 == 4, rows > 300.  Code that a kernel executes at some shapes only is behind one of them.  Followed through registers that one
- * instruction without a guard gives a value, in integers; what comes from memory or from pointers is not followed, nor here what comes from
- * a thread's index.  A list belongs to one thread. */
+ * 8 == 4, rows > 300.  Code that a kernel executes at some shapes only is behind one of them.  They are followed through registers that one
+ * instruction without a guard gives a value, in integers.  Values from memory or from pointers are not followed, nor here values that
+ * depend on a thread's index.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
 #include "machine/decode/condition_paths.h"
 #include "machine/decode/inlined_calls.h"

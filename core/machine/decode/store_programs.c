@@ -1,11 +1,11 @@
 /* The part of a program that decides which bytes of global memory its blocks store.  It is the program without all instructions that decide
  * values alone (a program slice, Weiser 1981; branches by Ferrante, Ottenstein, Warren: 'The Program Dependence Graph').  A store needs its
- * address and its guard, and each branch that decides whether threads come to it; a register needs whatever writes it.  Branches that
- * decide nothing of that go on at once where all their ways meet again, so that loops over factors are not executed.  That part depends on
- * no memory; otherwise there is no such program.
+ * address and its guard, and each branch that decides whether threads come to it; a register needs whatever writes it.  Execution passes a
+ * branch that decides nothing of this and continues where all its ways meet again, so that loops over factors are not executed.  That part
+ * depends on no memory; otherwise there is no such program.
  *
- * It says what the whole program would store, given that this one comes to its end: what waits without an end, or stops where something is wrong, is not in it.
- * Such a program is made of a decoded one and shares what does not differ.  Any thread. */
+ * It stores the bytes that the whole program would store, provided that the whole program ends: waits without an end, and stops where
+ * something is wrong, are not in it.  Such a program is made of a decoded one and shares what does not differ.  Any thread. */
 #include "machine/decode/operands.h"
 
 #include <stdlib.h>

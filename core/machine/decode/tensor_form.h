@@ -3,7 +3,7 @@
  *
  * Fragments are those of the figures in PTX ISA 9.0, 9.7.15.5: with E elements of a factor in a register, lane 4 g + t holds, in
  * register r of a, row g (and g + 8 in every second register) and the columns 4 E (r / 2) + E t + e; of b, column g; of the result,
- * row g and the columns 2 t and 2 t + 1.  wmma's are not said by the manual; here they are the same, tile by tile of 16 rows or 8,
+ * row g and the columns 2 t and 2 t + 1.  The manual does not specify those of wmma; here they are the same, tile by tile of 16 rows or 8,
  * and 8 columns. */
 #ifndef RKB_MACHINE_DECODE_TENSOR_FORM_H
 #define RKB_MACHINE_DECODE_TENSOR_FORM_H

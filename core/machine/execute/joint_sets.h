@@ -1,6 +1,5 @@
-/* What the three files of joint runs share.  From the bottom up: joint_sets.c holds the sets of buffers,
- * joint_launch.c executes a launch on all of them, joint_runs.c executes a plan.  On the machine's thread,
- * which owns everything here. */
+/* Definitions that the three files of joint runs share.  From the bottom up: joint_sets.c holds the sets of buffers, joint_launch.c
+ * executes a launch on all of them, joint_runs.c executes a plan.  On the machine's thread, which owns everything here. */
 #ifndef RKB_MACHINE_EXECUTE_JOINT_SETS_H
 #define RKB_MACHINE_EXECUTE_JOINT_SETS_H
 

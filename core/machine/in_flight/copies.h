@@ -1,7 +1,7 @@
-/* Asynchronous copies that are on their way (cp.async; PTX ISA 9.0, 9.7.9.25): between the instruction that starts one and the wait of
- * the same thread its bytes belong to the copy.  Whoever touches them in that time races with it, in whatever order the machine
- * happens to execute the two: the copy may be done as soon as it starts or as late as the wait.  After the wait the bytes are as if
- * the thread had written them there and then, so that others need a barrier after it.
+/* Asynchronous copies in flight (cp.async; PTX ISA 9.0, 9.7.9.25).  Between the instruction that starts a copy and the wait of the same
+ * thread, its bytes belong to the copy.  An access to them in that time races with the copy, in whatever order the machine happens to
+ * execute the two, because the copy may be done as soon as it starts or as late as the wait.  After the wait the bytes are as if the thread
+ * had written them there and then, so that others need a barrier after it.
  *
  * Kept for one block, and only in runs that look for races; values are moved when a copy starts, since nothing may see them before
  * it ends.  Owned by the block; on the machine's thread. */

@@ -1,7 +1,6 @@
 /* Global memory that bulk and tensor copies to shared memory read (PTX ISA 9.0, 9.7.9.25).  A thread knows
- * that a copy has ended when it has waited at the copy's mbarrier.  Between the start of a copy and its end
- * nobody may write its source, not even the thread that started it.  Only memory that kernels may write is
- * followed.
+ * that a copy has ended when it has waited at the copy's mbarrier.  Between the start of a copy and its end no thread may write its source,
+ * not even the thread that started it.  Only memory that kernels may write is followed.
  *
  * Kept for one block (a cluster), in runs that look for races; owned by it; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_COPY_SOURCES_H

@@ -1,5 +1,5 @@
-/* Who reads and writes shared memory by the async proxy (operations.h): for each unit the operation that wrote it last and those that have
- * read it since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
+/* Accesses to shared memory by the async proxy (operations.h): for each unit the operation that wrote it last and those that have read it
+ * since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
  * with operations that move less it has four.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
 #include "machine/clocks/knowledge.h"

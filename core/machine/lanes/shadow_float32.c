@@ -1,7 +1,7 @@
 /* The double-precision shadow of each single-precision operation.  The dispatcher fills the operands' shadows first and
- * runs these after the operation itself, so that the f32 result is at hand: an operation whose purpose is to round (an
- * explicit direction, or a constant so large that the sum is an integer) hands its result on as it is, or the integer
- * part that the exponential's range reduction takes from its bits would not be the one the shadow subtracts. */
+ * runs these after the operation itself, so that the f32 result is available.  An operation whose purpose is to round (an explicit
+ * direction, or a constant so large that the sum is an integer) passes its rounded result on.  Otherwise the integer part that the
+ * exponential's range reduction takes from the bits would not be the one that the shadow subtracts. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/approximate.h"
 

@@ -1,6 +1,7 @@
 /* The packed records of who read and wrote shared memory (state/packed_records.h), of eight or four granules at a time where they lie one after the other:
- * of lanes at consecutive places, or of one lane that moves several granules.  Every function is false at a conflict, which the lane by lane way then reports.  What was
- * noted before the conflict stays noted: to note it again changes nothing.  On the machine's thread. */
+ * of lanes at consecutive places, or of one lane that moves several granules.  Every function returns false at a conflict, which the code
+ * that handles lane by lane then reports.  Accesses that were recorded before the conflict stay recorded, because recording them again
+ * changes nothing.  On the machine's thread. */
 #ifndef RKB_MACHINE_LANES_SHARED_RECORDS_H
 #define RKB_MACHINE_LANES_SHARED_RECORDS_H
 

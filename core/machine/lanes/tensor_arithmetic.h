@@ -1,6 +1,6 @@
 /* Sums of products as tensor cores form them, bit for bit, on numbers alone: no registers, no lanes, no memory.  The rules and how they
- * were found are in docs/decisions/tensor-arithmetic.md; tests/machine/test_tensor_arithmetic.c holds this file to exact
- * arithmetic, tests/conformance to a device.  Pure functions; any thread.  One copy an instruction set. */
+ * were found are in docs/decisions/tensor-arithmetic.md; tests/machine/test_tensor_arithmetic.c compares this file with exact arithmetic,
+ * tests/conformance with a device.  Pure functions; any thread.  One copy an instruction set. */
 #ifndef RKB_MACHINE_LANES_TENSOR_ARITHMETIC_H
 #define RKB_MACHINE_LANES_TENSOR_ARITHMETIC_H
 

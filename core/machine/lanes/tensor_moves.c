@@ -1,6 +1,6 @@
 /* Moves of fragments: wmma.load and wmma.store, ldmatrix, stmatrix and movmatrix (PTX ISA 9.0, 9.7.15.4 and 9.7.15.5).  Memory is
  * read and written with the checks of ordinary loads and stores, by the lane that holds the element.  While a record is repeated
- * (state/recording.h) values alone are moved: what was checked is not checked again. */
+ * (state/recording.h) only values are moved, and nothing is checked again. */
 #include "machine/lanes/handlers.h"
 #include "machine/access/memory_access.h"
 #include "machine/lanes/shared_records.h"

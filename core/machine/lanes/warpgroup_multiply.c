@@ -1,5 +1,5 @@
-/* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp makes its 16 of the 64 rows when it
- * comes to the instruction: nobody may see them before it waits, which async/warpgroups.h sees to.  Its operands are read then too, and
+/* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp computes its 16 of the 64 rows when it reaches the
+ * instruction.  No instruction may use them before the warp waits; async/warpgroups.h checks that.  Its operands are read then too, and
  * belong to the product until the wait (in_flight/operations.h). */
 #include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"

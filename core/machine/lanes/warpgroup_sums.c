@@ -1,6 +1,6 @@
 /* Sums of products of a warp's share of wgmma.mma_async (warpgroup_sums.h).  Products of the factors' floats are exact; scaled so that the
  * last bit that the device keeps is worth 1, their conversion to integers cuts them off toward zero as the device does, and the
- * integers' sum is exact.  What float32 cannot hold, infinities and NaN go one by one through doubles. */
+ * integers' sum is exact.  Numbers beyond the range of float32, infinities and NaN go one by one through doubles. */
 #include "machine/lanes/warpgroup_sums.h"
 #include "machine/lanes/eight_words.h"
 #include "machine/lanes/half.h"

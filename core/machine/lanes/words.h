@@ -1,6 +1,6 @@
-/* 4-byte words that the lanes of a warp load or store, each lane one to eight consecutive ones, in one place of memory: what most
- * accesses of a kernel come to.  Addresses are told apart by shape (one for all, groups of eight that are equal or consecutive,
- * any), because the first two need no gathering.  Who may touch the words is found out before, in shared_words.h and global_words.h. */
+/* 4-byte words that the lanes of a warp load or store, each lane one to eight consecutive ones, in one place of memory.  Most accesses of a
+ * kernel are of this kind.  Addresses are told apart by shape (one for all, groups of eight that are equal or consecutive, any), because
+ * the first two need no gathering.  shared_words.h and global_words.h check before whether the lanes may access the words. */
 #ifndef RKB_MACHINE_LANES_WORDS_H
 #define RKB_MACHINE_LANES_WORDS_H
 

@@ -1,6 +1,6 @@
-/* What the executed blocks of a launch decided: which outcomes their conditions had, and how many turns their
- * loops took.  A machine notes it if its options ask for it.  So two launches of one kernel can be compared:
- * what a large launch does that no smaller one did.  The machine's thread. */
+/* Decisions of the executed blocks of a launch: which outcomes their conditions had, and how many turns their loops took.  A machine notes
+ * it if its options ask for it.  So two launches of one kernel can be compared: what a large launch does that no smaller one did.  The
+ * machine's thread. */
 #ifndef RKB_MACHINE_STATE_DECISIONS_H
 #define RKB_MACHINE_STATE_DECISIONS_H
 

@@ -1,7 +1,7 @@
-/* What differs from device to device and from launch to launch, within what the PTX manual allows: where
- * buffers and windows lie, what special registers hold, and the last bits of approximate functions.  A number
- * (options.environment) gives a machine its environment, so that a candidate can be executed in several.
- * Pure functions of that number, on the machine's thread. */
+/* The environment of a run: things that differ from device to device and from launch to launch, within the limits of the PTX manual.  It
+ * gives the places of buffers and windows, the values of special registers, and the last bits of approximate functions.  A number
+ * (options.environment) gives a machine its environment, so that a candidate can be executed in several.  Pure functions of that number, on
+ * the machine's thread. */
 #ifndef RKB_MACHINE_STATE_ENVIRONMENT_H
 #define RKB_MACHINE_STATE_ENVIRONMENT_H
 
