@@ -330,6 +330,9 @@ uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditio
 void rkb_machine_conditions_measure(
    rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint8_t *wanted,
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument);
+/* Whether something is computed from an argument or a size that the other launch of the kernel has otherwise: else all conditions come out the same. */
+bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
+                                 const rkb_plan_launch_t *other);
 /* Whether the sides of a condition are, wherever one looks, what they are nearby: sums and products alone, of numbers so small that they do not wrap. */
 bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *conditions, uint32_t number);
 /* Drops what these conditions do not need. */

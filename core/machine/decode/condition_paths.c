@@ -4,6 +4,7 @@
  * is followed; at any other branch both ways are followed once.  Only what the conditions need is computed; other branches are passed, to
  * where their ways meet.  On the thread of the conditions. */
 #include "machine/decode/condition_paths.h"
+#include "machine/decode/plain_steps.h"
 
 #include <math.h>
 
@@ -22,6 +23,7 @@ static void take_part(rkb_machine_conditions_t *c, const rkb_plan_launch_t *laun
    for (uint32_t n = part->first; n < part->first + part->count; n++) {
       const struct step *step = &p->steps[n];
       const uint32_t guard = step->statement->guard;
+      struct plain_result plain;
       struct range result;
       if (guard != PTX_NONE && !c->known[guard]) {
          c->known[c->function->operands[step->statement->operand].index] = false;
@@ -29,6 +31,11 @@ static void take_part(rkb_machine_conditions_t *c, const rkb_plan_launch_t *laun
       }
       if (guard != PTX_NONE && (c->values[guard].low & 1) == step->statement->guard_negated)
          continue;
+      if (machine_plain_step(c, p->plain, n, &plain)) {
+         if (plain.known && p->which[n])
+            note(p, p->which[n] - 1, plain.outcome, plain.distance);
+         continue;
+      }
       /* The sides may be the result's register. */
       const double distance = p->which[n] ? machine_condition_distance(c, step, launch) : 0;
       const bool first =

@@ -31,6 +31,7 @@ struct condition_paths {
    struct text_graph *graph;
    struct step *steps; /* by statement while they are looked for, then those of the slice, block by block */
    uint32_t step_count;
+   struct plain_step *plain; /* those of the slice */
    struct part *parts; /* by block */
    struct tested *tested;
    uint32_t tested_count;

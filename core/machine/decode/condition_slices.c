@@ -2,6 +2,7 @@
  * statements and of the branches that decide whether these are executed.  The test that ends a loop with a plain counter is no such
  * condition, because it has both outcomes at any size.  No state. */
 #include "machine/decode/condition_paths.h"
+#include "machine/decode/plain_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +288,8 @@ static bool close_slice(struct search *s) {
       p->ways[n] = (struct way){.values = p->values + (size_t)n * p->register_count,
                                 .known = p->known + (size_t)n * p->register_count};
    p->step_count = count;
-   return p->values && p->known;
+   p->plain = machine_plain_steps_new(s->c, s->steps, count);
+   return p->values && p->known && p->plain;
 }
 
 struct condition_paths *machine_paths_new(rkb_machine_conditions_t *c, const uint32_t *writers) {
@@ -323,6 +325,7 @@ void machine_paths_free(struct condition_paths *p) {
       return;
    machine_text_graph_free(p->graph);
    free(p->steps);
+   free(p->plain);
    free(p->parts);
    free(p->tested);
    free(p->which);

@@ -372,6 +372,24 @@ bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step
    return c->known[to];
 }
 
+bool machine_condition_differs(const rkb_machine_conditions_t *c, const struct step *step,
+                               const rkb_plan_launch_t *launch, const rkb_plan_launch_t *other) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   uint64_t value = 0, others = 0;
+   if (step->operation == PARAMETER) {
+      const bool known = parameter_of(c, step, launch, &value);
+      return parameter_of(c, step, other, &others) != known || value != others;
+   }
+   bool differs = false;
+   for (uint32_t k = 1; k < step->statement->operand_count; k++)
+      if (operands[k].kind == PTX_OPERAND_SPECIAL) {
+         const struct range a = special_of(c, operands[k].value, launch),
+                            b = special_of(c, operands[k].value, other);
+         differs |= a.low != b.low || a.high != b.high;
+      }
+   return differs;
+}
+
 bool machine_condition_is_first(const rkb_machine_conditions_t *c, const struct step *step,
                                 const rkb_plan_launch_t *launch) {
    struct range first = {0}, result = {0};

@@ -113,6 +113,9 @@ double machine_condition_distance(const rkb_machine_conditions_t *conditions, co
 /* Which of the two a least or largest number is: what `min(C, 65)` decides, where it is written as no comparison. */
 bool machine_condition_is_first(const rkb_machine_conditions_t *conditions, const struct step *step,
                                 const rkb_plan_launch_t *launch);
+/* Whether the step reads an argument or a size that the other launch has otherwise. */
+bool machine_condition_differs(const rkb_machine_conditions_t *conditions, const struct step *step,
+                               const rkb_plan_launch_t *launch, const rkb_plan_launch_t *other);
 /* Computes the step's register.  False: it has no value that is known. */
 bool machine_condition_step(rkb_machine_conditions_t *conditions, const struct step *step, const rkb_plan_launch_t *launch, struct range *result);
 

@@ -218,6 +218,16 @@ void rkb_machine_conditions_measure(
       machine_paths_follow(c, launch, take_wanted, &(struct measuring){visit, argument, wanted});
 }
 
+bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                                 const rkb_plan_launch_t *other) {
+   bool tell = false;
+   for (uint32_t n = 0; n < c->count && !tell; n++)
+      tell = machine_condition_differs(c, &c->steps[n], launch, other);
+   for (uint32_t n = 0; c->paths && n < c->paths->step_count && !tell; n++)
+      tell = machine_condition_differs(c, &c->paths->steps[n], launch, other);
+   return tell;
+}
+
 bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *c, uint32_t number) {
    bool smooth = false; /* nobody knows of what a loop counts */
    for (uint32_t n = 0; n < c->count; n++)

@@ -19,6 +19,7 @@
 #define MOST_CURVE 4096 /* values of the first dim of a curve */
 #define MOST_GUESSES 3u /* shapes for one condition in one way */
 #define MOST_ARGUMENTS 64u
+#define MOST_SEEN (4u * MOST_WANTED)
 
 /* How far the points of an axis and those of a pair lie from the base, in steps. */
 static const int64_t ALONG[4] = {1, 2, 5, 11}, ACROSS[3][2] = {{1, 1}, {3, 2}, {5, 7}};
@@ -320,6 +321,12 @@ struct walk {
    struct parabola of[MOST_ARGUMENTS + 3]; /* the grid last */
    bool changes[MOST_ARGUMENTS + 3];
    struct place at;
+   struct seen {
+      uint32_t number;
+      bool outcome;
+   } seen[MOST_SEEN]; /* what was decided at the place that was last followed */
+   uint32_t seen_count;
+   uint64_t turns; /* that it took */
 };
 
 static double value_of(const struct search *s, uint32_t point, uint32_t launch, uint32_t n) {
@@ -370,11 +377,9 @@ static void step_to(struct walk *walk, int64_t u) {
       walk->at.threads *= (double)walk->launch.grid[d] * walk->launch.block[d];
 }
 
-static void take_outcome(void *argument, uint32_t number, bool outcome, double distance) {
-   struct walk *walk = argument;
-   struct search *s = walk->search;
-   struct wanted *w = find_wanted(s, number);
-   (void)distance;
+static void take_place(const struct walk *walk, uint32_t number, bool outcome) {
+   const struct search *s = walk->search;
+   struct wanted *w = find_wanted(walk->search, number);
    if (!w || s->solver->conditions->met[w->kernel][number] >> outcome & 1)
       return;
    uint32_t n = w->found_count < MOST_GUESSES ? w->found_count++ : MOST_GUESSES;
@@ -385,6 +390,43 @@ static void take_outcome(void *argument, uint32_t number, bool outcome, double d
       w->found[n] = walk->at;
 }
 
+static void take_outcome(void *argument, uint32_t number, bool outcome, double distance) {
+   struct walk *walk = argument;
+   (void)distance;
+   if (walk->seen_count < MOST_SEEN)
+      walk->seen[walk->seen_count] = (struct seen){number, outcome};
+   walk->seen_count++;
+   take_place(walk, number, outcome);
+}
+
+static void follow(struct walk *walk, rkb_machine_conditions_t *conditions, const uint8_t *wanted) {
+   const uint64_t *turns = &walk->search->solver->conditions->turns, before = *turns;
+   walk->seen_count = 0;
+   rkb_machine_conditions_measure(conditions, &walk->launch, wanted, take_outcome, walk);
+   walk->turns = before - *turns;
+}
+
+/* Whether what changes along the axis decides nothing. */
+static bool is_same_along(const struct walk *walk, const rkb_machine_conditions_t *conditions) {
+   rkb_plan_argument_t arguments[MOST_ARGUMENTS];
+   rkb_plan_launch_t other = walk->launch;
+   memcpy(arguments, walk->arguments, sizeof arguments);
+   other.arguments = arguments;
+   for (uint32_t n = 0; n < MOST_ARGUMENTS + 3; n++)
+      if (walk->changes[n] && n < MOST_ARGUMENTS)
+         arguments[n].value++;
+      else if (walk->changes[n])
+         other.grid[n - MOST_ARGUMENTS]++;
+   return !rkb_machine_conditions_tell(conditions, &walk->launch, &other);
+}
+
+/* As at the place before, for as many turns. */
+static void repeat(struct walk *walk) {
+   walk->search->solver->conditions->turns -= walk->turns;
+   for (uint32_t n = 0; n < walk->seen_count; n++)
+      take_place(walk, walk->seen[n].number, walk->seen[n].outcome);
+}
+
 static int walk_axis(struct search *s, rkb_machine_conditions_t *conditions, const uint8_t *wanted,
                      const struct axis *axis, rkb_error_t *err) {
    struct walk *walk = malloc(sizeof *walk);
@@ -392,9 +434,13 @@ static int walk_axis(struct search *s, rkb_machine_conditions_t *conditions, con
    if (status == RKB_OK && open_walk(walk, s, s->launch, axis)) {
       const int64_t low = s->low[axis->dim], high = s->high[axis->dim], step = llabs(axis->step),
                     first = s->dims[axis->dim] - (s->dims[axis->dim] - low) / step * step;
+      const bool same = is_same_along(walk, conditions);
       for (int64_t n = 0, at = first; n < MOST_ALONG && at <= high; n++, at += step) {
          step_to(walk, (at - s->dims[axis->dim]) / axis->step);
-         rkb_machine_conditions_measure(conditions, &walk->launch, wanted, take_outcome, walk);
+         if (n && same && walk->seen_count <= MOST_SEEN && walk->turns < s->solver->conditions->turns)
+            repeat(walk);
+         else
+            follow(walk, conditions, wanted);
       }
    }
    free(walk);
