@@ -61,32 +61,30 @@ static inline bool write_consecutive(group_t *records, uint32_t epoch, uint32_t 
    return write_group(records, epoch, (group_t){0, 1, 2, 3, 4, 5, 6, 7} + (thread + 1));
 }
 
-/* Four records of one thread. */
-static inline bool record_four(uint32_t *records, uint32_t epoch, uint32_t me, bool store) {
-   vector_t *at = (vector_t *)(void *)records;
-   const vector_t record = *at, none = {0}, current = none + epoch,
-                  fresh = (vector_t)((record & ~(none + ((1u << EPOCH_SHIFT) - 1))) == current),
-                  before = (record & fresh) | (current & ~fresh), writer = before >> 11 & SEVERAL,
-                  reader = before & SEVERAL, others = (vector_t)(writer != 0) & (vector_t)(writer != me),
-                  alone = (vector_t)(reader == 0) | (vector_t)(reader == me),
-                  busy = others | (store ? ~alone : none);
-   if (busy[0] | busy[1] | busy[2] | busy[3])
+static inline bool record_group(group_t *records, uint32_t epoch, group_t me, bool store) {
+   return store ? write_group(records, epoch, me) : read_group(records, epoch, me);
+}
+
+/* Four records of a thread, and four others of the next one or of the same one. */
+static inline bool record_fours(uint32_t *first, uint32_t *second, uint32_t epoch, uint32_t me, uint32_t next,
+                                bool store) {
+   const vector_t a = *(const vector_t *)(const void *)first, b = *(const vector_t *)(const void *)second;
+   group_t records = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+   if (!record_group(&records, epoch, (group_t){me, me, me, me, next, next, next, next}, store))
       return false;
-   const vector_t written = (current | me << 11) | reader,
-                  read = (before & ~(none + SEVERAL)) | (alone & (none + me)) | (~alone & SEVERAL);
-   *at = store ? written : read;
+   *(vector_t *)(void *)first = __builtin_shufflevector(records, records, 0, 1, 2, 3);
+   *(vector_t *)(void *)second = __builtin_shufflevector(records, records, 4, 5, 6, 7);
    return true;
 }
 
 /* What one thread reads or writes, so many granules one after the other; me: the thread, plus one. */
 static inline bool record_run(uint32_t *records, uint32_t count, uint32_t epoch, uint32_t me, bool store) {
    for (; count >= GROUP; records += GROUP, count -= GROUP) {
-      group_t *group = (group_t *)(void *)records;
-      if (store ? !write_group(group, epoch, group_of(me)) : !read_group(group, epoch, group_of(me)))
+      if (!record_group((group_t *)(void *)records, epoch, group_of(me), store))
          return false;
    }
    for (; count >= VECTOR; records += VECTOR, count -= VECTOR)
-      if (!record_four(records, epoch, me, store))
+      if (!record_fours(records, records, epoch, me, me, store))
          return false;
    for (uint32_t n = 0; n < count; n++) {
       const uint32_t before = fresh_record(records[n], epoch), writer = before >> 11 & SEVERAL,
@@ -99,12 +97,21 @@ static inline bool record_run(uint32_t *records, uint32_t count, uint32_t epoch,
    return true;
 }
 
-/* Whether all granules of the lanes, one or two each, have been read by several threads since the last barrier and written by none: as after
+/* Whether all granules of the lanes, up to four each, have been read by several threads since the last barrier and written by none: as after
  * every reading but the first ones. */
 static inline bool were_all_read(const uint32_t *races, uint32_t shift, const uint32_t *offset, uint32_t mask,
                                  uint32_t count, uint32_t read) {
    const uint64_t both = (uint64_t)read << 32 | read;
    uint64_t different = 0;
+   if (count == 4) {
+      for (uint32_t left = mask; left; left &= left - 1) {
+         const uint32_t *record = &races[offset[__builtin_ctz(left)] >> shift];
+         uint64_t four[2];
+         memcpy(four, record, sizeof four);
+         different |= (four[0] ^ both) | (four[1] ^ both);
+      }
+      return different == 0;
+   }
    for (uint32_t left = mask; left; left &= left - 1) {
       const uint32_t *record = &races[offset[__builtin_ctz(left)] >> shift];
       uint64_t two = both;
@@ -120,6 +127,10 @@ static inline bool are_consecutive(const uint32_t offset[GROUP], uint32_t lanes,
    return lanes == GROUP_MASK && !any_bit((*(const group_t *)offset - offset[0]) ^ (step * bytes));
 }
 
+static inline bool are_apart(uint32_t a, uint32_t b, uint32_t bytes) {
+   return a > b ? a - b >= bytes : b - a >= bytes;
+}
+
 /* Lanes of a group, 1 << halvings granules each: at places one after the other, or a lane after another. */
 static inline bool record_lanes(const machine_block_t *block, uint32_t first_thread,
                                 const uint32_t offset[GROUP], uint32_t lanes, uint32_t bytes, uint32_t count,
@@ -131,13 +142,21 @@ static inline bool record_lanes(const machine_block_t *block, uint32_t first_thr
       for (uint32_t n = 0; n < count; n++) {
          const group_t me =
             ((((group_t){0, 1, 2, 3, 4, 5, 6, 7} + GROUP * n) >> halvings) + first_thread) + 1;
-         if (store ? !write_group(records + n, epoch, me) : !read_group(records + n, epoch, me))
+         if (!record_group(records + n, epoch, me, store))
             return false;
       }
       return true;
    }
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t l = (uint32_t)__builtin_ctz(left);
+      if (count == VECTOR && l + 1 < GROUP && (left >> l & 2) && are_apart(offset[l], offset[l + 1], bytes)) {
+         if (!record_fours(&block->shared_races[offset[l] >> shift],
+                           &block->shared_races[offset[l + 1] >> shift], epoch, first_thread + l + 1,
+                           first_thread + l + 2, store))
+            return false;
+         left &= left - 1;
+         continue;
+      }
       if (!record_run(&block->shared_races[offset[l] >> shift], count, epoch, first_thread + l + 1, store))
          return false;
    }
@@ -150,7 +169,7 @@ static inline bool record_granules(machine_warp_t *warp, const uint32_t *offset,
    const machine_block_t *block = warp->block;
    const uint32_t count = ((bytes - 1) >> block->shared_shift) + 1,
                   read = block->epoch << EPOCH_SHIFT | SEVERAL;
-   if (!store && count <= 2 &&
+   if (!store && (count <= 2 || count == 4) &&
        were_all_read(block->shared_races, block->shared_shift, offset, mask, count, read))
       return true;
    for (uint32_t g = 0; g < GROUPS; g++)
