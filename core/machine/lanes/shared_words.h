@@ -328,17 +328,48 @@ static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_
    return true;
 }
 
-/* What the lanes of a part load; which of them load something defined. */
-static inline uint32_t take_narrow_part(uint32_t *value, uint32_t mask, uint32_t bytes, bool is_signed,
-                                        uint32_t at, const words_t *from) {
+/* Numbers of one or two bytes at places one after the other.  False: not all of their bytes are defined. */
+static inline __attribute__((always_inline)) bool take_narrow_group(uint32_t value[GROUP], uint32_t bytes,
+                                                                    bool is_signed, uint32_t offset,
+                                                                    const words_t *from) {
+   typedef uint8_t bytes_t __attribute__((vector_size(GROUP), aligned(1), may_alias));
+   typedef uint16_t halves_t __attribute__((vector_size(2 * GROUP), aligned(1), may_alias));
+   typedef int32_t numbers_t __attribute__((vector_size(4 * GROUP), aligned(4), may_alias));
+   const uint32_t shift = 32 - 8 * bytes;
+   const uint8_t *data = from->data + offset;
+   uint64_t defined[2] = {EACH_BYTE, EACH_BYTE};
+   if (from->defined)
+      memcpy(defined, from->defined + offset, bytes * GROUP);
+   if (defined[0] != EACH_BYTE || defined[1] != EACH_BYTE)
+      return false;
+   const numbers_t loaded = bytes == 1
+                               ? __builtin_convertvector(*(const bytes_t *)data, numbers_t)
+                               : __builtin_convertvector(*(const halves_t *)(const void *)data, numbers_t);
+   *(numbers_t *)value = is_signed ? loaded << shift >> shift : loaded;
+   return true;
+}
+
+/* What the lanes of a part load, so many bytes from their places; which of them load something defined.  alone: the part is all that a lane loads. */
+static inline __attribute__((always_inline)) uint32_t take_narrow_part(uint32_t *value, uint32_t mask,
+                                                                       uint32_t bytes, bool is_signed,
+                                                                       bool alone, uint32_t at,
+                                                                       const words_t *from) {
    const uint64_t all = WORD_DEFINED & ((1ull << 8 * bytes) - 1);
    const uint32_t shift = 32 - 8 * bytes;
    uint32_t defined = 0;
-   for (uint32_t left = mask; left; left &= left - 1) {
-      const uint32_t l = (uint32_t)__builtin_ctz(left), offset = from->offset[l] + at,
-                     loaded = (uint32_t)read_element(from->data + offset, bytes);
-      value[l] = is_signed ? (uint32_t)((int32_t)(loaded << shift) >> shift) : loaded;
-      defined |= (uint32_t)(!from->defined || read_element(from->defined + offset, bytes) == all) << l;
+   for (uint32_t g = 0; g < GROUPS; g++) {
+      const uint32_t lanes = mask >> GROUP * g & GROUP_MASK;
+      if (alone && are_consecutive(from->offset + GROUP * g, lanes, bytes) &&
+          take_narrow_group(value + GROUP * g, bytes, is_signed, from->offset[GROUP * g], from)) {
+         defined |= GROUP_MASK << GROUP * g;
+         continue;
+      }
+      for (uint32_t left = lanes; left; left &= left - 1) {
+         const uint32_t l = GROUP * g + (uint32_t)__builtin_ctz(left), offset = from->offset[l] + at,
+                        loaded = (uint32_t)read_element(from->data + offset, bytes);
+         value[l] = is_signed ? (uint32_t)((int32_t)(loaded << shift) >> shift) : loaded;
+         defined |= (uint32_t)(!from->defined || read_element(from->defined + offset, bytes) == all) << l;
+      }
    }
    return defined;
 }
@@ -351,8 +382,12 @@ static inline void take_narrow(machine_warp_t *warp, const machine_instruction_t
    const uint64_t taint = warp->taint ? *from->taint | warp->taint[i->ai] : 0;
    for (uint32_t e = 0; e < i->elements; e++) {
       uint32_t *value = LANES_OF(uint32_t, parts[e].offset);
-      const uint32_t defined =
-         take_narrow_part(value, mask, bytes, ptx_type_is_signed(i->type), e * bytes, from);
+      const bool is_signed = ptx_type_is_signed(i->type), alone = i->elements == 1;
+      const uint32_t defined = bytes == 1
+                                  ? (is_signed ? take_narrow_part(value, mask, 1, true, alone, e, from)
+                                               : take_narrow_part(value, mask, 1, false, alone, e, from))
+                                  : (is_signed ? take_narrow_part(value, mask, 2, true, alone, 2 * e, from)
+                                               : take_narrow_part(value, mask, 2, false, alone, 2 * e, from));
       if (warp->shadow && parts[e].bytes == 4)
          warp->valid[parts[e].number] &= ~mask;
       set_defined(warp, parts[e].number, defined, mask);
