@@ -1,64 +1,13 @@
 /* Products of warpgroups that are in flight (warpgroups.h): for each warp and register the group that owns it, and for each warpgroup the
  * instructions that only some of its warps have executed.  On the machine's thread. */
-#include "machine/async/warpgroups.h"
+#include "machine/async/warpgroup_members.h"
 #include "machine/in_flight/operations.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MOST_AHEAD (1u << 20) /* most instructions that one warp may be ahead of another of its warpgroup */
 #define KEPT_MATRICES 64u     /* of each factor, a power of two; a pipeline of four stages has 16 or 32 */
 #define NEAR_MATRICES 4u      /* places that a matrix may be kept in */
-#define LEAST_REGISTERS 24u   /* setmaxnreg */
-#define MOST_REGISTERS 256u
-#define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
-
-typedef struct step { /* of a warpgroup */
-   uint64_t a, b;
-   uint32_t pc, thread; /* thread: the first of the warp that came first */
-   bool adds;
-} step_t;
-
-typedef struct group {
-   step_t *steps; /* from first on */
-   uint64_t first;
-   uint32_t count, room;
-   uint32_t actor; /* of its products; PTX_NONE before the first */
-} group_t;
-
-typedef struct owner { /* of a register of a warp */
-   uint32_t group;     /* that it belongs to: in flight while above the warp's retired */
-   uint32_t pc;        /* of the product */
-   uint32_t written;   /* fences of the warp when it was written last, + 1 */
-   uint32_t written_pc;
-} owner_t;
-
-typedef struct leading { /* of a matrix descriptor of one instruction, in a launch with clusters */
-   uint16_t units, rank; /* of 16 bytes; of the block that came first, + 1 (0: none has) */
-   uint32_t thread;
-} leading_t;
-
-typedef struct member {         /* of a warpgroup: a warp */
-   uint64_t steps;              /* instructions of the warpgroup it has come to */
-   uint32_t committed, retired; /* groups */
-   uint32_t newest;             /* group that a product was started in; its instruction */
-   uint32_t newest_pc;
-   uint32_t fences;
-   uint32_t newest_written;          /* the most that a register's written is */
-   uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
-   owner_t *owners;
-} member_t;
-
-struct machine_warpgroups {
-   const machine_program_t *program;
-   group_t *groups;
-   member_t *members;
-   owner_t *owners;
-   operand_pieces_t *matrices; /* KEPT_MATRICES of each factor */
-   leading_t *leading; /* by instruction, of a and of b; NULL without clusters */
-   uint32_t warps, group_count;
-   size_t bytes;
-};
 
 /* As many as there is memory for ------------------------------------------------------------------------------------ */
 
@@ -114,16 +63,8 @@ void machine_warpgroups_begin(machine_block_t *block) {
       groups->members[w] = (member_t){.owners = groups->members[w].owners};
 }
 
-static member_t *member_of(const machine_warp_t *warp) {
-   return &warp->block->warpgroups->members[warp->number];
-}
-
 static group_t *group_of(const machine_warp_t *warp) {
    return &warp->block->warpgroups->groups[warp->number / WARPGROUP_WARPS];
-}
-
-static uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
-   return machine_source_line(warp->program, pc);
 }
 
 /* Descriptors -------------------------------------------------------------------------------------------------------- */
@@ -346,85 +287,6 @@ void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *
    }
 }
 
-/* setmaxnreg ------------------------------------------------------------------------------------------------------------ */
-
-void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
-   member_t *member = member_of(warp);
-   if (count % 8 || count < LEAST_REGISTERS || count > MOST_REGISTERS) {
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-                   "%u registers: setmaxnreg takes multiples of 8 from 24 to 256", count);
-      return;
-   }
-   if (member->registers && (more ? count < member->registers : count > member->registers))
-      machine_find_other(
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-                      "setmaxnreg.%s to %u registers from %u, which the same warp has since line %u: it "
-                      "may not go the other way",
-                      more ? "inc" : "dec", count, member->registers, line_at(warp, member->registers_pc)),
-         warp->block, warp->first_thread);
-   member->registers = count;
-   member->registers_pc = warp->pc;
-}
-
-/* A lane's registers that a warp has, or had when it ended. */
-static uint32_t registers_of(const member_t *member, uint32_t each) {
-   return member->registers ? member->registers : each;
-}
-
-/* Names the warp that has most of the registers, of those outside the warpgroup that asks for more. */
-static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, const member_t *asked,
-                        uint32_t first, uint32_t warps, uint32_t each) {
-   const machine_warpgroups_t *groups = block->warpgroups;
-   const member_t *most = NULL;
-   for (uint32_t w = first; w < first + warps; w++) {
-      const member_t *member = &groups->members[w];
-      const bool same = w / WARPGROUP_WARPS == (uint32_t)(asked - groups->members) / WARPGROUP_WARPS;
-      if (!same && (!most || registers_of(member, each) > registers_of(most, each)))
-         most = member;
-   }
-   if (!finding || !most)
-      return;
-   const machine_warp_t *warp = &block->warps[most - groups->members];
-   char *end = finding->message + strlen(finding->message);
-   const size_t room = sizeof finding->message - (size_t)(end - finding->message);
-   if (most->registers)
-      snprintf(end, room, "; warp %u has %u since line %u", warp->place, most->registers,
-               line_at(warp, most->registers_pc));
-   else
-      snprintf(end, room, "; warp %u has the %u with which it began", warp->place, each);
-   machine_find_other(finding, block, warp->first_thread);
-}
-
-/* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
- * warpgroup gives back another may have.  Without a number of the kernel's own the most that a block of its size can have. */
-static void check_registers(machine_block_t *block, uint32_t first, uint32_t warps) {
-   const machine_warpgroups_t *groups = block->warpgroups;
-   const machine_program_t *program = groups->program;
-   const uint32_t even = FILE_REGISTERS / (warps * LANES) / 8 * 8,
-                  each = program->entry->most_registers && program->entry->most_registers < even
-                            ? program->entry->most_registers
-                            : even;
-   uint32_t total = 0, most = 0;
-   const member_t *asked = NULL;
-   for (uint32_t w = first; w < first + warps; w++) {
-      const member_t *member = &groups->members[w];
-      total += registers_of(member, each);
-      if (member->registers > most) {
-         most = member->registers;
-         asked = member;
-      }
-   }
-   if (!asked || total <= each * warps)
-      return;
-   machine_warp_t *warp = &block->warps[asked - groups->members];
-   warp->pc = asked->registers_pc;
-   rkb_machine_finding_t *finding = machine_find(
-      warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-      "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends", total,
-      each * warps);
-   name_holder(block, finding, asked, first, warps, each);
-}
-
 /* The end ------------------------------------------------------------------------------------------------------------- */
 
 static void check_all_came(machine_block_t *block, uint32_t number) {
@@ -465,5 +327,5 @@ void machine_warpgroups_end(machine_block_t *block) {
    }
    const uint32_t each = groups->warps / block->cluster.blocks; /* a block of a cluster has registers of its own */
    for (uint32_t b = 0; b < block->cluster.blocks && !block->run->stop; b++)
-      check_registers(block, b * each, each);
+      machine_warpgroup_registers_end(block, b * each, each);
 }

@@ -1,0 +1,85 @@
+/* setmaxnreg: how many registers the warps of a warpgroup ask for, and whether the block has so many.  On the machine's thread. */
+#include "machine/async/warpgroup_members.h"
+
+#include <stdio.h>
+
+#define LEAST_REGISTERS 24u
+#define MOST_REGISTERS 256u
+#define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
+
+void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
+   member_t *member = member_of(warp);
+   if (count % 8 || count < LEAST_REGISTERS || count > MOST_REGISTERS) {
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                   "%u registers: setmaxnreg takes multiples of 8 from 24 to 256", count);
+      return;
+   }
+   if (member->registers && (more ? count < member->registers : count > member->registers))
+      machine_find_other(
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                      "setmaxnreg.%s to %u registers from %u, which the same warp has since line %u: it "
+                      "may not go the other way",
+                      more ? "inc" : "dec", count, member->registers, line_at(warp, member->registers_pc)),
+         warp->block, warp->first_thread);
+   member->registers = count;
+   member->registers_pc = warp->pc;
+}
+
+/* A lane's registers that a warp has, or had when it ended. */
+static uint32_t registers_of(const member_t *member, uint32_t each) {
+   return member->registers ? member->registers : each;
+}
+
+/* Names the warp that has most of the registers, of those outside the warpgroup that asks for more. */
+static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, const member_t *asked,
+                        uint32_t first, uint32_t warps, uint32_t each) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const member_t *most = NULL;
+   for (uint32_t w = first; w < first + warps; w++) {
+      const member_t *member = &groups->members[w];
+      const bool same = w / WARPGROUP_WARPS == (uint32_t)(asked - groups->members) / WARPGROUP_WARPS;
+      if (!same && (!most || registers_of(member, each) > registers_of(most, each)))
+         most = member;
+   }
+   if (!finding || !most)
+      return;
+   const machine_warp_t *warp = &block->warps[most - groups->members];
+   char *end = finding->message + strlen(finding->message);
+   const size_t room = sizeof finding->message - (size_t)(end - finding->message);
+   if (most->registers)
+      snprintf(end, room, "; warp %u has %u since line %u", warp->place, most->registers,
+               line_at(warp, most->registers_pc));
+   else
+      snprintf(end, room, "; warp %u has the %u with which it began", warp->place, each);
+   machine_find_other(finding, block, warp->first_thread);
+}
+
+/* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
+ * warpgroup gives back another may have.  Without a number of the kernel's own the most that a block of its size can have. */
+void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uint32_t warps) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const machine_program_t *program = groups->program;
+   const uint32_t even = FILE_REGISTERS / (warps * LANES) / 8 * 8,
+                  each = program->entry->most_registers && program->entry->most_registers < even
+                            ? program->entry->most_registers
+                            : even;
+   uint32_t total = 0, most = 0;
+   const member_t *asked = NULL;
+   for (uint32_t w = first; w < first + warps; w++) {
+      const member_t *member = &groups->members[w];
+      total += registers_of(member, each);
+      if (member->registers > most) {
+         most = member->registers;
+         asked = member;
+      }
+   }
+   if (!asked || total <= each * warps)
+      return;
+   machine_warp_t *warp = &block->warps[asked - groups->members];
+   warp->pc = asked->registers_pc;
+   rkb_machine_finding_t *finding = machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+      "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends", total,
+      each * warps);
+   name_holder(block, finding, asked, first, warps, each);
+}
