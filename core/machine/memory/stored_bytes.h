@@ -1,4 +1,4 @@
-/* The stores of a block, access by access (partial_launches.c), and their order by place (stored_bytes.c).  On the machine's thread. */
+/* The stores of a block, access by access (partial_blocks.c), and their order by place (stored_bytes.c).  On the machine's thread. */
 #ifndef RKB_MACHINE_MEMORY_STORED_BYTES_H
 #define RKB_MACHINE_MEMORY_STORED_BYTES_H
 

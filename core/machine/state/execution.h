@@ -249,7 +249,7 @@ uint64_t machine_kept_taint(machine_run_t *run, const machine_region_t *region, 
 /* Whether blocks that were not executed may have written some of these bytes. */
 bool machine_is_open(const machine_region_t *region, uint64_t offset, uint64_t bytes);
 void machine_kept_find(machine_run_t *run); /* after a run that changed variables */
-/* partial_launches.c: what a launch leaves when some of its blocks are not executed. */
+/* partial_launches.c, partial_blocks.c: what a launch leaves when some of its blocks are not executed. */
 bool machine_partial_lay_out(machine_run_t *run); /* false without memory */
 void machine_partial_free(machine_run_t *run);
 void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole);
