@@ -270,8 +270,11 @@ bool machine_launch_run_together(machine_run_t *run, uint32_t number);
 /* joint_sets.c: after a block was executed and recorded, repeats it on the other sets. */
 void machine_follow(machine_launch_t *launch, uint64_t linear);
 void machine_together_free(machine_run_t *run);
+/* special_registers.c: writes those that stay the same for the whole launch, in all warps.  Called after the pool is prepared. */
+void machine_launch_begin(machine_launch_t *launch);
+/* Writes those that name the block; the first warp's come first. */
+void machine_write_block_index(machine_block_t *block, machine_warp_t *warp);
 /* execute_block.c */
-void machine_launch_begin(machine_launch_t *launch); /* called after the pool is prepared */
 void machine_block_run(machine_launch_t *launch, uint64_t linear);
 bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
                           const machine_cluster_t *cluster);
