@@ -159,7 +159,7 @@ const char *rkb_writer_body(rkb_writer_t *writer) {
    return rkb_text_get(&writer->blocks[0].text);
 }
 
-static rkb_known_t *remember(rkb_writer_t *writer, const char *text, uint32_t depth) {
+rkb_known_t *rkb_writer_remember(rkb_writer_t *writer, const char *text, uint32_t depth) {
    if (writer->known_count == writer->known_room) {
       writer->known_room = 2 * writer->known_room + 64;
       writer->known = rkb_grow(writer->known, writer->known_room, sizeof *writer->known);
@@ -170,7 +170,7 @@ static rkb_known_t *remember(rkb_writer_t *writer, const char *text, uint32_t de
 }
 
 void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text) {
-   rkb_known_t *known = remember(writer, text, writer->depth);
+   rkb_known_t *known = rkb_writer_remember(writer, text, writer->depth);
    known->node = node;
    memcpy(known->at, at, writer->graph->nodes[node].rank * sizeof *at);
 }
@@ -184,13 +184,13 @@ rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t dept
    const char *name = rkb_writer_name(writer, word);
    rkb_write(writer, "const float %s = %s;", name, text);
    writer->depth = inner;
-   rkb_known_t *known = remember(writer, name, depth);
+   rkb_known_t *known = rkb_writer_remember(writer, name, depth);
    known->once = text;
    return known->term;
 }
 
 void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *name) {
-   remember(writer, name, writer->depth)->once = text;
+   rkb_writer_remember(writer, name, writer->depth)->once = text;
 }
 
 static bool is_helper(const char *name) {
@@ -234,7 +234,7 @@ const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, c
 
 const rkb_index_t *rkb_writer_known_variable(rkb_writer_t *writer, const rkb_index_t *variable) {
    if (variable->kind == RKB_INDEX_VARIABLE) {
-      rkb_known_t *known = remember(writer, variable->name, writer->depth);
+      rkb_known_t *known = rkb_writer_remember(writer, variable->name, writer->depth);
       known->index = variable;
    }
    return variable;
@@ -353,118 +353,4 @@ const char *rkb_writer_number(rkb_writer_t *writer, const char *word, const char
    if (!*made->name)
       made->name = rkb_writer_name(writer, word);
    return made->name;
-}
-
-static const rkb_term_t *find_index(const rkb_writer_t *writer, const rkb_index_t *index) {
-   for (uint32_t i = writer->known_count; i-- > 0;)
-      if (writer->known[i].index == index && writer->known[i].term.depth <= writer->depth)
-         return &writer->known[i].term;
-   return NULL;
-}
-
-bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index) {
-   return find_index(writer, index) != NULL;
-}
-
-/* The depth of the block that knows all variables of an index. */
-static uint32_t depth_of(const rkb_writer_t *writer, const rkb_index_t *index) {
-   const rkb_term_t *term = find_index(writer, index);
-   if (term)
-      return term->depth;
-   if (!index->left)
-      return 0;
-   const uint32_t left = depth_of(writer, index->left), right = depth_of(writer, index->right);
-   return left > right ? left : right;
-}
-
-const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
-   static const char signs[] = {[RKB_INDEX_SUM] = '+',
-                                [RKB_INDEX_DIFFERENCE] = '-',
-                                [RKB_INDEX_PRODUCT] = '*',
-                                [RKB_INDEX_QUOTIENT] = '/',
-                                [RKB_INDEX_REMAINDER] = '%'};
-   const rkb_term_t *term = find_index(writer, index);
-   if (term)
-      return term->text;
-   if (index->uniform)
-      return rkb_writer_uniform(writer, index);
-   if (index->kind == RKB_INDEX_VARIABLE) {
-      rkb_writer_fail(writer, "%s is not known here", index->name);
-      return "0";
-   }
-   if (index->kind < RKB_INDEX_QUOTIENT)
-      return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left),
-                              signs[index->kind], rkb_writer_index(writer, index->right));
-   /* Quotients and remainders get a name, in the outermost block that can declare it. */
-   const uint32_t inner = writer->depth, depth = depth_of(writer, index);
-   writer->depth = depth;
-   const char *left = rkb_writer_index(writer, index->left), *right = rkb_writer_index(writer, index->right);
-   const char *name = rkb_writer_name(writer, index->name                         ? index->name
-                                              : index->kind == RKB_INDEX_QUOTIENT ? "quotient"
-                                                                                  : "remainder");
-   rkb_write(writer, "const index %s = %s %c %s;", name, left, signs[index->kind], right);
-   rkb_known_t *known = remember(writer, name, depth);
-   known->index = index;
-   writer->depth = inner;
-   return name;
-}
-
-void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_index_t *const *at, const rkb_node_t *to,
-                        const rkb_index_t **out) {
-   const rkb_index_t *extents[RKB_MAX_RANK];
-   const uint32_t count = rkb_index_reshape(&writer->indices, from->rank, from->shape, at, to->rank, to->shape, out, extents);
-   for (uint32_t e = 0; e < count; e++) {
-      bool known = false;
-      for (uint32_t i = 0; i < writer->joined_count; i++)
-         known |= writer->joined[i] == extents[e];
-      if (!known && writer->joined_count == sizeof writer->joined / sizeof writer->joined[0])
-         rkb_writer_fail(writer, "too many reshapes in one launch");
-      else if (!known)
-         writer->joined[writer->joined_count++] = extents[e];
-   }
-}
-
-const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype) {
-   return dtype == RKB_F32 ? rkb_arena_format(writer->arena, "Pack<%u>", writer->width)
-                           : rkb_arena_format(writer->arena, "Pack<%u, %s>", writer->width, rkb_storage_type(dtype));
-}
-
-/* What a call of this function is of, if the text is nothing else; or NULL. */
-static const char *argument_of(rkb_writer_t *writer, const char *text, const char *function) {
-   const size_t before = strlen(function);
-   uint32_t open = 1;
-   if (strncmp(text, function, before) != 0 || text[before] != '(')
-      return NULL;
-   const char *first = text + before + 1, *at = first;
-   for (; *at && open; at++)
-      open += (*at == '(') - (*at == ')');
-   return open || *at ? NULL : rkb_arena_format(writer->arena, "%.*s", (int)(at - 1 - first), first);
-}
-
-const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value) {
-   /* A narrow number that was only made wider is stored as it is. */
-   const char *narrow = dtype == RKB_BF16 ? argument_of(writer, value, "__bfloat162float") : NULL;
-   if (narrow)
-      return narrow;
-   switch (dtype) {
-   case RKB_F16:
-      return rkb_arena_format(writer->arena, "__float2half_rn(%s)", value);
-   case RKB_BF16:
-      return rkb_arena_format(writer->arena, "__float2bfloat16_rn(%s)", value);
-   case RKB_E4M3:
-   /* Outside the range, CUDA's conversion gives the largest number and the task's conversion another
-    * value. */
-   case RKB_E5M2:
-      rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
-      return "0.0f";
-   default:
-      return value;
-   }
-}
-
-void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
-                     const char *value) {
-   const char *where = rkb_writer_index(writer, element), *stored = rkb_stored_text(writer, buffer, dtype, value);
-   rkb_writer_buffer(writer, buffer, dtype, true);
-   rkb_write(writer, "%s[%s] = %s;", buffer, where, stored);
 }

@@ -166,7 +166,7 @@ void rkb_write_close_with(rkb_writer_t *writer, const char *end); /* "};" of a l
 /* The text of the whole function body. */
 const char *rkb_writer_body(rkb_writer_t *writer);
 
-/* The coordinates of a reshape's element in its operand, or of the operand's element in the reshape.  The
+/* write_index.c: the coordinates of a reshape's element in its operand, or of the operand's element in the reshape.  The
  * writer remembers their bounds. */
 void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_index_t *const *at, const rkb_node_t *to,
                         const rkb_index_t **out);
@@ -177,7 +177,7 @@ const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, c
 const rkb_index_t *rkb_writer_known_variable(rkb_writer_t *writer, const rkb_index_t *variable);
 /* An identifier that this kernel does not have yet. */
 const char *rkb_writer_name(rkb_writer_t *writer, const char *wanted);
-/* Whether an index is declared in a block that is open. */
+/* write_index.c: whether an index is declared in a block that is open. */
 bool rkb_writer_knows(const rkb_writer_t *writer, const rkb_index_t *index);
 /* An index as text that may stand in a product. */
 const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index);
@@ -199,6 +199,8 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real);
 rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t depth, const char *text);
 /* Notes that the value which the call above would write has this name in the innermost block. */
 void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *name);
+/* Adds a name that a block of this depth declares; the caller says what it stands for, before the next one is added. */
+rkb_known_t *rkb_writer_remember(rkb_writer_t *writer, const char *text, uint32_t depth);
 /* Says that a variable of the innermost block holds a value at these coordinates. */
 void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text);
 /* Writes a value; the text by which an operand names it, a name or a literal. 0.0f after a failure. */

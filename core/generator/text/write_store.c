@@ -1,0 +1,51 @@
+/* Writes the stores of values; loads are in write_load.c.  One thread. */
+#include "generator/text/writer.h"
+
+#include <string.h>
+
+const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype) {
+   return dtype == RKB_F32
+             ? rkb_arena_format(writer->arena, "Pack<%u>", writer->width)
+             : rkb_arena_format(writer->arena, "Pack<%u, %s>", writer->width, rkb_storage_type(dtype));
+}
+
+/* What a call of this function is of, if the text is nothing else; or NULL. */
+static const char *argument_of(rkb_writer_t *writer, const char *text, const char *function) {
+   const size_t before = strlen(function);
+   uint32_t open = 1;
+   if (strncmp(text, function, before) != 0 || text[before] != '(')
+      return NULL;
+   const char *first = text + before + 1, *at = first;
+   for (; *at && open; at++)
+      open += (*at == '(') - (*at == ')');
+   return open || *at ? NULL : rkb_arena_format(writer->arena, "%.*s", (int)(at - 1 - first), first);
+}
+
+const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value) {
+   /* A narrow number that was only made wider is stored as it is. */
+   const char *narrow = dtype == RKB_BF16 ? argument_of(writer, value, "__bfloat162float") : NULL;
+   if (narrow)
+      return narrow;
+   switch (dtype) {
+   case RKB_F16:
+      return rkb_arena_format(writer->arena, "__float2half_rn(%s)", value);
+   case RKB_BF16:
+      return rkb_arena_format(writer->arena, "__float2bfloat16_rn(%s)", value);
+   case RKB_E4M3:
+   /* Outside the range, CUDA's conversion gives the largest number and the task's conversion another
+    * value. */
+   case RKB_E5M2:
+      rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
+      return "0.0f";
+   default:
+      return value;
+   }
+}
+
+void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
+                     const char *value) {
+   const char *where = rkb_writer_index(writer, element),
+              *stored = rkb_stored_text(writer, buffer, dtype, value);
+   rkb_writer_buffer(writer, buffer, dtype, true);
+   rkb_write(writer, "%s[%s] = %s;", buffer, where, stored);
+}
