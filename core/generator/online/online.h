@@ -113,6 +113,23 @@ void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o);
 /* Opens a loop over a thread's own or streamed numbers, in which those past the end count as the last one. */
 void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own);
+/* online_rescale.c */
+/* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */
+bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
+bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
+/* Returns the statistic that is a largest number; RKB_ONLINE_MANY: there is none. */
+uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
+/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
+const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
+/* Joins the statistics of the warps that share a row: the largest, and the sums below it. */
+void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
+/* Rescales the other statistics to another largest score, or these and what was summed. */
+void rkb_online_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number,
+                             const char *factor);
+void rkb_online_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number);
+/* The text that makes an exponent of two from a score; and that of e^x, which is 2^(x log2(e)). */
+const char *rkb_online_exponent_text(const rkb_online_t *o);
+const char *rkb_online_power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x);
 /* online_given.c: finds the statistics that memory has. */
 void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o);
 bool rkb_online_streams_given(const rkb_online_t *o);
@@ -132,15 +149,6 @@ void rkb_online_pass_scale(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_pass_none(rkb_writer_t *writer);
 /* Writes the number by which scores' exponents are multiplied, or a part of it. */
 void rkb_online_write_scale(rkb_writer_t *writer, const rkb_online_t *o);
-/* Whether an out scales with the largest score, so that it must be rescaled when a larger one comes. */
-bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
-bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce);
-/* Returns the statistic that is a largest number; RKB_ONLINE_MANY: there is none. */
-uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
-/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
-const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
-/* Joins the statistics of the warps that share a row: the largest, and the sums below it. */
-void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_index_t *total);
 

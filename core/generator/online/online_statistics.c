@@ -24,59 +24,6 @@ void rkb_online_open_guard(rkb_writer_t *writer, const char *number, const rkb_i
    rkb_write_open(writer, true, "if (%s < %s)", number, rkb_writer_uniform(writer, total));
 }
 
-/* Returns the text that makes an exponent of two from a score. */
-static const char *exponent_text(const rkb_online_t *o) {
-   return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
-}
-
-/* The text of e^x, which is 2^(x log2(e)). */
-static const char *power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x) {
-   return o->tensor ? rkb_arena_format(writer->arena, "power_of_two((%s) * %s)", x, exponent_text(o)) : rkb_arena_format(writer->arena, "expf(%s)", x);
-}
-
-bool rkb_online_is_sum(const rkb_writer_t *writer, uint32_t reduce) {
-   return strcmp(writer->graph->nodes[reduce].operation, "sum") == 0;
-}
-
-uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++)
-      if (!rkb_online_is_sum(writer, o->nodes.reduces[r]))
-         return r;
-   return RKB_ONLINE_MANY;
-}
-
-/* Whether a value scales with the largest score, so that it changes with it. */
-static bool is_below(rkb_writer_t *writer, uint32_t value, uint32_t largest, uint32_t named) {
-   const int degree = value == largest ? 0 : rkb_degree_of(writer->graph, value, largest);
-   if (degree < 0 || degree > 1)
-      rkb_writer_fail(writer, "%s cannot be rescaled", writer->graph->nodes[named].name);
-   return degree == 1;
-}
-
-bool rkb_online_rescales(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out) {
-   const uint32_t number = o->nodes.outs[out];
-   return is_below(writer, writer->graph->nodes[number].inputs[o->nodes.made_side[out]],
-                   o->nodes.reduces[rkb_online_largest(writer, o)], number);
-}
-
-/* Rescales sums to another largest score. */
-static void write_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number, const char *factor) {
-   for (uint32_t s = 0; s < o->nodes.reduce_count; s++)
-      if (o->nodes.reduces[s] != number &&
-          is_below(writer, writer->graph->nodes[o->nodes.reduces[s]].inputs[0], number, o->nodes.reduces[s]))
-         rkb_write(writer, "%s[i] *= %s;", o->reduce_names[s], factor);
-}
-
-/* Rescales what was summed to another largest score. */
-static void write_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number) {
-   write_rescale_sums(writer, o, number, "factor");
-   for (uint32_t i = 0; i < o->nodes.out_count; i++)
-      if (rkb_online_rescales(writer, o, i)) {
-         rkb_write(writer, "for (int j = 0; j < %lld; j++)", (long long)o->out_columns);
-         rkb_write(writer, "   %s *= factor;", rkb_online_out(writer, o, i));
-      }
-}
-
 /* Writes a row's new largest score, and rescales what was summed with the old one. */
 static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
@@ -96,10 +43,10 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    rkb_write(writer, "for (int distance = 1; distance < %lld; distance *= 2)", (long long)o->across);
    rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
    rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
-             power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
+             rkb_online_power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
-   write_rescale(writer, o, number);
+   rkb_online_rescale(writer, o, number);
    rkb_writer_local(writer, number, "peak");
    if (rkb_node_is_light(&graph->nodes[from])) {
       struct rkb_local *local = rkb_writer_local(writer, from, rkb_arena_format(writer->arena, "%s[j]", kept));
@@ -127,9 +74,11 @@ static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
       const char *name = rkb_writer_name(writer, graph->nodes[n].name);
       const char *x = rkb_write_float(writer, from, o->from[r]).text;
       if (o->tensor->bytes == 2 && !stores_statistics(graph, o->launch))
-         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, %s, peak * -%s));", name, x, exponent_text(o), exponent_text(o));
+         rkb_write(writer, "const float %s = power_of_two(fmaf(%s, %s, peak * -%s));", name, x,
+                   rkb_online_exponent_text(o), rkb_online_exponent_text(o));
       else
-         rkb_write(writer, "const float %s = %s;", name, power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));
+         rkb_write(writer, "const float %s = %s;", name,
+                   rkb_online_power_text(writer, o, rkb_arena_format(writer->arena, "%s - peak", x)));
       struct rkb_local *local = rkb_writer_local(writer, n, name);
       memcpy(local->at, o->from[r], sizeof local->at);
       local->placed = true;
@@ -283,10 +232,10 @@ static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t l
    const bool kept =
       o->nodes.out_count > 0; /* for sums of products, when what is on its way has been added */
    rkb_write(writer, "%s = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);",
-             kept ? "factor[i]" : "const float factor", name, name, exponent_text(o));
+             kept ? "factor[i]" : "const float factor", name, name, rkb_online_exponent_text(o));
    rkb_write(writer, "%s[i] = next;", name);
    rkb_write(writer, "const float peak = next == -INFINITY ? 0.0f : next; /* no score of the row was seen yet */");
-   write_rescale_sums(writer, o, o->nodes.reduces[largest], kept ? "factor[i]" : "factor");
+   rkb_online_rescale_sums(writer, o, o->nodes.reduces[largest], kept ? "factor[i]" : "factor");
 }
 
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o) {
@@ -473,60 +422,4 @@ void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
    writer->shown = writer->shares_are_powers = false;
    write_zeros(writer, o, o->nodes.out_count);
    rkb_write_close_with(writer, "};");
-}
-
-/* Writes each warp's number of a row to the shared memory of the stages, and joins the numbers of all warps
- * in one order. */
-static void write_exchange(rkb_writer_t *writer, const rkb_online_t *o, const char *value, const char *begin, const char *add) {
-   const long long warps = (long long)(o->stream_tile / o->warp_n), rows = (long long)o->own_tile;
-   rkb_write(writer, "__syncthreads(); /* what was there has been read */");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
-   rkb_write(writer, "   if (lane %% 4 == 0)");
-   rkb_write(writer, "      row_parts[warp_n / %lld * %lld + %s] = %s;", (long long)o->warp_n, rows, o->own_at, value);
-   rkb_write(writer, "__syncthreads();");
-   rkb_write(writer, "#pragma unroll");
-   rkb_write_open(writer, false, "for (int i = 0; i < %lld; i++)", (long long)o->rows);
-   rkb_write(writer, "%s", begin);
-   rkb_write(writer, "for (int part = 0; part < %lld; part++)", warps);
-   rkb_write(writer, add, rkb_arena_format(writer->arena, "row_parts[part * %lld + %s]", rows, o->own_at));
-}
-
-void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o) {
-   const uint32_t largest = rkb_online_largest(writer, o);
-   if (o->nodes.reduce_count)
-      rkb_write(writer, "float *const row_parts = (float *)stages;");
-   if (largest < RKB_ONLINE_MANY) {
-      const char *name = o->reduce_names[largest];
-      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), "float next = -INFINITY;", "   next = larger(next, %s);");
-      rkb_write(writer, "const float factor = next == %s[i] ? 1.0f : %s;", name,
-                power_text(writer, o, rkb_arena_format(writer->arena, "%s[i] - next", name)));
-      rkb_write(writer, "%s[i] = next;", name);
-      write_rescale(writer, o, o->nodes.reduces[largest]);
-      rkb_write_close(writer);
-   }
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
-      if (r == largest)
-         continue;
-      const char *name = o->reduce_names[r];
-      write_exchange(writer, o, rkb_arena_format(writer->arena, "%s[i]", name), rkb_arena_format(writer->arena, "%s[i] = 0.0f;", name),
-                     rkb_arena_format(writer->arena, "   %s[i] += %%s;", name));
-      rkb_write_close(writer);
-   }
-}
-
-/* Returns the divisions by sums that were left to the end: " / sum[i]", or "". */
-const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value) {
-   const char *text = "";
-   for (uint32_t r = 0; r < o->nodes.reduce_count; r++) {
-      const uint32_t number = o->nodes.reduces[r];
-      if (!rkb_online_is_sum(writer, number))
-         continue;
-      const int degree = rkb_degree_of(writer->graph, value, number);
-      if (degree < -2 || degree > 0)
-         rkb_writer_fail(writer, "%s is no factor of what needs it", writer->graph->nodes[number].name);
-      for (int d = degree; d < 0; d++)
-         text = rkb_arena_format(writer->arena, "%s / %s[i]", text, o->reduce_names[r]);
-   }
-   return text;
 }

@@ -9,9 +9,7 @@
 #include <string.h>
 #include "generator/kernel/kernel_text.h"
 #include "generator/text/launch_text.h"
-#include "generator/tile/lists.h"
 #include "generator/kernel/longer_rows.h"
-#include "generator/text/product.h"
 #include "generator/start/row_stages_start.h"
 #include "generator/decisions/stored_type.h"
 #include "generator/start/tensor_start.h"
@@ -20,72 +18,6 @@
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
 #define STEP_NANOSECONDS 150.0
-#define MEAN UINT32_MAX /* instead of a bench case's number */
-
-static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
-   const rkb_size_t *s = &graph->sizes.list[size];
-   return bench == MEAN || s->constant ? rkb_bench_size(graph, size) : rkb_sizes_bench_at(&graph->sizes, s->text, bench);
-}
-
-static double elements_in(const rkb_graph_t *graph, uint32_t node, uint32_t bench) {
-   double elements = 1;
-   for (uint32_t d = 0; d < graph->nodes[node].rank; d++)
-      elements *= size_in(graph, graph->nodes[node].shape[d], bench);
-   return elements;
-}
-
-static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t bench) {
-   const uint32_t number = launch->anchors[0];
-   const rkb_node_t *node = &graph->nodes[number], *left = &graph->nodes[node->inputs[0]],
-                    *right = &graph->nodes[node->inputs[1]];
-   const uint32_t rank = node->rank;
-   rkb_extent_t e = {.m = 1, .n = 1, .depth = 1, .groups = 1};
-   if (node->kind == RKB_NODE_MATMUL) {
-      for (uint32_t d = 0; d + 2 < rank; d++)
-         e.groups *= size_in(graph, node->shape[d], bench);
-      e.m = size_in(graph, node->shape[rank - 2], bench);
-      e.n = size_in(graph, node->shape[rank - 1], bench);
-      e.depth = size_in(graph, left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)], bench);
-      uint32_t side;
-      const uint32_t pick = rkb_lists_pick(graph, number, &side);
-      if (pick != RKB_NO_NODE)
-         e.matrices = size_in(graph, graph->nodes[graph->nodes[pick].inputs[0]].shape[0], bench);
-      e.terms = rkb_lists_put(graph, number) != RKB_NO_NODE;
-      if (e.terms)
-         e.matrices = size_in(graph, node->shape[0], bench);
-      return e;
-   }
-   e.groups = size_in(graph, node->integers[1], bench);
-   const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
-   const double all = elements_in(graph, number, bench);
-   e.m = size_in(graph, node->shape[of_weight ? 0 : 1], bench) / e.groups;
-   e.n = all / (e.m * e.groups);
-   if (of_weight)
-      e.depth = elements_in(graph, node->inputs[1], bench) / size_in(graph, right->shape[1], bench);
-   else {
-      e.depth = size_in(graph, right->shape[node->kind == RKB_NODE_CONVOLUTION ? 1 : 0], bench) /
-                (node->kind == RKB_NODE_CONVOLUTION ? 1 : e.groups);
-      for (uint32_t d = 2; d < right->rank; d++)
-         e.depth *= size_in(graph, right->shape[d], bench);
-   }
-   if (launch->root_count && !rkb_product_is_turned(graph, number, launch->roots[0])) {
-      const double channels = e.m;
-      e.m = e.n;
-      e.n = channels;
-   }
-   return e;
-}
-
-rkb_extents_t rkb_launch_extents(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   rkb_extents_t e = {.mean = extent_in(graph, launch, MEAN)};
-   while (e.count < RKB_MOST_EXTENTS && rkb_task_case(graph->sizes.task, RKB_CASE_BENCH, e.count)) {
-      e.cases[e.count] = extent_in(graph, launch, e.count);
-      e.count++;
-   }
-   if (!e.count)
-      e.cases[e.count++] = e.mean;
-   return e;
-}
 
 /* Tiles that people use, with the share of the arithmetic that they tend to reach. */
 static const struct {

@@ -23,7 +23,7 @@ typedef struct rkb_extents {
    bool computed[2]; /* whether a factor is computed wherever it is read */
 } rkb_extents_t;
 
-/* launch_suit.c: the extents of a product in the bench cases; one of the launch's anchors is the product. */
+/* launch_extents.c: the extents of a product in the bench cases; one of the launch's anchors is the product. */
 rkb_extents_t rkb_launch_extents(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* The longest sum of any case: if it is too short, no sum is split. */
 double rkb_most_depth(const rkb_extents_t *extents);
