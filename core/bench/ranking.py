@@ -9,17 +9,20 @@
       OUT/tasks/TASK is the task without seeds, with these bench cases in place of its own.
   ranking.py predict BUILD TASK OUT
       Predicts the kernels in OUT/kernels/TASK again, by the model as it is in BUILD; TASK is a name.
-  ranking.py compare PREDICTED TIMES [--fitted CASE,...]
+  ranking.py join OUT FILE TIMES...
+      Appends to FILE a line for each schedule of OUT that was timed: task, name, schedule, and for each case what was predicted and what was
+      measured, in microseconds.  TIMES is what `exported_kernels.py OUT/tasks OUT/exported RESULT` writes on the device.  Kernels whose
+      results differ from PyTorch's are left out and named.
+  ranking.py compare FILE [--fitted CASE,...]
       Spearman's rank correlation of predicted and measured times, case by case.  "distinct": schedules with equal predictions (to 0.1 us)
       whose times lie within SAME of each other count once, since many differ only in launches that the case does not take, and the order of
-      such is noise.  "predicted / measured" is a geometric mean, and "best
-      predicted / fastest" the measured time of the schedule that is predicted to be the fastest, over the least measured.  TIMES is what
-      `exported_kernels.py OUT/tasks OUT/exported RESULT` writes on the device.  Kernels whose results differ from PyTorch's are left out
-      and named.  --fitted names the cases (TASK/CASE) that the model's constants were chosen on."""
+      such is noise.  "predicted / measured" is a geometric mean, and "best predicted / fastest" the measured time of the schedule that is
+      predicted to be the fastest, over the least measured.  --fitted names the cases (TASK/CASE) that the model's constants were chosen on."""
 import argparse
 import csv
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -189,17 +192,46 @@ def read(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def compare(given):
-    predicted = {(row["task"], row["case"], row["label"]): float(row["predicted_us"]) for row in read(given.predicted)}
-    fitted, cases, wrong = set(filter(None, given.fitted.split(","))), {}, set()
-    for row in read(given.times):
+def schedule_of(path):
+    """The schedule of a kernel with one launch, in few words: what is 0 is left out, and sizes of a tile are joined by x."""
+    with open(path, encoding="utf-8") as file:
+        words = re.search(r"- \{map: (.*)\}", file.read()).group(1)
+    words = re.sub(r", (compute|write): \[[^]]*\]|, \w+: 0(?=,|$)|, tensor: \w+|, split: 1(?=,|$)", "", words)
+    for name in ("tile", "warp", "thread", "other"):
+        words = re.sub(rf"{name}_m: (\d+), {name}_n: (\d+)(, {name}_k: )?", lambda m: f"{name} {m[1]}x{m[2]}" + ("x" if m[3] else ""), words)
+    return words.replace(": ", " ").replace(",", "")
+
+
+def join(given):
+    predicted, wrong, lines = {}, set(), {}
+    for row in read(os.path.join(given.out, "predicted.tsv")):
+        predicted[row["task"], row["case"], row["label"]] = row["predicted_us"]
+    for row in (row for path in given.times for row in read(path)):
         key = (row["task"], row["case"], row["label"])
-        if key not in predicted:
-            continue
-        if not float(row["error"]) < WRONG:
+        if key in predicted and not float(row["error"]) < WRONG:
             wrong.add(f"{row['task']} {row['label']}")
-            continue
-        cases.setdefault(f"{row['task']}/{row['case']}", []).append((predicted[key], float(row["us"])))
+        elif key in predicted:
+            lines.setdefault((row["task"], row["label"]), {})[row["case"]] = (predicted[key], row["us"])
+    cases = list(dict.fromkeys(case for times in lines.values() for case in times))
+    begins = not os.path.exists(given.file)
+    with open(given.file, "a", encoding="utf-8") as file:
+        if begins:
+            print("task", "name", "schedule", *(f"{case} {what}" for case in cases for what in ("predicted", "measured")), sep="\t", file=file)
+        for (task, label), times in lines.items():
+            schedule = schedule_of(os.path.join(given.out, "kernels", task, label + ".cu"))
+            numbers = (f"{float(us):.1f}" for case in cases for us in times.get(case, ("nan", "nan")))
+            print(task, f"{os.path.basename(os.path.abspath(given.out))}.{label}", schedule, *numbers, sep="\t", file=file)
+    if wrong:
+        print(f"left out, results differ from PyTorch's: {', '.join(sorted(wrong))}")
+
+
+def compare(given):
+    fitted, cases = set(filter(None, given.fitted.split(","))), {}
+    for row in read(given.file):
+        for case in (column.removesuffix(" measured") for column in row if column.endswith(" measured")):
+            if row[f"{case} measured"] != "nan":
+                point = float(row[f"{case} predicted"]), float(row[f"{case} measured"])
+                cases.setdefault(f"{row['task']}/{case}", []).append(point)
     print("| case | | measured us | rank correlation (schedules) | distinct | within 3 times the fastest | distinct of these | predicted / measured |"
           " best predicted / fastest |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
@@ -212,8 +244,6 @@ def compare(given):
         near = [point for point in points if point[1] <= 3 * min(times)]
         print(f"| {case} | {'fitted' if case in fitted else 'held out'} | {min(times):.0f} to {max(times):.0f} | "
               f"{correlation(points)} | {correlation(distinct(points))} | {correlation(near)} | {correlation(distinct(near))} | {product:.2f} | {chosen:.2f} |")
-    if wrong:
-        print(f"\nleft out, results differ from PyTorch's: {', '.join(sorted(wrong))}")
 
 
 def main():
@@ -229,9 +259,13 @@ def main():
             one.add_argument("--bench", action="append", metavar="NAME=DIM:SIZE,...")
             one.add_argument("--candidates", type=int, default=60)
             one.add_argument("--slowest", type=float, default=60)
+    one = kinds.add_parser("join")
+    for name in ("out", "file"):
+        one.add_argument(name)
+    one.add_argument("times", nargs="+")
+    one.set_defaults(act=join)
     one = kinds.add_parser("compare")
-    one.add_argument("predicted")
-    one.add_argument("times")
+    one.add_argument("file")
     one.add_argument("--fitted", default="")
     one.set_defaults(act=compare)
     given = parser.parse_args()
