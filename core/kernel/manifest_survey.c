@@ -1,4 +1,4 @@
-/* What a manifest's expressions decide at many shapes (kernel.h).  One thread a survey. */
+/* Decisions of a manifest's expressions at many shapes (kernel.h).  One thread a survey. */
 #include "kernel/plan.h"
 
 #include <stdlib.h>

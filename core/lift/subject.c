@@ -1,4 +1,4 @@
-/* What rewrites do with their subject: they draw a place to begin at, list its kernels, and try one after the other.  Any thread. */
+/* Operations of rewrites on their subject: they draw a place to begin at, list the kernels, and try one after the other.  Any thread. */
 #include "base/random.h"
 #include "lift/rewrite.h"
 

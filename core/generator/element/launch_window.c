@@ -1,5 +1,5 @@
-/* Largest pools whose windows lie side by side, and their gradients.  A thread owns windows, brings the
- * values under them to registers or computes them there, and looks at them once.  One thread writes the text. */
+/* Largest pools whose windows lie side by side, and their gradients.  A thread owns windows, loads the values under them to registers or
+ * computes them there, and reads them once.  One thread writes the text. */
 #include <string.h>
 #include "generator/graph/pool_window.h"
 #include "generator/element/window_text.h"

@@ -1,4 +1,4 @@
-/* The C++ of single-element operations: constant tables.  What each must compute, and how precisely, is in
+/* The C++ of single-element operations: constant tables.  The value that each must compute, and its precision, are in
  * core/reference/operations/elementwise.c and smooth_functions.c. */
 #include "generator/graph/map_text.h"
 

@@ -1,4 +1,5 @@
-/* What a value of a graph needs without storing anything: through light nodes alone.  Pure functions. */
+/* Finds the values that a value of a graph needs directly or through light nodes alone, that is without storing anything.  Pure
+ * functions. */
 #include "generator/graph/needs.h"
 
 bool rkb_value_needs(const rkb_graph_t *graph, uint32_t value, uint32_t node) {

@@ -1,4 +1,4 @@
-/* What a schedule must know of a device (target.h). */
+/* The properties of a device that decide a schedule (target.h). */
 #include "generator/graph/target.h"
 
 #include <string.h>

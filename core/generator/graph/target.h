@@ -1,4 +1,4 @@
-/* What a schedule must know of the target. */
+/* The properties of a target that decide a schedule. */
 #ifndef RKB_GENERATOR_TARGET_H
 #define RKB_GENERATOR_TARGET_H
 

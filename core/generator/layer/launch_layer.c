@@ -1,5 +1,5 @@
 /* Kernels of recurrent layers and their gradients.  A block owns a sequence and goes through its steps, as many as the launch is given.
- * It reads what it wrote at the step before from memory, behind a barrier.  One thread writes them. */
+ * It reads its results of the previous step from memory, after a barrier.  One thread writes them. */
 #include <string.h>
 #include "generator/text/launch_text.h"
 

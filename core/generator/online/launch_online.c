@@ -2,10 +2,10 @@
  * element by element, row statistics (largest, sums) as running numbers, and products of the results with other rows.  One thread writes
  * them.
  *
- * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  A running largest rescales what was summed
- * below the one before (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022):
- * this is right where terms are proportional to exp(-largest), and sums to its inverse, which degree.c finds by the rules of products
- * and quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
+ * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  When the running largest grows, the sums so far
+ * are rescaled (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022): this is
+ * right where terms are proportional to exp(-largest), and sums to its inverse, which degree.c finds by the rules of products and
+ * quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
  *
  * All tiles lie in shared memory as rows with 4 numbers added, so that both kinds of product read four neighbours at once. */
 #include "generator/online/launch_online.h"

@@ -1,5 +1,5 @@
-/* Products of a launch over scores by tensor cores: scores of a warp's own and streamed rows, and outs of what became of the scores.
- * One thread.
+/* Products of a launch over scores by tensor cores: scores of a warp's own and streamed rows, and outputs of the values computed from the
+ * scores.  One thread.
  *
  * A thread has two rows of each fragment of 16 and two neighbouring columns of each of 8, so that the values computed from the scores are
  * in the registers of the next product's left fragments.  No score goes through shared memory. */

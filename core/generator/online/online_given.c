@@ -1,8 +1,8 @@
-/* Statistics of rows that an earlier launch wrote to memory, and that what becomes of the scores needs.  Those of the own rows stay in
+/* Statistics of rows that an earlier launch wrote to memory, and from which the shares are computed.  Those of the own rows stay in
  * registers.  A warp of the copying warpgroup loads those of the streamed rows to shared memory, so that each thread reads those of its
  * columns from there.  One thread writes the text.
  *
- * Of a sum of powers the logarithm is kept: a share is a power with one multiply-add in its exponent. */
+ * For a sum of powers memory has the logarithm, so a share is a power with one multiply-add in its exponent. */
 #include "generator/online/online.h"
 
 #include "generator/graph/needs.h"

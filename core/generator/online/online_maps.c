@@ -1,4 +1,4 @@
-/* Factors of a launch over scores as tensor maps: the unit that copies boxes brings their tiles.  One thread.
+/* Factors of a launch over scores as tensor maps: the unit that copies boxes loads their tiles.  One thread.
  *
  * A map has the elements of a row, the rows that are owned or streamed over, and the matrices beside each other of which a block takes
  * one.  Rows past the end come as zeros, whatever lies behind them. */

@@ -1,5 +1,4 @@
-/* The numbers at which the values of a launch over scores are needed, and the tiles of factors that it
- * brings.  One thread. */
+/* The numbers at which the values of a launch over scores are needed, and the tiles of factors that it loads.  One thread. */
 #include "generator/online/online.h"
 
 #include <string.h>

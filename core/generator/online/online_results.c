@@ -1,5 +1,4 @@
-/* What a launch over scores writes to memory: outs of the block's rows, divided by sums, and statistics.  One
- * thread. */
+/* The results that a launch over scores writes to memory: outputs of the block's rows, divided by sums, and statistics.  One thread. */
 #include "generator/online/online.h"
 
 #include "generator/graph/degree.h"

@@ -1,5 +1,4 @@
-/* Statistics of rows, which change while a block goes over the scores, and what becomes of the scores.  One
- * thread. */
+/* Statistics of rows, which change while a block goes over the scores, and the values computed from the scores.  One thread. */
 #include "generator/online/online.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Launches over scores by warpgroups.  A warpgroup owns 64 rows: it multiplies them with the streamed rows where those lie in shared
- * memory (wgmma), keeps statistics of its scores, and multiplies what becomes of them from its registers.  One thread of the last
+ * memory (wgmma), keeps statistics of its scores, and multiplies the values computed from them from its registers.  One thread of the last
  * warpgroup copies tiles by tensor maps.  One thread writes them.
  *
- * The scores of a tile are multiplied while those of the tile before are added to the out; what becomes of scores is made meanwhile.
- * Warpgroups take turns at the tensor cores: one multiplies while another makes statistics (Shah et al.: 'FlashAttention-3', 2024). */
+ * The tensor cores compute the scores of a tile, and add the products of the previous tile to the output, while shares are computed.
+ * Warpgroups take turns at the tensor cores: one multiplies while another computes statistics (Shah et al.: 'FlashAttention-3', 2024). */
 #include "generator/online/online_warpgroups.h"
 
 #include "generator/online/online_maps.h"

@@ -1,4 +1,4 @@
-/* What kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
+/* Code that kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
 #include <string.h>
 #include "generator/text/product.h"
 #include "generator/row/rows_in_turn.h"

@@ -6,7 +6,7 @@
 
 #include "generator/text/launch_text.h"
 
-/* What is known of the rows of a launch. */
+/* The properties of a launch's rows. */
 typedef struct rkb_rows {
    const rkb_launch_t *launch;
    /* The row's number, how many rows there are, elements of one row. */

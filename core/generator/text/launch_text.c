@@ -1,4 +1,4 @@
-/* What the kernels of all mappings share: lanes of vectors, roots, and the mapping of one element to one thread.  One thread. */
+/* Text that the kernels of all mappings share: lanes of vectors, roots, and the mapping of one element to one thread.  One thread. */
 #include "generator/text/launch_text.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
-/* Kernels that compute tiles of a product.  Tiles of both factors are brought to shared memory, with the
- * terms of depth in the outer loop.  A convolution is a product through its index maps.  One thread writes
- * them. */
+/* Kernels that compute tiles of a product.  Tiles of both factors are loaded to shared memory, with the terms of depth in the outer loop.
+ * A convolution is a product through its index maps.  One thread writes them. */
 #include "generator/tile/product_tile.h"
 
 /* Columns between rows of a tile in shared memory, so that rows begin in different banks; vectors stay aligned. */

@@ -1,4 +1,4 @@
-/* A pool of points on ladders of values, and the one that promises most (wide.h). */
+/* A pool of points on ladders of values, and the choice of the most promising one (wide.h). */
 #include "wide.h"
 #include <math.h>
 #include <stdlib.h>

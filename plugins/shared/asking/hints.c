@@ -1,5 +1,4 @@
-/* Hints by class of operation, for the slot "hints": what a person who knows GPUs would say before looking at
- * any code. */
+/* Hints by class of operation, for the slot "hints": advice that a person who knows GPUs would give before reading any code. */
 #include <string.h>
 #include "context.h"
 

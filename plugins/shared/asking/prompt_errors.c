@@ -1,4 +1,4 @@
-/* Slot "errors": what was wrong so far, counted by reason (context.h). */
+/* Slot "errors": the reasons of rejections so far, with their counts (context.h). */
 #include <string.h>
 #include "context.h"
 

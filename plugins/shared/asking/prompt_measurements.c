@@ -1,4 +1,4 @@
-/* What was measured of a kernel, and what other changes to it gave, as a prompt shows them (context.h). */
+/* The measurements of a kernel, and the results of other changes to it, as a prompt shows them (context.h). */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

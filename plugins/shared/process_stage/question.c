@@ -1,4 +1,4 @@
-/* Writes what a program is asked (question.h). */
+/* Writes the question for a program (question.h). */
 #include "process_stage/question.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What a program is asked: a request or a candidate as a JSON object (docs/process-stages.md).  Owns nothing; workers. */
+/* The question for a program: a request or a candidate as a JSON object (docs/process-stages.md).  Owns nothing; workers. */
 #ifndef PROCESS_STAGE_QUESTION_H
 #define PROCESS_STAGE_QUESTION_H
 

@@ -1,4 +1,4 @@
-/* Reads what a program answered (stage_answer.h). */
+/* Reads a program's answer (stage_answer.h). */
 #include "process_stage/stage_answer.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Copies told candidates, and orders them. */
+/* Copies the candidates that the strategy was told of, and orders them. */
 #include "shared/individual.h"
 #include <string.h>
 

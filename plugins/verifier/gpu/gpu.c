@@ -1,7 +1,7 @@
-/* rkb.verifier.gpu - runs what the checking machine let through on a real device, and checks it again there: all bench
- * cases and shapes drawn anew, several input families, buffers between unmapped pages, the plan repeated on the same
- * scratch, inputs compared afterwards.  The candidate's machine code runs in an rkb-worker process; the values, the answers
- * and this verdict are made here.  Blocks on workers. */
+/* rkb.verifier.gpu - runs the candidates that the checking machine did not reject on a real device, and checks them again there: all bench
+ * cases and shapes drawn anew, several input families, buffers between unmapped pages, the plan repeated on the same scratch, inputs
+ * compared afterwards.  The candidate's machine code runs in an rkb-worker process; the values, the answers and this verdict are made here.
+ * Blocks on workers. */
 #include "gpu.h"
 #include <rkb/items.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* rkb.verifier.lint - what can be said of a candidate from its tokens and its manifest alone, in well under a
- * millisecond.
+/* rkb.verifier.lint - judges a candidate from its tokens and its manifest alone, in well under a millisecond.
  *
  * One verdict a job: the worst severity found decides, the first place of that severity is what the message
  * names, and the evidence lists everything.  Owns nothing between jobs; runs on workers. */

@@ -1,4 +1,4 @@
-/* The table, and what runs it. */
+/* The table of rules, and the function that runs it. */
 #include "rules.h"
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
 /* rkb.verifier.llm - asks language models what they think of a kernel: will it compile, does it use memory rightly, are its
- * numbers right.  One entry is one of these judges; its models vote.  It executes nothing: its word is an opinion, and only
- * counts where nothing better was found (only: [unknown]).
+ * numbers right.  One entry is one of these judges; its models vote.  It executes nothing.  Its verdict is an opinion, and counts only
+ * where no stage found more (only: [unknown]).
  *
  * Owns nothing between jobs; runs on threads that only wait. */
 #include <jansson.h>
