@@ -272,8 +272,7 @@ int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                            int64_t child, bool *found, char **reply, rkb_error_t *err);
 
-/* What the archive stores about a question, found by its asker (section, request, stage, child) and its key.
- * */
+/* The archive's record of a question, found by its asker (section, request, stage, child) and its key. */
 typedef struct rkb_call_found {
    bool asked;                    /* this asker asked this question before; draw is the draw it had */
    bool replied;                  /* there is a finished reply; the members below describe it */

@@ -18,8 +18,8 @@ rkb_shared_rows_t *rkb_shared_rows_new(size_t bytes);
 void rkb_shared_rows_free(rkb_shared_rows_t *shared);
 
 /* Adds rows.  begin takes the mutex and sets *last to the last request whose rows are in memory.  It returns
- * false, without the mutex, when the rows up to horizon are there already, or when no more fit.  end releases
- * the mutex: the rows up to last are in memory now, and after a failure the added rows are dropped. */
+ * false, without the mutex, when the rows up to horizon are there already, or when no more fit.  end releases the mutex.  The rows up to
+ * last are in memory then; after a failure the added rows are dropped. */
 bool rkb_shared_rows_begin(rkb_shared_rows_t *shared, int64_t horizon, int64_t *last);
 rkb_arena_t *
 rkb_shared_rows_arena(rkb_shared_rows_t *shared); /* for the texts of the next row; rkb_arena_try alone */

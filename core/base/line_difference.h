@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include "base/text.h"
 
-/* Appends hunks as diff -u writes them, three equal lines around each change; nothing when the texts are equal.  What differs over
- * too long a stretch (more than 4 million pairs of lines) is written as one replacement, which is correct and not the
- * shortest. */
+/* Appends hunks as diff -u writes them, three equal lines around each change; nothing when the texts are equal.  A difference over too long
+ * a stretch (more than 4 million pairs of lines) is written as one replacement, which is correct and not the shortest. */
 void rkb_line_difference(const char *before, const char *after, rkb_text_t *out);
 
 #endif

@@ -27,8 +27,8 @@ RKB_NEVER_NULL __attribute__((malloc)) char *rkb_duplicate_part(const char *text
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_format(const char *fmt, ...) RKB_PRINTF(1, 2);
 RKB_NEVER_NULL __attribute__((malloc)) char *rkb_format_list(const char *fmt, va_list list) RKB_PRINTF(1, 0);
 
-/* As rkb_allocate, but NULL when there is no such memory, and then err has the message.  err is NULL where a function can
- * only answer with a status: who has an error to fill calls rkb_fail_memory for it. */
+/* As rkb_allocate, but NULL when there is no such memory, and then err has the message.  err is NULL where a function can only answer with
+ * a status.  A caller that has an error to fill then calls rkb_fail_memory. */
 RKB_MAYBE_NULL void *rkb_try_allocate(size_t count, size_t size, rkb_error_t *err);
 /* The same, not cleared. */
 RKB_MAYBE_NULL void *rkb_try_uncleared(size_t count, size_t size, rkb_error_t *err);

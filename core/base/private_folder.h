@@ -1,5 +1,5 @@
-/* Folders that this user keeps things in for himself: made, tightened and checked, and the key that seals what lies there.
- * Any thread; processes share the folders. */
+/* Private folders of this user.  They are made, restricted and checked here, and so is the key that seals their files.  Any thread;
+ * processes share the folders. */
 #ifndef RKB_BASE_PRIVATE_FOLDER_H
 #define RKB_BASE_PRIVATE_FOLDER_H
 

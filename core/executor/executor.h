@@ -52,7 +52,7 @@ typedef struct rkb_executor_options {
 
 typedef struct rkb_executor rkb_executor_t;
 
-/* What an executor does.  Each file that has one fills this table. */
+/* The functions of an executor.  Each file that has one fills this table. */
 typedef struct rkb_executor_operations {
    const char *name;
    bool here;                                  /* its jobs are processes of this machine */

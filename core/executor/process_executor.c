@@ -40,7 +40,7 @@ static process_executor_t *of(rkb_executor_t *executor) {
    return (process_executor_t *)executor;
 }
 
-/* What the end of the process says about the machine, and about the job. */
+/* Judges the machine and the job by the end of the process. */
 static void judge_end(slot_t *slot, rkb_job_end_t *end, char text[MAX_LINE + 64]) {
    process_executor_t *executor = slot->executor;
    const int code = slot->exit_code;

@@ -63,7 +63,7 @@ static void look_after(slurm_executor_t *executor, uint64_t ns) {
    executor->timer = rkb_timer_start(executor->options->loop, ns, look, executor);
 }
 
-/* The queue is looked at often while something happens and rarely while nothing does: squeue costs the controller's time. */
+/* The queue is read often while something happens and rarely while nothing does, because squeue costs the controller's time. */
 static void look_later(slurm_executor_t *executor) {
    executor->wait_ns =
       executor->jobs.changed || executor->wait_ns == 0 ? SHORTEST_WAIT_NS : executor->wait_ns * 3 / 2;
@@ -310,7 +310,7 @@ static bool remove_stuck(slurm_executor_t *executor) {
    return count > 0;
 }
 
-/* What is to be called next, after a call has ended. */
+/* Chooses the next call after a call has ended. */
 static void proceed(slurm_executor_t *executor) {
    if (executor->call || executor->closed)
       return;

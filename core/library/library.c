@@ -61,7 +61,7 @@ static int list_names(const char *folder, entry_name_t **names, uint32_t *count,
    return status;
 }
 
-/* What is wrong with an open entry, or NULL. */
+/* The reason why an open entry is refused, or NULL. */
 static const char *distrust(int file, struct stat *about) {
    if (fstat(file, about) != 0 || !S_ISREG(about->st_mode))
       return "it is no file";

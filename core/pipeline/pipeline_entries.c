@@ -10,7 +10,7 @@
 #define MAX_JOBS 1024
 #define MAX_RETRIES 100
 
-/* What a section accepts: kinds of stage, and keys of an entry. */
+/* The kinds of stage, and the keys of an entry, that a section accepts. */
 typedef struct section {
    uint32_t section;
    const char *name;

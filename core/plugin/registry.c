@@ -100,7 +100,7 @@ static int hash_file(const char *path, char hash[RKB_HASH_TEXT], rkb_error_t *er
    return status;
 }
 
-/* What somebody else can change, or any folder on the way to it, is a way to become this user. */
+/* If another user can change a file, or any folder on the way to it, that user can act as this one. */
 static bool trusted(const char *path, rkb_problems_t *problems) {
    char why[400];
    if (rkb_path_trusted(path, why, sizeof why))

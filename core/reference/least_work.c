@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "reference/operation.h"
 
-/* What the elements outside the triangle are. */
+/* The value of the elements outside the triangle. */
 enum outside { ANYTHING, ZERO, MINUS_INFINITY, SOME_CONSTANT };
 
 /* The elements of the last two dims with column - row <= diagonal (upper: >=).  limited false: all elements. */

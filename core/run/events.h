@@ -7,7 +7,7 @@
 
 struct rkb_run;
 
-/* What one entry of the pipeline has done. */
+/* Counts of the entries of the pipeline. */
 typedef struct rkb_progress_counts {
    rkb_stage_progress_t entries[RKB_MAX_ENTRIES];
 } rkb_progress_counts_t;

@@ -59,7 +59,7 @@ static int listen_to_pipe(rkb_interrupts_t *interrupts, uv_loop_t *loop, rkb_err
    return RKB_OK;
 }
 
-/* What is written to standard input means nothing; its end does. */
+/* Text on standard input is ignored; only its end counts. */
 static void input_came(uv_poll_t *poll, int status, int events) {
    rkb_interrupts_t *interrupts = poll->data;
    char bytes[256];

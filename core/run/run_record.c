@@ -46,7 +46,7 @@ static bool reproducible(const rkb_entry_t *entry, const rkb_stage_result_t *res
    return (entry->node.flags & RKB_STAGE_DETERMINISTIC) && !result->near_limit;
 }
 
-/* What a set of entries found, in the pipeline's order; the lists live in the arena. */
+/* The results of a set of entries, in the pipeline's order; the lists live in the arena. */
 typedef struct found {
    rkb_verdict_record_t *verdicts;
    rkb_measurement_record_t *measurements;

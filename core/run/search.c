@@ -45,7 +45,7 @@ void rkb_search_close(rkb_run_t *run) {
       entry_of(run)->strategy->destroy(run->search.self);
 }
 
-/* A strategy may name only candidates that it was told of: which others exist depends on which worker was faster. */
+/* A strategy may name only candidates of which it got the results, because which others exist depends on which worker was faster. */
 static bool were_told(const rkb_run_t *run, const int64_t *numbers, uint32_t count) {
    for (uint32_t i = 0; i < count; i++) {
       const rkb_candidate_t *candidate = rkb_numbered_get(&run->numbered, numbers[i]);
@@ -64,7 +64,7 @@ static bool is_json_object(const char *text) {
    return is_object;
 }
 
-/* What is wrong with the answer, or NULL. */
+/* The reason why the answer is refused, or NULL. */
 static const char *fault_of(const rkb_run_t *run, const rkb_request_t *wanted) {
    if (wanted->operator_index >= run->pipeline->operator_count)
       return "it asked for an operator that is not listed";

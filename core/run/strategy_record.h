@@ -1,4 +1,4 @@
-/* What the strategy was asked and told, as hashes in order.  Loop thread. */
+/* The asks and tells of the strategy, as hashes in order.  Loop thread. */
 #ifndef RKB_RUN_STRATEGY_RECORD_H
 #define RKB_RUN_STRATEGY_RECORD_H
 

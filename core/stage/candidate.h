@@ -13,7 +13,7 @@ struct rkb_source_cache;
 
 enum rkb_result_state { RKB_NOT_REACHED = 0, RKB_RUNNING, RKB_RAN, RKB_SKIPPED, RKB_BLOCKED };
 
-/* What one entry of the pipeline found. */
+/* The result of one entry of the pipeline. */
 typedef struct rkb_stage_result {
    uint32_t state; /* enum rkb_result_state */
    bool shadow;    /* the entry runs in shadow, or `sample` put this candidate in shadow */

@@ -1,5 +1,5 @@
-/* What all stages of a run share: the loop, workers, open jobs, and the services behind the extensions.  Each run and each check
- * has one.  Members belong to the loop thread unless marked otherwise. */
+/* State that all stages of a run share: the loop, workers, open jobs, and the services behind the extensions.  Each run and each check has
+ * one.  Members belong to the loop thread unless marked otherwise. */
 #ifndef RKB_STAGE_RUNTIME_H
 #define RKB_STAGE_RUNTIME_H
 

@@ -38,7 +38,7 @@ typedef struct plan {
    int report;       /* write end of a pipe that execve closes */
 } plan_t;
 
-/* What the child writes to the pipe when it cannot become the program. */
+/* The message that the child writes to the pipe when it cannot become the program. */
 typedef struct report {
    const char *step; /* a literal: its address is valid in both processes */
    int number;       /* errno */

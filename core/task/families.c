@@ -161,7 +161,7 @@ static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const 
 #define BELOW_SOFTMAX -0x1.8p27
 #define BELOW_EXTREME -0x1p120
 
-/* What a softmax reads, seen through masks, scales and conversions. */
+/* The input of a softmax, seen through masks, scales and conversions. */
 static uint32_t behind_scores(const rkb_program_t *program, uint32_t value, double *scale) {
    *scale = 1;
    while (program->values[value].node >= 0) {

@@ -62,7 +62,7 @@ static void find_turns(const rkb_program_t *program, chosen_t *chosen, const int
    qsort(chosen->turns, chosen->count, sizeof *chosen->turns, turn_order);
 }
 
-/* What the turns of a row have shown so far. */
+/* The results of a row's turns so far. */
 typedef struct walk {
    uint8_t *taken;                  /* by place */
    double least;                    /* no element so far is certainly above it: the least upper end */

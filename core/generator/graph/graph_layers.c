@@ -5,7 +5,7 @@
 #include <string.h>
 #include "reference/operation.h"
 
-/* What the reader of one operation knows. */
+/* The state of the reader of one operation. */
 typedef struct layer {
    rkb_graph_reader_t *reader;
    const char *name;

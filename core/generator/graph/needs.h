@@ -1,4 +1,4 @@
-/* What a value needs through light nodes alone. */
+/* The values that a value needs through light nodes alone. */
 #ifndef RKB_GENERATOR_GRAPH_NEEDS_H
 #define RKB_GENERATOR_GRAPH_NEEDS_H
 

@@ -10,7 +10,7 @@
 #define RKB_ONLINE_PADDING 4      /* floats between two rows of a tile */
 #define RKB_ONLINE_SUMS_PADDING 8 /* floats between two rows of the results of fragments */
 
-/* A factor's rows that a block brings to shared memory. */
+/* A factor's rows that a block loads to shared memory. */
 typedef struct rkb_brought {
    uint32_t node;
    const rkb_index_t *at[RKB_MAX_RANK]; /* coordinates: of the own or the streamed number, and of inner */

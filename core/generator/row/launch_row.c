@@ -50,7 +50,7 @@ static bool is_moment(const rkb_rows_t *rows, uint32_t anchor) {
    return rows->variance < rows->launch->anchor_count && (anchor == rows->variance || anchor == rows->mean);
 }
 
-/* What a thread has of a mean and of the squares around it. */
+/* A thread's part of a mean and of the squares around it. */
 static void begin_moments(rkb_writer_t *writer, rkb_rows_t *rows) {
    static const char *const words[] = {"mean", "squares", "count"};
    const char *name = writer->graph->nodes[rows->launch->anchors[rows->mean]].name;

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "generator/start/starts.h"
 
-/* What limits the parent, as measured; it decides which changes are likely. */
+/* The limiter of the parent, as measured; it decides which changes are likely. */
 enum rkb_focus {
    RKB_FOCUS_NONE,
    RKB_FOCUS_MEMORY,  /* bytes: wider accesses, rows kept, fewer launches */

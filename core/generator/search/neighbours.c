@@ -103,7 +103,7 @@ static void say(const rkb_graph_t *graph, const rkb_schedule_t *before, const ne
                                   (long long)neighbour->values[i]);
 }
 
-/* What a search for an untried neighbour needs. */
+/* The state of a search for an untried neighbour. */
 typedef struct search {
    rkb_graph_t *graph;
    const rkb_target_t *target;

@@ -212,7 +212,7 @@ static bool try_join(plan_t *plan, uint32_t reduce) {
           (launch->mapping != RKB_MAP_ROW && launch->mapping != RKB_MAP_COLUMN) ||
           launch->anchor_count == RKB_MAX_LAUNCH_NODES || strncmp(node->operation, "arg", 3) == 0)
          continue;
-      /* What the reduction needs must be in memory when the launch runs. */
+      /* The values that the reduction needs must be in memory when the launch runs. */
       if (heavy != RKB_NO_NODE && rkb_schedule_launch_of(plan->schedule, heavy) > l)
          return false;
       launch->anchors[launch->anchor_count++] = reduce;
@@ -240,7 +240,7 @@ static void drop_rootless(plan_t *plan) {
    schedule->count = kept;
 }
 
-/* Adds a launch that goes over scores.  What its products read must be in memory before it. */
+/* Adds a launch that goes over scores.  The values that its products read must be in memory before it runs. */
 static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
    const rkb_graph_t *graph = plan->graph;
    for (uint32_t a = 0; a < fusion->anchor_count; a++)

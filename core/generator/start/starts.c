@@ -109,7 +109,7 @@ static void suit_warpgroups(rkb_graph_t *graph, const rkb_target_t *target, rkb_
       *launch = before;
 }
 
-/* Removes what a launch stores and nobody reads. */
+/* Removes values that a launch stores and that no launch reads. */
 static void drop_unread(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number];
    for (uint32_t r = 0; launch->root_count > 1 && r < launch->root_count;) {
@@ -150,7 +150,7 @@ static void suit_segments(rkb_graph_t *graph, const rkb_target_t *target, rkb_sc
 }
 
 /* Lets sums over rows join the launch that goes along the rows, where there are many more rows than blocks.
- * What they add need not be stored then. */
+ * The values that they add need not be stored then. */
 static void suit_stretches(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_schedule_t *tried = rkb_allocate(1, sizeof *tried);
    const rkb_launch_t *columns = &schedule->launches[number];

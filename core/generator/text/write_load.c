@@ -174,7 +174,7 @@ rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t
    if (vector)
       return (rkb_term_t){vector, known_depth, 0};
    const uint32_t inner = writer->depth, nearest = load_depth(writer, element);
-   /* What is the same for all lanes is loaded once before them. */
+   /* A value that is the same for all lanes is loaded once before them. */
    const char *guard = writer->lane && nearest >= writer->lane_depth ? lanes_guard(writer, element) : NULL;
    const uint32_t depth = guard ? writer->lane_depth - 1 : nearest;
    writer->depth = depth;

@@ -257,7 +257,7 @@ static void write_targets(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
       write_pointer(writer, tile, &tile->n, "", "stage");
 }
 
-/* How the two factors are brought. */
+/* How the two factors are loaded. */
 typedef struct ways {
    bool async;  /* some copy goes on by itself and must be waited for */
    bool direct; /* some factor goes to shared memory and is not held in registers */

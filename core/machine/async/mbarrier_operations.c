@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What is asked of so many threads one by one is as much work as one thread-instruction. */
+/* A check of this many threads one by one counts as one thread-instruction of work. */
 #define THREADS_OF_WORK 4u
 
 /* Returns a state: the phase, and the arrivals that were missing when it was taken. */

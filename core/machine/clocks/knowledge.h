@@ -55,8 +55,8 @@ void machine_knowledge_complete(machine_block_t *block, uint32_t barrier);
 /* A barrier of the whole block completes. */
 void machine_knowledge_barrier(machine_block_t *block);
 
-/* Release: joins what the lanes know and did so far into a row of width words.  What they do from now on is
- * not in it.  Acquire: joins such a row into what the lanes know. */
+/* Release: joins what the lanes know and did so far into a row of width words.  Their later operations are not in it.  Acquire: joins such
+ * a row into what the lanes know. */
 void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
 void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
 /* fence.proxy.async: from now on the async proxy sees what the lanes know. */

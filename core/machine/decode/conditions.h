@@ -135,7 +135,7 @@ bool machine_condition_apply(const struct step *step, const uint64_t operands[4]
 bool machine_condition_apply_bits(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* condition_floats.c: the same for floating-point numbers. */
 bool machine_condition_apply_floats(const struct step *step, const uint64_t operands[4], uint64_t *result);
-/* What bits of a type stand for. */
+/* The meaning of the bits of a type. */
 double machine_condition_number(uint64_t bits, uint32_t type);
 static inline bool machine_condition_is_float(const struct step *step) {
    return ptx_type_is_float(step->type) || ptx_type_is_float(step->from);

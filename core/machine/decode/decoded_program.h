@@ -16,7 +16,7 @@ typedef struct machine_instruction machine_instruction_t;
 typedef void (*machine_handler_t)(struct machine_warp *warp, const machine_instruction_t *instruction,
                                   uint32_t mask);
 
-/* What the dispatcher does beside calling the handler. */
+/* The work of the dispatcher in addition to the handler's call. */
 enum machine_kind {
    MACHINE_VALUE,  /* d = f(a, b, c), lane by lane: the dispatcher carries definedness, taint and shadow */
    MACHINE_CUSTOM, /* the handler carries them */
@@ -104,7 +104,7 @@ typedef struct machine_slot {
    bool negated;  /* of a predicate operand */
 } machine_slot_t;
 
-/* What an instruction does to a register into which some wgmma.mma_async adds, or from which it reads a. */
+/* The access of an instruction to a register to which some wgmma.mma_async adds, or from which it reads a. */
 enum machine_touch_kind {
    TOUCH_READ,
    TOUCH_WRITTEN,

@@ -131,8 +131,8 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       return false;
    machine_block_t *block = &run->block;
    uint8_t *at = (uint8_t *)(((uintptr_t)run->pool + 63) & ~(uintptr_t)63);
-   /* New memory is cleared, so that no run depends on what other runs left.  Doubles of registers need not be: nobody looks at one that is not valid, and
-    * none is at the start. */
+   /* New memory is cleared, so that no run depends on what other runs left.  Doubles of registers need not be cleared: only valid ones are
+    * read, and none is valid at the start. */
 #define TAKE_DIRTY(bytes) (at += (bytes), at - (bytes))
 #define TAKE(bytes) take_part(&at, bytes, !used)
    for (uint32_t w = 0; w < warps; w++) {

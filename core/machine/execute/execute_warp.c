@@ -242,7 +242,7 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
    return false;
 }
 
-/* What most runs do: a loop of its own for each combination of what they keep. */
+/* The loops of most runs: one for each combination of the data that they keep. */
 static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
    return warp->shadow  ? warp->taint ? run_plain(warp, f, mask, false, false, true, true)
                                       : run_plain(warp, f, mask, false, false, false, true)
@@ -297,7 +297,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    return false;
 }
 
-/* Divides a turn of warps that polled a whole turn in vain while no block changed anything. */
+/* Divides a turn of warps that polled for a whole turn while no block changed anything. */
 #define IDLE_SHARE 8u
 
 /* After so many accesses such as a waiting lane makes, a warp lets other blocks go on.  They are enough for a

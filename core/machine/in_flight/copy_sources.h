@@ -26,7 +26,7 @@ void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_t
 /* Whether a copy may still read bytes that the lane writes; makes a finding. */
 bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
                                      uint64_t offset, uint32_t bytes);
-/* Whether any sources are kept: then all stores are looked at lane by lane. */
+/* Whether any sources are kept: then all stores are checked lane by lane. */
 bool machine_copy_sources_kept(const machine_block_t *block);
 
 #endif

@@ -246,7 +246,7 @@ bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t of
    return false;
 }
 
-/* What threads did to a unit before the operation: ordered before it, and writes fenced. */
+/* Checks the threads' accesses to a unit before the operation: they are ordered before it, and writes are fenced. */
 static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit, bool store) {
    machine_operations_t *operations = warp->block->operations;
    const machine_operation_t *operation = &operations->all[number];

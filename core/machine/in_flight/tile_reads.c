@@ -4,7 +4,7 @@
 #include "machine/clocks/knowledge.h"
 #include "machine/clocks/clocks.h"
 
-#define UNITS_BURDEN 4u /* the cost of a unit that is looked at by itself, in thread-instructions */
+#define UNITS_BURDEN 4u /* the cost of a unit that is checked by itself, in thread-instructions */
 
 /* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
 typedef struct generic_knowledge {

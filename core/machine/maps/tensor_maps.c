@@ -120,7 +120,7 @@ static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    return true;
 }
 
-/* What the first coordinate adds to the place of each row. */
+/* The part of each row's place that follows from the first coordinate. */
 static int64_t row_start(const machine_tile_t *tile) {
    return tile->slice ? 0 : (int64_t)tile->at[0] * tile->element;
 }

@@ -61,7 +61,7 @@ void machine_tile_read(const machine_tile_t *tile, uint8_t *shared);
 /* The same for a region of which some elements are asked for: what the others hold is left undefined.  Without memory it stops the run. */
 void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uint8_t *shared,
                              uint8_t *defined);
-/* What an element outside of the tensor is read as, repeated to four bytes. */
+/* The value of an element outside of the tensor, repeated to four bytes. */
 uint32_t machine_tile_fill(const machine_tile_t *tile);
 /* A tile that is stored: the bytes of its last row that lie past the buffer. */
 uint32_t machine_tile_overrun(const machine_tile_t *tile);

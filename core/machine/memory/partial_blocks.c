@@ -182,7 +182,7 @@ static void keep_pattern(machine_run_t *run) {
    run->block_store_room = before.room;
 }
 
-/* What the block stored is no value. */
+/* The bytes that the block stored have no value. */
 static void forget_stores(const machine_run_t *run) {
    for (uint32_t n = 0; n < run->block_store_count; n++) {
       const struct machine_stored_bytes *stored = &run->block_stores[n];

@@ -33,8 +33,8 @@ void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t
 void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
 
-/* What a bulk or tensor copy of the lane reads.  followed: machine_copy_sources_t keeps it.  Then those who
- * know of its end are ordered after it, and not those who are ordered after its start. */
+/* Records the read of a lane's bulk or tensor copy.  followed: machine_copy_sources_t keeps it.  Then those who know of its end are ordered
+ * after it, and not those who are ordered after its start. */
 void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, bool followed);
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,

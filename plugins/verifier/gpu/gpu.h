@@ -1,4 +1,4 @@
-/* What the files of rkb.verifier.gpu share: options, the extensions, one case's work, what was found. */
+/* Definitions that the files of rkb.verifier.gpu share: options, the extensions, one case's work, and its results. */
 #ifndef GPU_VERIFIER_H
 #define GPU_VERIFIER_H
 
@@ -42,7 +42,7 @@ struct found {
    json_t *evidence; /* owned object, or NULL */
 };
 
-/* What the runs showed in addition to right or wrong. */
+/* Results of the runs in addition to right or wrong. */
 struct tally {
    uint32_t runs;
    uint64_t judged;               /* output elements */

@@ -15,7 +15,7 @@ void found_set(struct found *found, const char *reason, json_t *evidence, const 
    va_end(ap);
 }
 
-/* What the driver or the canary says of a run. */
+/* Puts into words what the driver or the canary reports of a run. */
 static void explain_outcome(const rkb_run_outcome_t *o, const rkb_plan_t *plan, const rkb_case_t *c,
                             const rkb_family_t *family, uint64_t seed, uint32_t placement,
                             struct found *found) {

@@ -10,7 +10,7 @@ enum { LINT_FINDINGS_MAX = 32 };
 
 enum severity { LINT_NOTE, LINT_SUSPECT, LINT_REJECT };
 
-/* What the rules look at. */
+/* The subject of the rules. */
 typedef struct lint_subject {
    const source_t *source;
    const functions_t *functions;
