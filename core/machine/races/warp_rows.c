@@ -7,7 +7,7 @@
 #include "machine/clocks/knowledge.h"
 #include "machine/races/races.h"
 
-#define MOST_ASKED 8u /* a power of two */
+#define MOST_ASKED 4u /* a power of two */
 
 /* Which lanes of a warp the row knows up to a clock.  The granules of a row were mostly accessed by the same warps at the same clocks. */
 typedef struct asked {
@@ -186,10 +186,13 @@ static inline __attribute__((always_inline)) bool note_lanes(row_t *row, const u
                      last = (offset[l] + bytes - 1) >> shift;
       for (uint32_t granule = offset[l] >> shift; granule <= last; granule++) {
          machine_shared_record_t *record = &block->shared_records[granule];
-         if (record->epoch != epoch)
-            *record = (machine_shared_record_t){.epoch = epoch};
-         if (!note_alone(row, record, granule, me, clock, store) &&
-             !note_granule(row, granule, &(machine_spread_t){1u << l, clock}, store))
+         if (record->epoch != epoch) /* nothing is known of it: mostly */
+            *record =
+               store ? (machine_shared_record_t){.writer = me + 1, .writer_clock = clock, .epoch = epoch}
+                     : (machine_shared_record_t){
+                          .readers = {1u << l, clock, (uint16_t)(warp->number + 1), false}, .epoch = epoch};
+         else if (!note_alone(row, record, granule, me, clock, store) &&
+                  !note_granule(row, granule, &(machine_spread_t){1u << l, clock}, store))
             return false;
       }
    }
