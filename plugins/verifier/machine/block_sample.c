@@ -171,7 +171,7 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
                 own = me->random->for_job(me->host, candidate->job,
                                           STREAM_BLOCKS | number << 8 | case_index << 16),
                 told = me->random->for_job(me->host, candidate->job,
-                                           STREAM_TELLING | number << 8 | case_index << 16);
+                                           STREAM_KINDS | number << 8 | case_index << 16);
    list->total = (uint64_t)grid[0] * grid[1] * grid[2];
    list->numbers = calloc(MOST_SAMPLED, sizeof *list->numbers);
    list->classes = calloc(MOST_SAMPLED, sizeof *list->classes);

@@ -240,7 +240,7 @@ int sizes_in_text_draw(const struct verifier *me, const struct candidate *candid
                        rkb_error_t *err) {
    struct told t = {.verifier = me,
                     .candidate = candidate,
-                    .stream = me->random->for_job(me->host, candidate->job, STREAM_TOLD),
+                    .stream = me->random->for_job(me->host, candidate->job, STREAM_SIZES),
                     .most = 1 + MOST_TOLD,
                     .drawn = drawn,
                     .count = count,

@@ -47,10 +47,10 @@ enum {
    STREAM_WRAPS,     /* wrapped_offsets.c */
    STREAM_TWINS,     /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
    STREAM_LINKS,     /* link_cases.c */
-   STREAM_TELLING,   /* block_kinds.c, as twin_blocks.c */
+   STREAM_KINDS,   /* block_kinds.c, as twin_blocks.c */
    STREAM_CUT,       /* cut_shapes.c */
    STREAM_DECISIONS, /* manifest_decisions.c */
-   STREAM_TOLD,      /* sizes_in_text.c */
+   STREAM_SIZES,      /* sizes_in_text.c */
    STREAM_RACES      /* bench_races.c, with the case above bit 8 */
 };
 
