@@ -84,6 +84,7 @@ typedef struct rkb_machine_options {
     * found, the run stored the bytes that a whole run would have stored, provided that the whole run ends. */
    bool stores_alone;
    bool decisions; /* note what blocks decide: decisions.h */
+   bool loops;     /* count turns of loops, in runs with RKB_MACHINE_RACES: loop_turns.h */
    /* For blocks sampled at a true shape.  The machine asks for what a plan's inputs hold when it first reads
     * it (whole elements; into out), keeps the definedness of what is written on sparse memory, and runs once.
     * NULL: the buffers hold everything. */

@@ -3,6 +3,7 @@
 #include "machine/counts/kind_counts.h"
 #include "machine/state/block_paths.h"
 #include "machine/state/decisions.h"
+#include "machine/state/loop_turns.h"
 #include "machine/in_flight/grid_dependency.h"
 #include "machine/maps/tensor_maps.h"
 #include "machine/races/races.h"
@@ -367,6 +368,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
          machine_grid_dependency_begin(&launch, run->block.warp_count);
          machine_launch_begin(&launch);
          machine_decisions_begin(&launch);
+         machine_loops_begin(&launch);
          run_blocks(run, &launch);
          machine_grid_dependency_end(&launch, run->counts.counters[number].executed == total);
          machine_workspace_renew(run); /* so that no launch finds what another launch left there */

@@ -4,6 +4,7 @@
 #include "machine/lanes/opcodes.h"
 #include "machine/state/decisions.h"
 #include "machine/state/environment.h"
+#include "machine/state/loop_turns.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>
@@ -114,6 +115,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_pool_free(run);
    machine_sync_free(run);
    machine_decisions_free(run);
+   machine_loops_free(run);
    machine_counters_free(run);
    machine_map_fences_free(run);
    machine_drop_records(run);

@@ -4,6 +4,7 @@
  * quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
 #include "machine/state/decisions.h"
+#include "machine/state/loop_turns.h"
 #include "machine/state/recording.h"
 
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
@@ -71,6 +72,8 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    const machine_block_info_t *info = &warp->program->blocks[i->block];
    if (run->decisions)
       machine_decisions_enter(warp, i->block, f->last);
+   if (run->counts_loops)
+      machine_loops_enter(warp, i->block, f->last);
    f->last = info->passing ? f->last : i->block;
    const uint32_t lanes = lane_count(mask);
    const uint64_t threads = (uint64_t)info->count * lanes;

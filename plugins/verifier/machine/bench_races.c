@@ -23,13 +23,17 @@ static bool is_sure(const rkb_machine_finding_t *finding) {
           strcmp(reason, "sync.deadlock") != 0 && strcmp(reason, "sync.dependent") != 0;
 }
 
-/* Notes what is sure, with a sample, and returns how much that is. */
-static uint32_t take_findings(const struct sample *s, const rkb_machine_report_t *report) {
-   bool lacked = false;
-   uint32_t count = 0;
+bool sample_races_lack(const rkb_machine_report_t *report) {
+   bool lack = false;
    for (uint32_t n = 0; n < report->finding_count; n++)
-      lacked |= strcmp(report->findings[n].reason, "memory.uninitialised") == 0;
-   for (uint32_t n = 0; n < report->finding_count && !lacked; n++) {
+      lack |= strcmp(report->findings[n].reason, "memory.uninitialised") == 0;
+   return lack;
+}
+
+uint32_t sample_take_races(const struct sample *s, const rkb_machine_report_t *report) {
+   const bool lack = sample_races_lack(report);
+   uint32_t count = 0;
+   for (uint32_t n = 0; n < report->finding_count && !lack; n++) {
       if (!is_sure(&report->findings[n]))
          continue;
       count++;
@@ -41,7 +45,7 @@ static uint32_t take_findings(const struct sample *s, const rkb_machine_report_t
 
 /* Whether values may say more of what a run without them found.  Two stores that have no values look as if they had the same one. */
 static bool depends_on_values(const rkb_machine_report_t *report) {
-   bool any = take_findings(NULL, report) > 0;
+   bool any = sample_take_races(NULL, report) > 0;
    for (uint32_t n = 0; n < report->finding_count; n++)
       any |= strncmp(report->findings[n].reason, "race.", 5) == 0;
    return any;
@@ -87,26 +91,37 @@ static int execute(struct sample *part, const rkb_machine_options_t *options, rk
    return status;
 }
 
-static int run_blocks(const struct sample *s, struct sample *part, const rkb_machine_blocks_t *lists,
-                      rkb_error_t *err) {
+int sample_look_for_races(struct sample *part, const rkb_machine_blocks_t *lists, uint64_t most, bool loops,
+                          rkb_machine_report_t *report, rkb_error_t *err) {
    const uint64_t left = part->candidate->budget;
-   rkb_machine_report_t report;
    const rkb_machine_options_t options = {.checks = RKB_MACHINE_RACES,
                                           .sample = lists,
                                           .sample_instructions = ENOUGH_STEPS,
                                           .memory_bytes = part->verifier->config->memory,
-                                          .thread_instructions = left < RACES_BUDGET ? left : RACES_BUDGET,
+                                          .thread_instructions = left < most ? left : most,
+                                          .loops = loops,
                                           .fetch = sample_fetch,
                                           .fetch_argument = part};
-   int status = sample_make_buffers(part, false, &part->buffers, err);
-   if (status == RKB_OK)
-      status = execute(part, &options, &report, err);
-   if (status == RKB_OK) {
-      take_findings(s, &report);
-      describe(s, &report);
-   }
+   const int status = sample_make_buffers(part, false, &part->buffers, err);
+   return status == RKB_OK ? execute(part, &options, report, err) : status;
+}
+
+void sample_end_races(struct sample *part) {
    rkb_machine_close(part->machine);
    sample_free_buffers(part, part->buffers);
+   part->machine = NULL;
+   part->buffers = NULL;
+}
+
+static int run_blocks(const struct sample *s, struct sample *part, const rkb_machine_blocks_t *lists,
+                      rkb_error_t *err) {
+   rkb_machine_report_t report;
+   const int status = sample_look_for_races(part, lists, RACES_BUDGET, false, &report, err);
+   if (status == RKB_OK) {
+      (void)sample_take_races(s, &report);
+      describe(s, &report);
+   }
+   sample_end_races(part);
    return status;
 }
 

@@ -79,6 +79,15 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
 
 /* bench_races.c: executes a few blocks of each launch with records of races, and notes what it finds. */
 int sample_find_races(struct sample *s, rkb_error_t *err);
+/* Executes these blocks of each launch with records of races, within so much work; part->machine and part->buffers are there until sample_end_races,
+ * which is called after a failure too.  loops: counts their turns. */
+int sample_look_for_races(struct sample *part, const rkb_machine_blocks_t *lists, uint64_t most, bool loops,
+                          rkb_machine_report_t *report, rkb_error_t *err);
+void sample_end_races(struct sample *part);
+/* Whether the blocks lacked values of others, so that what was found says nothing. */
+bool sample_races_lack(const rkb_machine_report_t *report);
+/* Notes what is surely wrong, with a sample, and returns how much that is. */
+uint32_t sample_take_races(const struct sample *s, const rkb_machine_report_t *report);
 
 /* bench_earlier_values.c: where executed blocks read what an earlier launch of the plan may have left in a variable of the module, whether it decides anything. */
 int sample_find_past(struct sample *s, rkb_error_t *err);

@@ -3,6 +3,7 @@
  * every check.  If no input reached control or an address, and the run left no state for the next one, races depend on the shape alone, and
  * later runs leave them out. */
 #include "case_trial.h"
+#include "machine/state/loop_turns.h"
 #include "noted_decisions.h"
 
 #include <math.h>
@@ -253,6 +254,19 @@ uint32_t trial_values(const struct trial *t) {
    return t->doubles ? RKB_MACHINE_SHADOW : 0;
 }
 
+/* Of one run of the case, so that its other runs do not count as shapes. */
+static void take_turns(struct trial *t) {
+   for (uint32_t n = 0; n < t->plan->launch_count; n++) {
+      uint32_t count;
+      const rkb_machine_loop_t *loops = rkb_machine_loops(t->machine, n, &count);
+      for (uint32_t k = 0; k < count; k++)
+         outcome_turns(t->outcome, &(struct loop_turns){.launch = shapes_launch_name(&t->plan->launches[n]),
+                                                        .block = loops[k].block,
+                                                        .most = loops[k].turns,
+                                                        .ahead = loops[k].ahead});
+   }
+}
+
 /* Every check where something may be new: in the first run, in the first one the other way round, and while inputs steer the kernels.  Runs that follow another need
  * to know what inputs reach. */
 static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
@@ -306,6 +320,8 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       for (uint32_t n = 0; report.complete && n < t->plan->launch_count; n++)
          outcome_stored(t->outcome, shapes_launch_name(&t->plan->launches[n]),
                         rkb_machine_stored(t->machine, n));
+      if (report.complete && first)
+         take_turns(t);
       if (report.complete)
          status = judge_run(t, first, &report, err);
    }
@@ -373,6 +389,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
       .decisions = candidate->noted != NULL,
+      .loops = true,
       .environment = turn % ENVIRONMENTS ? candidate->environment + turn % ENVIRONMENTS : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};

@@ -5,7 +5,7 @@
  * Two things pass from case to case, and each keeps its order.  After a case that decides, later ones do not matter and are left.
  * A case may use the part of the budget that earlier cases leave.  It starts with the part that is left at the moment, and is executed
  * again in its turn if that was another part than it should have been and made a difference. */
-#include "verifier.h"
+#include "longer_loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -394,6 +394,19 @@ static int add_waiting(struct work *work, rkb_error_t *err) {
    return status;
 }
 
+/* Executes longer shapes for loops that had few turns at all others. */
+static int judge_longer(const struct work *work, struct candidate *candidate, struct outcome *outcome,
+                        rkb_error_t *err) {
+   struct executed_shape *shapes = calloc(work->count + 1, sizeof *shapes);
+   if (!shapes)
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the executed shapes");
+   for (uint32_t n = 0; n < work->count; n++)
+      shapes[n] = (struct executed_shape){work->parts[n].the_case, &work->parts[n].outcome};
+   const int status = longer_loops_judge(work->verifier, candidate, shapes, work->count, outcome, err);
+   free(shapes);
+   return status;
+}
+
 static void tell_left_out(const struct work *work, struct outcome *outcome) {
    for (uint32_t n = 0; n < work->round; n++) {
       const rkb_case_t *the_case = work->parts[n].the_case;
@@ -449,6 +462,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       status = judge_dear(work, outcome, err);
    if (more && status == RKB_OK)
       tell_left_out(work, outcome);
+   if (more && status == RKB_OK)
+      status = judge_longer(work, candidate, outcome, err);
    for (uint32_t n = 0; n < work->count; n++)
       outcome_free(&work->parts[n].outcome);
    for (uint32_t n = 0; n < work->drawn_count; n++)

@@ -331,6 +331,27 @@ void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) 
    outcome->stored[n].buffers |= buffers;
 }
 
+void outcome_turns(struct outcome *outcome, const struct loop_turns *turns) {
+   uint32_t n = 0;
+   while (n < outcome->loop_count &&
+          (outcome->loops[n].launch != turns->launch || outcome->loops[n].block != turns->block))
+      n++;
+   if (n == outcome->loop_room) {
+      const uint32_t room = n ? 2 * n : 16;
+      struct loop_turns *more = realloc(outcome->loops, room * sizeof *more);
+      if (!more)
+         return;
+      outcome->loops = more;
+      outcome->loop_room = room;
+   }
+   if (n == outcome->loop_count) {
+      outcome->loops[outcome->loop_count++] = *turns;
+      return;
+   }
+   if (turns->most > outcome->loops[n].most)
+      outcome->loops[n].most = turns->most;
+}
+
 static void join_outputs(json_t *into, json_t *from) {
    const char *name;
    json_t *judged;
@@ -342,6 +363,8 @@ static void join_outputs(json_t *into, json_t *from) {
 void outcome_join(struct outcome *outcome, struct outcome *next) {
    for (uint32_t n = 0; n < next->stored_count; n++)
       outcome_stored(outcome, next->stored[n].launch, next->stored[n].buffers);
+   for (uint32_t n = 0; n < next->loop_count; n++)
+      outcome_turns(outcome, &next->loops[n]);
    if (next->rank > outcome->rank) { /* the first of equal weight stands */
       outcome->rank = next->rank;
       memcpy(outcome->reason, next->reason, sizeof outcome->reason);
@@ -394,4 +417,5 @@ void outcome_free(struct outcome *outcome) {
    json_decref(outcome->reduced);
    json_decref(outcome->deciding_inputs);
    free(outcome->stored);
+   free(outcome->loops);
 }

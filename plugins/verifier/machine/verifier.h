@@ -47,11 +47,12 @@ enum {
    STREAM_WRAPS,     /* wrapped_offsets.c */
    STREAM_TWINS,     /* twin_blocks.c, with the launch above bit 8 and the case above bit 16 */
    STREAM_LINKS,     /* link_cases.c */
-   STREAM_KINDS,   /* block_kinds.c, as twin_blocks.c */
+   STREAM_KINDS,     /* block_kinds.c, as twin_blocks.c */
    STREAM_CUT,       /* cut_shapes.c */
    STREAM_DECISIONS, /* manifest_decisions.c */
-   STREAM_SIZES,      /* sizes_in_text.c */
-   STREAM_RACES      /* bench_races.c, with the case above bit 8 */
+   STREAM_SIZES,     /* sizes_in_text.c */
+   STREAM_RACES,     /* bench_races.c, with the case above bit 8 */
+   STREAM_LONGER     /* longer_loops.c */
 };
 
 struct verifier {
@@ -69,6 +70,13 @@ struct verifier {
 struct stored_buffers {
    uint64_t launch; /* shapes_launch_name */
    uint64_t buffers;
+};
+
+/* A loop of a launch, in runs that looked for races: longer_loops.c. */
+struct loop_turns {
+   uint64_t launch;      /* shapes_launch_name */
+   uint32_t block, most; /* as in rkb_machine_loop_t */
+   bool ahead;           /* the same */
 };
 
 /* The result so far; the worst finding decides.  rank: enum rkb_machine_standing, 0 nothing. */
@@ -105,6 +113,8 @@ struct outcome {
    uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
    struct stored_buffers *stored; /* an entry a launch that was executed whole */
    uint32_t stored_count, stored_room;
+   struct loop_turns *loops;
+   uint32_t loop_count, loop_room;
    uint64_t thread_instructions, work, memory_peak; /* work: rkb_machine_report_t */
    /* Of one case */
    uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
@@ -203,6 +213,8 @@ void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, cons
                        const char *buffer, const rkb_judgement_t *judgement, bool shadowed);
 /* Records a launch's stores.  Without memory for the record, the launch counts as never executed whole. */
 void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers);
+/* Adds what a loop's turns were at some shapes.  Without memory for it, nobody looks for a shape with more. */
+void outcome_turns(struct outcome *outcome, const struct loop_turns *turns);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
 void outcome_join(struct outcome *outcome,
