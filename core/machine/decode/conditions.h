@@ -64,6 +64,7 @@ struct step {
    bool condition, of_block; /* of_block: it also depends on the block's place in the grid */
    /* It also depends on the index of a thread, and has a range over the block's threads. */
    bool of_threads;
+   bool tells; /* whether its result is 0 decides, though nothing is compared: 1u >> min(D / 512 ^ 5, 31) */
    bool bends; /* a number that it computes or compares may be no polynomial of the sizes */
 };
 

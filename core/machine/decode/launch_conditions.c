@@ -6,6 +6,7 @@
 #include "machine/decode/condition_paths.h"
 #include "machine/decode/inlined_calls.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,54 @@ static bool mark_bends(rkb_machine_conditions_t *c) {
    return bends != NULL;
 }
 
+static bool is_register(const ptx_operand_t *operand) {
+   return operand->kind == PTX_OPERAND_REGISTER;
+}
+
+/* Whether arithmetic decides by the step's result: it is 0, or something else.  That is so of a shift by as many bits as sizes say, of a
+ * quotient by a size, of a sign, of bits of those, and of what saturates.  telling: registers with such results. */
+static bool tells(const struct step *step, const ptx_operand_t *operands, const bool *telling) {
+   const uint32_t bits = 8 * ptx_type_bytes(step->type);
+   const bool from = is_register(&operands[1]) && telling[operands[1].index],
+              by_size = step->statement->operand_count > 2 && is_register(&operands[2]),
+              by = by_size && telling[operands[2].index];
+   switch (step->operation) {
+   case LEFT:
+   case RIGHT:
+      return by_size || from || (operands[2].kind == PTX_OPERAND_INTEGER && operands[2].value + 1 == bits);
+   case FIELD:
+      return from || by_size;
+   case QUOTIENT:
+      return by_size && !machine_condition_is_float(step);
+   case AND:
+   case LEAST:
+   case BY_TABLE:
+      return (from || by) && step->type != PTX_PRED;
+   case MULTIPLY_HIGH: /* by a power of two it is a shift, as no compiler writes it */
+      return operands[2].kind == PTX_OPERAND_INTEGER && __builtin_popcountll(operands[2].value) == 1;
+   case MULTIPLY:
+      return from || by || step->saturates;
+   case COPY:
+   case CONVERT:
+      return from || step->saturates;
+   default:
+      return step->saturates;
+   }
+}
+
+/* Marks what decides by its value.  Bits of a number's leading zeros count too: there are 32 of them if it is 0. */
+static bool mark_telling(rkb_machine_conditions_t *c) {
+   bool *telling = calloc(c->function->register_count + 1, sizeof *telling);
+   for (uint32_t n = 0; telling && n < c->count && !c->of_blocks; n++) {
+      struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      step->tells = tells(step, operands, telling);
+      telling[operands[0].index] = step->tells || step->operation == LEADING_ZEROS;
+   }
+   free(telling);
+   return telling != NULL;
+}
+
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
                                                   bool of_blocks) {
    rkb_machine_conditions_t *c = calloc(1, sizeof *c);
@@ -112,7 +161,7 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
       c->known[c->function->operands[step.statement->operand].index] = true;
       c->steps[c->count++] = step;
    }
-   if (!mark_bends(c))
+   if (!mark_bends(c) || !mark_telling(c))
       goto none;
    free(writers);
    return c;
@@ -176,6 +225,8 @@ void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_l
          visit(argument, step->number, result.low & 1);
       else if (step->operation == LEAST || step->operation == MOST)
          visit(argument, step->number, machine_condition_is_first(c, step, launch));
+      else if (step->tells)
+         visit(argument, step->number, result.low != 0);
    }
    if (c->paths)
       machine_paths_follow(c, launch, take_outcome, &(struct outcomes){visit, argument});
@@ -213,6 +264,8 @@ void rkb_machine_conditions_measure(
       else if (step->operation == LEAST || step->operation == MOST)
          visit(argument, step->number, machine_condition_is_first(c, step, launch),
                machine_condition_distance(c, step, launch));
+      else if (step->tells)
+         visit(argument, step->number, result.low != 0, NAN);
    }
    if (c->paths)
       machine_paths_follow(c, launch, take_wanted, &(struct measuring){visit, argument, wanted});
