@@ -3,8 +3,7 @@
  * that minds rounding, .ftz and .sat. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/approximate.h"
-
-#include <fenv.h>
+#include "machine/lanes/rounding_mode.h"
 
 static inline float canonical(float x) {
    return x != x ? bits_to_float(0x7fffffff) : x;
@@ -25,11 +24,6 @@ static inline float finish(float r, uint32_t flags) {
    return flags & FLAG_SAT ? saturate(r) : r;
 }
 
-static int set_rounding(uint32_t rounding) {
-   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
-   return fesetround(modes[rounding]);
-}
-
 /* The result goes through memory that the compiler must assume is read, so that the operations stay between
  * the two changes of rounding mode. */
 #define WITH_ROUNDING(...)                                                                                   \
@@ -40,7 +34,7 @@ static int set_rounding(uint32_t rounding) {
    __VA_ARGS__;                                                                                              \
    __asm__ volatile("" : : "r"(t) : "memory");                                                               \
    if (i->rounding)                                                                                          \
-      fesetround(FE_TONEAREST);                                                                              \
+      set_rounding(ROUND_NEAREST);                                                                           \
    const uint32_t flags = i->flags;                                                                          \
    float *d = LANES_OF(float, i->d);                                                                         \
    EACH_LANE d[l] = KEEP(finish(t[l], flags), d[l]);

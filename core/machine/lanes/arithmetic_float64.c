@@ -1,13 +1,7 @@
 /* Double precision (PTX ISA 9.0, 9.7.3): IEEE operations in all four roundings; it has no shadow. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/double_nan.h"
-
-#include <fenv.h>
-
-static void set_rounding(uint32_t rounding) {
-   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
-   fesetround(modes[rounding]);
-}
+#include "machine/lanes/rounding_mode.h"
 
 #define WITH_ROUNDING(expr)                                                                                  \
    double t[LANES];                                                                                          \

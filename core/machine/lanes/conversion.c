@@ -2,8 +2,7 @@
  * f16x2 and bf16x2.  The frequent pairs have handlers of their own; the rest go through one value a lane. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
-
-#include <fenv.h>
+#include "machine/lanes/rounding_mode.h"
 
 UNARY_OP(cvt_s64_s32, int64_t, int32_t, x)
 UNARY_OP(cvt_u64_u32, uint64_t, uint32_t, x)
@@ -106,7 +105,6 @@ static uint64_t narrow_nan(double x, uint32_t type) {
 }
 
 static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t flags) {
-   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
    if (flags & FLAG_SAT)
       x = x > 0 ? (x < 1 ? x : 1) : 0;
    if (x != x && (flags & FLAG_FROM_DOUBLE) && (type == PTX_F16 || type == PTX_BF16))
@@ -119,10 +117,12 @@ static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t f
    case PTX_F32: {
       if (x != x && !(flags & FLAG_FROM_DOUBLE))
          return 0x7fffffff;
-      fesetround(modes[rounding]);
+      if (rounding != ROUND_NEAREST)
+         set_rounding(rounding);
       volatile double wide = x;
       volatile float narrow = (float)wide;
-      fesetround(FE_TONEAREST);
+      if (rounding != ROUND_NEAREST)
+         set_rounding(ROUND_NEAREST);
       float r = narrow;
       return float_to_bits((flags & FLAG_FTZ) && fabsf(r) < 0x1p-126f ? copysignf(0.0f, r) : r);
    }
@@ -135,8 +135,8 @@ static uint64_t from_real(double x, uint32_t type, uint32_t rounding, uint32_t f
 }
 
 static uint64_t from_integer(number_t n, uint32_t type, uint32_t rounding, uint32_t flags) {
-   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
-   fesetround(modes[rounding]);
+   if (rounding != ROUND_NEAREST)
+      set_rounding(rounding);
    volatile uint64_t whole = n.integer;
    double wide;
    float narrow;
@@ -151,7 +151,8 @@ static uint64_t from_integer(number_t n, uint32_t type, uint32_t rounding, uint3
       wide = w;
       narrow = f;
    }
-   fesetround(FE_TONEAREST);
+   if (rounding != ROUND_NEAREST)
+      set_rounding(ROUND_NEAREST);
    if (type == PTX_F32)
       return from_real(narrow, type, ROUND_NEAREST, flags);
    /* f16 and bf16 of integers beyond 2^53 round twice; such an integer is past f16's range, and bf16 keeps 8 bits. */

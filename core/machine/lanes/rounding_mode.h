@@ -1,0 +1,25 @@
+/* The direction in which this thread's floating-point operations round, for instructions that name one.  Whoever changes it puts it back to nearest.  Where
+ * operations of the C library may ask for the mode, fesetround sets it; where a processor multiplies and adds at once, none does, and the mode of its vectors is set alone. */
+#ifndef RKB_MACHINE_LANES_ROUNDING_MODE_H
+#define RKB_MACHINE_LANES_ROUNDING_MODE_H
+
+#include "machine/decode/decoded_program.h"
+
+#ifdef __FMA__
+#include <immintrin.h>
+#else
+#include <fenv.h>
+#endif
+
+static inline void set_rounding(uint32_t rounding) {
+#ifdef __FMA__
+   static const uint32_t modes[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP,
+                                    _MM_ROUND_NEAREST};
+   _mm_setcsr((_mm_getcsr() & ~(uint32_t)_MM_ROUND_MASK) | modes[rounding]);
+#else
+   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
+   fesetround(modes[rounding]);
+#endif
+}
+
+#endif
