@@ -199,6 +199,7 @@ def schedule_of(path):
     words = re.sub(r", (compute|write): \[[^]]*\]|, \w+: 0(?=,|$)|, tensor: \w+|, split: 1(?=,|$)", "", words)
     for name in ("tile", "warp", "thread", "other"):
         words = re.sub(rf"{name}_m: (\d+), {name}_n: (\d+)(, {name}_k: )?", lambda m: f"{name} {m[1]}x{m[2]}" + ("x" if m[3] else ""), words)
+    words = re.sub(r"(persistent|held|narrow|dependent|prefetch): 1", r"\1", words)
     return words.replace(": ", " ").replace(",", "")
 
 
@@ -219,7 +220,7 @@ def join(given):
             print("task", "name", "schedule", *(f"{case} {what}" for case in cases for what in ("predicted", "measured")), sep="\t", file=file)
         for (task, label), times in lines.items():
             schedule = schedule_of(os.path.join(given.out, "kernels", task, label + ".cu"))
-            numbers = (f"{float(us):.1f}" for case in cases for us in times.get(case, ("nan", "nan")))
+            numbers = (f"{float(us):.{1 if float(us) < 1000 else 0}f}" for case in cases for us in times.get(case, ("nan", "nan")))
             print(task, f"{os.path.basename(os.path.abspath(given.out))}.{label}", schedule, *numbers, sep="\t", file=file)
     if wrong:
         print(f"left out, results differ from PyTorch's: {', '.join(sorted(wrong))}")
