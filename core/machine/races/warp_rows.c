@@ -119,7 +119,7 @@ static inline bool is_writer_known(const row_t *row, const machine_shared_record
           (alone && record->writer - 1 == me);
 }
 
-/* The same as below, of one lane's access of a granule whose readers are of this warp alone or, before a read, were told apart by warp: mostly. */
+/* The same as below, of one lane's access, where memory for several warps is there or not needed: mostly. */
 static inline bool note_alone(row_t *row, machine_shared_record_t *record, uint32_t granule, uint32_t me,
                               uint32_t clock, bool store) {
    const uint32_t number = row->warp->number, lane = 1u << me % LANES;
@@ -128,10 +128,21 @@ static inline bool note_alone(row_t *row, machine_shared_record_t *record, uint3
    machine_spread_t *spread = NULL, own = {readers->lanes, readers->clock};
    if (record->atomics.warp || !is_writer_known(row, record, me, true))
       return false;
-   if (readers->several_warps && !store && block->shared_spread)
-      own = *(spread = machine_shared_spread(block, granule, false) + number);
-   else if (readers->warp && (readers->warp != number + 1 || readers->several_warps))
+   const bool others = readers->warp && readers->warp != number + 1;
+   if (readers->several_warps && !store && block->shared_spread) {
+      spread = machine_shared_spread(block, granule, false);
+      own = spread[number];
+   } else if (readers->several_warps || (others && (store || !block->shared_spread))) {
       return false;
+   } else if (others && are_known(row, readers->warp - 1u, own.lanes, own.clock, PTX_NONE)) {
+      own = (machine_spread_t){0};
+   } else if (others) { /* from now on readers are told apart by warp */
+      spread = machine_shared_spread(block, granule, false);
+      memset(spread, 0, block->warp_count * sizeof *spread);
+      spread[readers->warp - 1] = own;
+      readers->several_warps = true;
+      own = (machine_spread_t){0};
+   }
    const bool known = are_known(row, number, own.lanes, own.clock, me);
    if (store && !known)
       return false;
@@ -140,7 +151,7 @@ static inline bool note_alone(row_t *row, machine_shared_record_t *record, uint3
    if (store)
       *record = (machine_shared_record_t){.writer = me + 1, .writer_clock = clock, .epoch = record->epoch};
    else if (spread)
-      *spread = own;
+      spread[number] = own;
    else
       *readers = (machine_lanes_t){own.lanes, own.clock, (uint16_t)(number + 1), false};
    return true;
