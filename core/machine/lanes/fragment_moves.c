@@ -140,9 +140,11 @@ static inline bool reach_shared(machine_warp_t *warp, const machine_instruction_
        machine_touches_gap(warp->program, begin, (uint32_t)(end - begin)))
       return false;
    uint32_t all = 0;
+   const uint32_t bits = (uint32_t)walk->bits, lane_bits = (uint32_t)walk->lane_step * bits,
+                  group_bits = (uint32_t)walk->group_step * bits,
+                  first_bits = (uint32_t)low * bits; /* as `end`, none is beyond shared memory */
    for (uint32_t l = 0; l < LANES; l++) {
-      offset[l] =
-         (uint32_t)(base + (low + l / 4 * walk->group_step + l % 4 * walk->lane_step) * walk->bits / 8);
+      offset[l] = (uint32_t)base + ((first_bits + l / 4 * group_bits + l % 4 * lane_bits) >> 3);
       all |= offset[l];
    }
    if (all & (bytes - 1))
