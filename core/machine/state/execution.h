@@ -97,7 +97,7 @@ typedef struct machine_run {
    struct machine_sync *sync;             /* synchronisation locations */
    struct machine_watch *watch;           /* store_watch.c; NULL: no buffer is watched */
    struct machine_decisions *decisions;   /* decision_notes.c; NULL: decisions are not noted */
-   struct machine_loops *loops;           /* loop_turns.c; NULL: turns are not counted */
+   struct machine_loops *loops;           /* turn_counts.c; NULL: turns are not counted */
    bool counts_loops;                     /* they are in the launch that runs */
    machine_bypass_t bypasses[MACHINE_BYPASSES];
    machine_launch_t *launch; /* the launch that runs */

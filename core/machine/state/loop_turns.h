@@ -21,7 +21,7 @@ typedef struct rkb_machine_loop {
 /* The loops of a launch in the machine's runs; *count 0: there are none, or they were not counted.  Valid until the machine is closed. */
 const rkb_machine_loop_t *rkb_machine_loops(const rkb_machine_t *machine, uint32_t launch, uint32_t *count);
 
-/* loop_turns.c, for the machine's own use */
+/* turn_counts.c, for the machine's own use */
 struct machine_loops;
 /* Called at the beginning of a launch; stops the run when memory runs out. */
 void machine_loops_begin(struct machine_launch *launch);
