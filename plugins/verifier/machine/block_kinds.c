@@ -10,7 +10,7 @@
 #define ROOM 256u          /* outcomes that are told apart, a power of two */
 #define MOST_OF_THREADS 4u /* blocks that are taken for what some of their threads do */
 #define SELDOM 64u /* and then for what is seen in fewer than one of so many: drawn blocks have the rest */
-#define MANY 64u   /* one block in so many are many of a kind, which the speed model has to see */
+#define UNKNOWN 0.09 /* of a grid's blocks: kinds are not weighed where more are of kinds that were not counted */
 
 struct kind {
    uint64_t outcomes, block;
@@ -177,8 +177,7 @@ bool block_kinds_lacks_kind(block_kinds_t *search, const struct sampled_launch *
       return false;
    for (uint32_t n = 0; n < ROOM; n++) {
       const struct kind *seen = &search->seen[n];
-      if (!seen->count || (uint64_t)seen->around * MANY < search->looked ||
-          (most && seen->around <= most->around))
+      if (!seen->count || !seen->around || (most && seen->around <= most->around))
          continue;
       bool has = false;
       for (uint32_t l = 0; l < list->count && !has; l++)
@@ -217,7 +216,7 @@ uint32_t block_kinds_count(block_kinds_t *search, const struct sampled_launch *l
       others -= known[k]->around;
    }
    /* What was not counted, or had no place: of unknown weight. */
-   return count > 1 && others * MANY < search->looked * 6 ? count : 0;
+   return count > 1 && (double)others < UNKNOWN * (double)search->looked ? count : 0;
 }
 
 uint32_t block_kinds_choose(block_kinds_t *search, const struct sampled_launch *list,
