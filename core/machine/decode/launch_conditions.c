@@ -213,6 +213,11 @@ static void take_outcome(void *argument, uint32_t number, bool outcome, double d
    outcomes->visit(outcomes->argument, number, outcome);
 }
 
+/* Whether the step's value decides, and no comparison. */
+static bool is_told(const struct step *step) {
+   return step->tells && !step->condition && step->operation != LEAST && step->operation != MOST;
+}
+
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome),
                                    void *argument) {
@@ -225,11 +230,15 @@ void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_l
          visit(argument, step->number, result.low & 1);
       else if (step->operation == LEAST || step->operation == MOST)
          visit(argument, step->number, machine_condition_is_first(c, step, launch));
-      else if (step->tells)
-         visit(argument, step->number, result.low != 0);
    }
    if (c->paths)
       machine_paths_follow(c, launch, take_outcome, &(struct outcomes){visit, argument});
+   /* Last: those who look at two conditions one after the other want comparisons side by side. */
+   for (uint32_t n = 0; n < c->count; n++) {
+      const uint32_t to = c->function->operands[c->steps[n].statement->operand].index;
+      if (is_told(&c->steps[n]) && c->known[to])
+         visit(argument, c->steps[n].number, c->values[to].low != 0);
+   }
 }
 
 /* Solving -------------------------------------------------------------------------------------------------------------- */
@@ -264,7 +273,7 @@ void rkb_machine_conditions_measure(
       else if (step->operation == LEAST || step->operation == MOST)
          visit(argument, step->number, machine_condition_is_first(c, step, launch),
                machine_condition_distance(c, step, launch));
-      else if (step->tells)
+      else if (is_told(step))
          visit(argument, step->number, result.low != 0, NAN);
    }
    if (c->paths)
