@@ -69,7 +69,7 @@ static void execute(const struct work *work, struct part *part, const struct out
    part->outcome.rank = known->rank;
    part->outcome.variable_atomics = known->variable_atomics;
    for (uint32_t n = 0; n < known->stored_count; n++)
-      outcome_stored(&part->outcome, known->stored[n].launch, known->stored[n].buffers);
+      outcome_stored(&part->outcome, &known->stored[n]);
    part->bench = (struct bench_case){.steered = !known->oblivious || known->waits,
                                      .waits = known->waits,
                                      .multiplies = known->tensor_executed != 0,

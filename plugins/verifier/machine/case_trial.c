@@ -277,6 +277,16 @@ static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
    return others | trial_values(t);
 }
 
+/* What a launch of a run that was complete stored, and along which axes of its grid it had several blocks. */
+static void take_stores(struct trial *t, uint32_t number) {
+   const rkb_plan_launch_t *launch = &t->plan->launches[number];
+   struct stored_buffers stored = {.launch = shapes_launch_name(launch),
+                                   .buffers = rkb_machine_stored(t->machine, number)};
+   for (uint32_t axis = 0; axis < 3 && launch_shapes_tell(t->verifier, t->the_case); axis++)
+      stored.axes |= (uint32_t)(launch->grid[axis] > 1) << axis;
+   outcome_stored(t->outcome, &stored);
+}
+
 static int judge_run(struct trial *t, bool first, const rkb_machine_report_t *report, rkb_error_t *err) {
    if (first || !t->oblivious) {
       if (first) /* a later run may go by what this one left */
@@ -318,8 +328,7 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       if (report.complete)
          order_had(t);
       for (uint32_t n = 0; report.complete && n < t->plan->launch_count; n++)
-         outcome_stored(t->outcome, shapes_launch_name(&t->plan->launches[n]),
-                        rkb_machine_stored(t->machine, n));
+         take_stores(t, n);
       if (report.complete && first)
          take_turns(t);
       if (report.complete)

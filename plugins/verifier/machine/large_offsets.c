@@ -93,7 +93,7 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
       return status;
    outcome_init(&found, outcome->debug);
    for (uint32_t n = 0; n < outcome->stored_count; n++)
-      outcome_stored(&found, outcome->stored[n].launch, outcome->stored[n].buffers);
+      outcome_stored(&found, &outcome->stored[n]);
    own.budget = own.budget < FAR_BUDGET ? own.budget : FAR_BUDGET;
    struct sample s = {.verifier = me,
                       .candidate = &own,

@@ -4,8 +4,7 @@
  * there.
  *
  * If none of these has the launches, because their conditions give such small shapes to other kernels, each launch is executed at another
- * shape: the cheapest of many that are drawn from the whole domain, the smallest like the bench shape that has it, or the smallest that
- * comes of halving dims of the bench shape as long as the launch stays.
+ * shape (launch_shapes.c).  The same is done where a launch has several blocks along an axis of its grid at the bench shape alone.
  *
  * A launch that no case executes whole, and whose results no bench shape judges, would be accepted unseen: the verdict is unknown then.
  * docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
@@ -17,12 +16,9 @@
 #define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */
-#define LEAST_WORK 1e6           /* operations: drawn_shapes.c reaches what takes fewer */
-#define MOST_WORK 3e7
-#define DRAWN_LARGER 3 /* times, where none of so many had the launch */
-#define STEP 0.6       /* of a shape's operations, those that the next may have */
-#define DRAWS 96u      /* of which the one that seems to take least is executed */
 #define MOST_UNSEEN 4u /* launches of a bench case */
+#define MOST_AXES 4u   /* of its launches' grids */
+#define AXIS_BUDGET 100000000u /* thread-instructions of a shape with several blocks along one */
 #define RESERVE 2      /* of a candidate's budget such a part is there for them, whatever was used before */
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
@@ -236,135 +232,32 @@ static const rkb_plan_launch_t *never_whole(const struct sample *s) {
    return reduced_unseen(s, &from);
 }
 
-/* About how much the launches do: every thread goes along the longest dim.  Tiles that a short dim leaves nearly empty cost as much as full ones. */
-static double cost_of(const rkb_plan_t *plan, const rkb_case_t *shape) {
-   int64_t longest = 1;
-   for (uint32_t d = 0; d < shape->dim_count; d++)
-      longest = shape->dims[d].value > longest ? shape->dims[d].value : longest;
-   return (double)shapes_plan_threads(plan) * (double)longest;
-}
+typedef int (*find_shape_t)(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
+                            rkb_error_t *err);
+static const find_shape_t ways[] = {launch_shapes_draw, launch_shapes_reduce, launch_shapes_descend};
 
-/* Whether the candidate has the launch at the shape, and about what it costs there. */
-static int has_launch(const struct reduced *r, const rkb_case_t *shape, uint64_t name, bool *has,
-                      double *cost, rkb_error_t *err) {
-   const struct candidate *candidate = r->candidate;
-   rkb_plan_t *plan = NULL;
-   rkb_finding_t finding = {0};
-   const int status = r->verifier->kernel->plan(r->verifier->host, candidate->job, candidate->item,
-                                                candidate->build, shape, &plan, &finding, err);
-   *has = false;
-   for (uint32_t n = 0; status == RKB_OK && plan && n < plan->launch_count; n++)
-      *has |= shapes_launch_name(&plan->launches[n]) == name;
-   *cost = *has ? cost_of(plan, shape) : 0;
-   if (plan)
-      r->verifier->kernel->plan_free(plan);
-   return status;
-}
-
-/* Of shapes of so many operations at most, the one with the launch that seems to take least; *best is NULL where none has it. */
-static int draw_with_launch(struct reduced *r, double work, uint64_t name, rkb_case_t **best,
-                            rkb_error_t *err) {
-   const struct verifier *me = r->verifier;
-   double least = 0;
+/* Executes a shape with the launch whole, within so much work; *whole: there is one, and the work sufficed. */
+static int judge_wanted(struct reduced *r, const struct wanted_launch *wanted, uint64_t most, json_t *shapes,
+                        bool *whole, rkb_error_t *err) {
    int status = RKB_OK;
-   *best = NULL;
-   for (uint32_t n = 0; n < DRAWS && status == RKB_OK; n++) {
-      rkb_case_t *drawn = NULL;
-      bool has = false;
-      double cost = 0;
-      status = me->task->case_draw(me->host, &r->stream, work, &drawn, err);
-      if (status == RKB_OK)
-         status = has_launch(r, drawn, name, &has, &cost, err);
-      if (has && (!*best || cost < least)) {
-         rkb_case_t *worse = *best;
-         *best = drawn;
-         drawn = worse;
-         least = cost;
-      }
-      if (drawn)
-         me->task->case_free(drawn);
-   }
-   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* nothing so small fits the domain */
-}
-
-/* The same among ever larger shapes, until there is one. */
-static int draw_growing(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
-   int status = RKB_OK;
-   *best = NULL;
-   for (double work = LEAST_WORK; work <= MOST_WORK && !*best && status == RKB_OK; work *= DRAWN_LARGER)
-      status = draw_with_launch(r, work, name, best, err);
-   return status;
-}
-
-/* Small shapes like the bench shape, with the same residues, each with another dim as long as it is, ever larger ones; of the first size at which some
- * have the launch, the one that seems to take least.  Between them and the bench shape may lie shapes that lack the launch. */
-static int reduce_with_launch(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
-   const struct verifier *me = r->verifier;
-   const rkb_case_t *bench = r->sample->the_case;
-   double least = 0;
-   int status = RKB_OK;
-   *best = NULL;
-   for (double work = LEAST_WORK; work <= MOST_WORK && !*best && status == RKB_OK; work *= DRAWN_LARGER)
-      for (uint32_t longest = 0; longest <= bench->dim_count && status == RKB_OK;
-           longest++) { /* dim_count: none */
-         rkb_case_t *smaller = NULL;
-         bool has = false;
-         double cost = 0;
-         status = me->task->case_reduced(me->host, bench, &r->stream, work, longest, &smaller, err);
-         if (status == RKB_OK)
-            status = has_launch(r, smaller, name, &has, &cost, err);
-         if (has && (!*best || cost < least)) {
-            rkb_case_t *worse = *best;
-            *best = smaller;
-            smaller = worse;
-            least = cost;
-         }
-         if (smaller)
-            me->task->case_free(smaller);
-         if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
-            status = RKB_OK;
-      }
-   return status;
-}
-
-/* From the bench shape to a smaller one, again and again, as long as the launch stays; *best is NULL where it stays at none. */
-static int descend_with_launch(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err) {
-   const struct verifier *me = r->verifier;
-   const rkb_case_t *bench = r->sample->the_case;
-   int status = RKB_OK;
-   *best = NULL;
-   for (uint32_t failed = 0, first = 0; failed <= bench->dim_count && status == RKB_OK;) {
-      const rkb_case_t *from = *best ? *best : bench;
-      if (!failed)
-         first = (uint32_t)me->random->below(&r->stream, bench->dim_count + 1);
-      const uint32_t longest = (first + failed) % (bench->dim_count + 1); /* dim_count: none; each has its turn */
-      rkb_case_t *smaller = NULL;
-      bool has = false;
-      double cost = 0;
-      status =
-         me->task->case_reduced(me->host, from, &r->stream, STEP * from->operations, longest, &smaller, err);
-      if (status == RKB_OK)
-         status = has_launch(r, smaller, name, &has, &cost, err);
-      failed = has ? 0 : failed + 1;
-      if (has) {
-         rkb_case_t *larger = *best;
-         *best = smaller;
-         smaller = larger;
-      }
-      if (smaller)
-         me->task->case_free(smaller);
-      if (status == RKB_ERR_LIMIT) /* nothing so small fits the domain */
-         status = RKB_OK;
+   *whole = false;
+   for (uint32_t way = 0; way < sizeof ways / sizeof ways[0] && !*whole && status == RKB_OK &&
+                          r->sample->outcome->rank < RKB_MACHINE_UNKNOWN;
+        way++) {
+      rkb_case_t *shape = NULL;
+      status = ways[way](r, wanted, &shape, err);
+      if (status == RKB_OK && shape && r->candidate->budget)
+         status = execute(r, shape, most, whole, err);
+      if (status == RKB_OK && *whole)
+         json_array_append_new(shapes, reduced_describe(shape));
+      if (shape)
+         r->verifier->task->case_free(shape);
    }
    return status;
 }
-
-/* Finds a shape with the launch of that name; *best is NULL where there is none. */
-typedef int (*find_shape_t)(struct reduced *r, uint64_t name, rkb_case_t **best, rkb_error_t *err);
 
 /* Executes shapes of the whole domain until each launch of the bench shape has been executed whole, or until one cannot be. */
 static int judge_unseen(struct reduced *r, rkb_error_t *err) {
-   static const find_shape_t ways[] = {draw_growing, reduce_with_launch, descend_with_launch};
    const struct sample *s = r->sample;
    json_t *shapes = json_array();
    const rkb_plan_launch_t *unseen;
@@ -372,27 +265,48 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
    bool whole = true;
    for (uint32_t n = 0; n < MOST_UNSEEN && whole && status == RKB_OK &&
                         s->outcome->rank < RKB_MACHINE_UNKNOWN && (unseen = never_whole(s)) != NULL;
-        n++) {
-      const uint64_t name = shapes_launch_name(unseen);
-      whole = false;
-      for (uint32_t way = 0; way < sizeof ways / sizeof ways[0] && !whole && status == RKB_OK &&
-                             s->outcome->rank < RKB_MACHINE_UNKNOWN;
-           way++) {
-         rkb_case_t *shape = NULL;
-         status = ways[way](r, name, &shape, err);
-         if (status == RKB_OK && shape && r->candidate->budget)
-            status = execute(r, shape, UNSEEN_BUDGET, &whole, err);
-         if (status == RKB_OK && whole)
-            json_array_append_new(shapes, reduced_describe(shape));
-         if (shape)
-            r->verifier->task->case_free(shape);
-      }
-   }
+        n++)
+      status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(unseen), ANY_AXIS}, UNSEEN_BUDGET,
+                            shapes, &whole, err);
    if (!never_whole(s))
       json_array_extend(r->shapes, shapes);
    else if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
       status = reduced_judge_borrowed(r, err);
    json_decref(shapes);
+   return status;
+}
+
+/* Whether the launch has more than one block along the axis at the bench shape, and had one at all shapes that were executed whole. */
+static bool lacks_axis(const struct sample *s, const rkb_plan_launch_t *launch, uint32_t axis) {
+   const struct outcome *outcome = s->outcome;
+   for (uint32_t n = 0; launch->grid[axis] > 1 && n < outcome->stored_count; n++)
+      if (outcome->stored[n].launch == shapes_launch_name(launch))
+         return !(outcome->stored[n].axes >> axis & 1);
+   return false;
+}
+
+/* A sum that is split among blocks has one part where the shape is small, and then nothing shows what becomes of the second part.  So each axis along
+ * which a launch has several blocks at the bench shape has several at a shape that is executed whole. */
+static int judge_axes(struct reduced *r, rkb_error_t *err) {
+   static const char names[] = "xyz";
+   const struct sample *s = r->sample;
+   int status = RKB_OK;
+   for (uint32_t n = 0, tried = 0; n < s->plan->launch_count; n++)
+      for (uint32_t axis = 0; axis < 3; axis++) {
+         const rkb_plan_launch_t *launch = &s->plan->launches[n];
+         bool whole = false;
+         if (status != RKB_OK || s->outcome->rank >= RKB_MACHINE_UNKNOWN || !lacks_axis(s, launch, axis))
+            continue;
+         if (tried++ < MOST_AXES)
+            status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(launch), axis}, AXIS_BUDGET,
+                                  r->shapes, &whole, err);
+         if (status == RKB_OK && !whole)
+            json_array_append_new(
+               s->outcome->not_run,
+               json_sprintf(
+                  "case %s: launch %s has one block along %c at all shapes that were executed whole",
+                  s->the_case->name, launch->expression, names[axis]));
+      }
    return status;
 }
 
@@ -441,6 +355,8 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
       status = judge_shapes(&r, err);
       if (status == RKB_OK && !json_array_size(r.shapes))
          status = judge_unseen(&r, err);
+      if (status == RKB_OK && json_array_size(r.shapes))
+         status = judge_axes(&r, err);
       if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
          tell(&r);
    }

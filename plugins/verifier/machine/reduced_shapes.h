@@ -27,6 +27,21 @@ const rkb_plan_launch_t *reduced_unseen(const struct sample *s, uint32_t *from);
 /* "B = 1, T = 67" */
 json_t *reduced_describe(const rkb_case_t *shape);
 
+/* A launch that a shape has to have; axis: of its grid, along which it has to have more than one block. */
+#define ANY_AXIS UINT32_MAX
+struct wanted_launch {
+   uint64_t name; /* shapes_launch_name */
+   uint32_t axis;
+};
+
+/* launch_shapes.c: three ways to find a shape that has it.  *best is NULL where there is none; the caller frees it. */
+int launch_shapes_draw(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
+                       rkb_error_t *err);
+int launch_shapes_reduce(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
+                         rkb_error_t *err);
+int launch_shapes_descend(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
+                          rkb_error_t *err);
+
 /* Executes the bench case's launches at smaller shapes, where their conditions do not hold.  A wrong result there proves nothing. */
 int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err);
 

@@ -314,9 +314,9 @@ static void join_names(json_t *list, const json_t *more) {
    }
 }
 
-void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) {
+void outcome_stored(struct outcome *outcome, const struct stored_buffers *stored) {
    uint32_t n = 0;
-   while (n < outcome->stored_count && outcome->stored[n].launch != launch)
+   while (n < outcome->stored_count && outcome->stored[n].launch != stored->launch)
       n++;
    if (n == outcome->stored_room) {
       const uint32_t room = n ? 2 * n : 16;
@@ -327,8 +327,9 @@ void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers) 
       outcome->stored_room = room;
    }
    if (n == outcome->stored_count)
-      outcome->stored[outcome->stored_count++] = (struct stored_buffers){.launch = launch};
-   outcome->stored[n].buffers |= buffers;
+      outcome->stored[outcome->stored_count++] = (struct stored_buffers){.launch = stored->launch};
+   outcome->stored[n].buffers |= stored->buffers;
+   outcome->stored[n].axes |= stored->axes;
 }
 
 void outcome_turns(struct outcome *outcome, const struct loop_turns *turns) {
@@ -362,7 +363,7 @@ static void join_outputs(json_t *into, json_t *from) {
 
 void outcome_join(struct outcome *outcome, struct outcome *next) {
    for (uint32_t n = 0; n < next->stored_count; n++)
-      outcome_stored(outcome, next->stored[n].launch, next->stored[n].buffers);
+      outcome_stored(outcome, &next->stored[n]);
    for (uint32_t n = 0; n < next->loop_count; n++)
       outcome_turns(outcome, &next->loops[n]);
    if (next->rank > outcome->rank) { /* the first of equal weight stands */

@@ -70,6 +70,8 @@ struct verifier {
 struct stored_buffers {
    uint64_t launch; /* shapes_launch_name */
    uint64_t buffers;
+   uint32_t
+      axes; /* of the launch's grid, a bit each: it had several blocks along that axis in one of these runs (launch_shapes_tell) */
 };
 
 /* A loop of a launch, in runs that looked for races: longer_loops.c. */
@@ -211,8 +213,11 @@ void outcome_place(struct outcome *outcome, const rkb_machine_finding_t *finding
  * distinguish logic from rounding. */
 void outcome_judgement(struct outcome *outcome, const rkb_case_t *the_case, const char *family, uint64_t seed,
                        const char *buffer, const rkb_judgement_t *judgement, bool shadowed);
-/* Records a launch's stores.  Without memory for the record, the launch counts as never executed whole. */
-void outcome_stored(struct outcome *outcome, uint64_t launch, uint64_t buffers);
+/* launch_shapes.c: whether each dim of the shape is so long that several blocks along an axis do different work there.  A mean over one element, for
+ * example, is that element, and what is summed up after it is 0 in each block. */
+bool launch_shapes_tell(const struct verifier *verifier, const rkb_case_t *shape);
+/* Records a launch's stores and the axes of its grid.  Without memory for the record, the launch counts as never executed whole. */
+void outcome_stored(struct outcome *outcome, const struct stored_buffers *stored);
 /* Adds what a loop's turns were at some shapes.  Without memory for it, nobody looks for a shape with more. */
 void outcome_turns(struct outcome *outcome, const struct loop_turns *turns);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
