@@ -87,7 +87,7 @@ typedef struct rkb_expression_decision {
 typedef void (*rkb_decided_t)(void *argument, const rkb_expression_t *expression,
                               const rkb_expression_decision_t *decision);
 
-/* As rkb_expression_evaluate.  decided hears of each decision, as far as the evaluation comes; NULL: nobody does. */
+/* As rkb_expression_evaluate.  Calls decided for each decision that is evaluated; NULL: for none. */
 enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                      rkb_decided_t decided, void *decided_argument, rkb_value_t *value,
                                      char *message, size_t message_size);

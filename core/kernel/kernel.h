@@ -121,7 +121,7 @@ int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const r
 int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                            const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                            const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
-/* As rkb_plan_make; decided hears of what the manifest's expressions decide, as far as they are evaluated. */
+/* As rkb_plan_make.  Calls decided for each decision of a manifest expression that is evaluated. */
 int rkb_plan_make_decided(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
                           void *argument, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,

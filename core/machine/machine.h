@@ -331,7 +331,7 @@ uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditio
 void rkb_machine_conditions_measure(
    rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint8_t *wanted,
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument);
-/* Whether something is computed from an argument or a size that the other launch of the kernel has otherwise: else all conditions come out the same. */
+/* Whether something is computed from an argument or a size whose value differs between the two launches of the kernel.  If not, all conditions have equal outcomes. */
 bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                  const rkb_plan_launch_t *other);
 /* Whether the sides of a condition are, wherever one looks, what they are nearby: sums and products alone, of numbers so small that they do not wrap. */

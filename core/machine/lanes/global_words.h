@@ -398,8 +398,9 @@ static inline bool stores_global(machine_warp_t *warp, const machine_instruction
    return region && region->undefined_store;
 }
 
-/* Whether nobody asks for the values that the lanes store to global memory: the caller asks for none, and they come from inputs, or none is there at all.  Where one of them decided
- * something later, the run would end (options.no_values).  Then only what is stored is noted: a page of an output costs as much to touch as to compute it. */
+/* Whether the values that the lanes store to global memory are not needed: the run is one without values, and they depend on inputs, or the run computes none
+ * at all (options.stores_alone).  Where one of them decided something later, the run would end (options.no_values).  Then only what is stored is noted: a page of
+ * an output costs as much to touch as to compute it. */
 static inline bool stores_no_values(const machine_warp_t *warp, const machine_instruction_t *i) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool from_inputs = warp->run->options.no_values && warp->taint;

@@ -1,6 +1,6 @@
 /* Which inputs a case is executed on, and in which order: the first family, with every check; then that family once more and
  * the others, executed together where no input steers the kernels (joint_runs.c).  Families that cost little are executed on every
- * case; those that every case is too costly for are owed, and cases.c has them executed on the cases where they cost least
+ * case; families that are too costly on a case are postponed (owed); cases.c executes them on the cases where they cost least
  * (costly_families.c).  One worker thread a case. */
 #include "case_trial.h"
 

@@ -309,8 +309,8 @@ static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
    return status;
 }
 
-/* Adds a part for some of the drawn shapes that took more than their budget in one run: of those that are dearer than others for their size, or of all, if
- * that is how most ended.  The first ones tell most. */
+/* Some drawn shapes exceed their budget in one run.  Adds a part for some of those that cost more than others for their size, or, if at least half of the drawn
+ * shapes exceeded it, for some of all that did.  The first ones tell most. */
 static int add_dear(struct work *work, rkb_error_t *err) {
    uint32_t drawn = 0, dear = 0,
             added[2] = {0, 0}; /* added: shapes found by loops are counted by themselves */

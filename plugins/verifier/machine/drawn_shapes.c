@@ -126,8 +126,8 @@ double shapes_most_work(const struct verifier *me) {
    return 2 * least > me->config->drawn_work ? 2 * least : me->config->drawn_work;
 }
 
-/* Of many shapes the one that executes most of the code that was not executed yet; of equal ones the smallest.  NULL when none
- * executes any. */
+/* Finds the drawn shape with the most launches, and launches of several blocks along an axis, that no earlier shape had; of several such shapes,
+ * the smallest.  NULL: no shape has any. */
 static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    uint32_t gained[MOST_LAUNCHES] = {0}, most = 0;

@@ -16,7 +16,7 @@ struct plan_constants {
    struct plan_constant places[PLAN_CONSTANTS]; /* a hash table */
 };
 
-/* learn: this is a check case.  Otherwise changed hears of each constant that is another here. */
+/* learn: records the constants of a check case.  Otherwise calls changed for each constant that differs from the recorded one. */
 void plan_constants_take(struct plan_constants *constants, const rkb_case_t *the_case,
                          const rkb_plan_launch_t *launch, bool learn,
                          void (*changed)(void *argument, uint64_t constant), void *argument);
