@@ -14,13 +14,25 @@
 #define ENOUGH_STEPS 500000u /* after so many thread-instructions of a launch no further block of it begins */
 #define RACES_BUDGET 20000000u /* of all launches */
 
-/* What other blocks would have stored may decide whether a thread waits, so that a wait without an end says nothing; and the blocks that wait
- * for the launch before may be others. */
-static bool is_sure(const rkb_machine_finding_t *finding) {
+/* Whether a thread waits at an mbarrier of its own block, for arrivals and bytes that nothing in the block brings.  Other blocks bring none without a cluster.  What they
+ * would have stored to global memory may decide how often a thread waits, but where such a value is missing, the run has found memory.uninitialised. */
+static bool waits_for_own_block(const rkb_plan_t *plan, const rkb_machine_finding_t *finding) {
+   const uint32_t *cluster =
+      finding->launch < plan->launch_count ? plan->launches[finding->launch].cluster : NULL;
+   return cluster && cluster[0] * cluster[1] * cluster[2] == 1 &&
+          strncmp(finding->opcode, "mbarrier.", 9) == 0;
+}
+
+/* What other blocks would have stored may decide whether a thread waits for them, so that another wait without an end says nothing; and the blocks that
+ * wait for the launch before may be others. */
+static bool is_sure(const rkb_plan_t *plan, const rkb_machine_finding_t *finding) {
    const char *reason = finding->reason;
-   return finding->standing == RKB_MACHINE_REJECT &&
-          (strncmp(reason, "race.", 5) == 0 || strncmp(reason, "sync.", 5) == 0) &&
-          strcmp(reason, "sync.deadlock") != 0 && strcmp(reason, "sync.dependent") != 0;
+   if (finding->standing != RKB_MACHINE_REJECT)
+      return false;
+   if (strcmp(reason, "sync.deadlock") == 0)
+      return waits_for_own_block(plan, finding);
+   return strncmp(reason, "race.", 5) == 0 ||
+          (strncmp(reason, "sync.", 5) == 0 && strcmp(reason, "sync.dependent") != 0);
 }
 
 bool sample_races_lack(const rkb_machine_report_t *report) {
@@ -30,22 +42,27 @@ bool sample_races_lack(const rkb_machine_report_t *report) {
    return lack;
 }
 
-uint32_t sample_take_races(const struct sample *s, const rkb_machine_report_t *report) {
+/* How many findings are sure; those are noted where it is asked for. */
+static uint32_t take_sure(const struct sample *s, const rkb_machine_report_t *report, bool note) {
    const bool lack = sample_races_lack(report);
    uint32_t count = 0;
    for (uint32_t n = 0; n < report->finding_count && !lack; n++) {
-      if (!is_sure(&report->findings[n]))
+      if (!is_sure(s->plan, &report->findings[n]))
          continue;
       count++;
-      if (s)
+      if (note)
          outcome_finding(s->outcome, &report->findings[n], s->the_case, s->family->name, s->seed);
    }
    return count;
 }
 
+uint32_t sample_take_races(const struct sample *s, const rkb_machine_report_t *report) {
+   return take_sure(s, report, true);
+}
+
 /* Whether values may say more of what a run without them found.  Two stores that have no values look as if they had the same one. */
-static bool depends_on_values(const rkb_machine_report_t *report) {
-   bool any = sample_take_races(NULL, report) > 0;
+static bool depends_on_values(const struct sample *s, const rkb_machine_report_t *report) {
+   bool any = take_sure(s, report, false) > 0;
    for (uint32_t n = 0; n < report->finding_count; n++)
       any |= strncmp(report->findings[n].reason, "race.", 5) == 0;
    return any;
@@ -77,7 +94,7 @@ static int execute(struct sample *part, const rkb_machine_options_t *options, rk
    sample_spend(part, report->work);
    if (!own.no_values)
       return RKB_OK;
-   if (!sample_is_steered(&own, report) && !depends_on_values(report))
+   if (!sample_is_steered(&own, report) && !depends_on_values(part, report))
       return RKB_OK;
    rkb_machine_close(part->machine);
    part->machine = NULL;
