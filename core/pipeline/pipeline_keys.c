@@ -47,7 +47,7 @@ const rkb_key_t RKB_PIPELINE_KEYS[] = {
    {"wall", RKB_KEYS_LIMITS, "none", NULL, false, "longest time: `30s`, `10m`, `2h`"},
    {"compile", RKB_KEYS_LIMITS, "80s", NULL, false,
     "processor time that compiling one candidate may use; beyond it the verdict is `unknown tool.compile_time`"},
-   {"execute", RKB_KEYS_LIMITS, "60s", NULL, false,
+   {"execute", RKB_KEYS_LIMITS, "90s", NULL, false,
     "work that the checking machine may spend on one candidate, in seconds of a usual processor; checks that it leaves out "
     "then give `unknown limit.budget`"},
    {"execute_memory", RKB_KEYS_LIMITS, "4GiB", NULL, false,

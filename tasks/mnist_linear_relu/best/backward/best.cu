@@ -119,5 +119,5 @@ __global__ void __launch_bounds__(32 * warps) mask(const float *grad, const floa
    for (int distance = 16; distance > 0; distance /= 2)
       sum += __shfl_xor_sync(0xffffffffu, sum, distance);
    if (lane == 0)
-      masked[at] = sum + bias[at % outer] > 0.0f ? grad[at] : 0.0f;
+      masked[at] = sum + bias[at % outer] <= 0.0f ? 0.0f : grad[at]; /* NaN lets it pass, as in PyTorch */
 }

@@ -79,6 +79,6 @@ __global__ void __launch_bounds__(32 * warps, 4)
       float value = bias[column];
       for (int w = 0; w < warps; w++)
          value += part[w][i];
-      y[(long long)row * outer + column] = fmaxf(value, 0.0f);
+      y[(long long)row * outer + column] = value <= 0.0f ? 0.0f : value; /* NaN stays NaN, as in PyTorch */
    }
 }

@@ -46,6 +46,11 @@ launches:
  * A thread keeps 8 x 8 sums in registers and reads what it multiplies from shared memory as vectors, 16 numbers for 64
  * multiplications. */
 
+/* NaN stays NaN, as in PyTorch. */
+__device__ __forceinline__ float relu(float x) {
+   return x <= 0.0f ? 0.0f : x;
+}
+
 /* weight (rows x columns x taps), each row times its norm's factor where there is one, to turned (columns in eights, taps, 8, rows in fours), zero beyond either edge: what a tile of the
  * product needs then lies side by side. */
 __global__ void __launch_bounds__(256) turn(const float *weight, float *turned, int rows, int columns, int taps, int pitch, int count,
@@ -223,8 +228,8 @@ __device__ void put_pixels(float *y, const float *from, const float (&sum)[8][8]
                float4 more = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                if (bypass)
                   more = *(const float4 *)(from + at);
-               *(float4 *)(y + at) = make_float4(fmaxf(sum[i][j] + more.x, 0.0f), fmaxf(sum[i][j + 1] + more.y, 0.0f),
-                                                 fmaxf(sum[i][j + 2] + more.z, 0.0f), fmaxf(sum[i][j + 3] + more.w, 0.0f));
+               *(float4 *)(y + at) = make_float4(relu(sum[i][j] + more.x), relu(sum[i][j + 1] + more.y),
+                                                 relu(sum[i][j + 2] + more.z), relu(sum[i][j + 3] + more.w));
             }
             continue;
          }
@@ -232,7 +237,7 @@ __device__ void put_pixels(float *y, const float *from, const float (&sum)[8][8]
          for (int e = 0; e < 4; e++)
             if (pixel + e < pixels) {
                const long long at = ((long long)((pixel + e) / size) * channels + channel) * size + (pixel + e) % size;
-               y[at] = fmaxf(sum[i][j + e] + (bypass ? from[at] : 0.0f), 0.0f);
+               y[at] = relu(sum[i][j + e] + (bypass ? from[at] : 0.0f));
             }
       }
    }
