@@ -108,8 +108,6 @@ static bool tells(const struct step *step, const ptx_operand_t *operands, const 
    case LEAST:
    case BY_TABLE:
       return (from || by) && step->type != PTX_PRED;
-   case MULTIPLY_HIGH: /* by a power of two it is a shift, as no compiler writes it */
-      return operands[2].kind == PTX_OPERAND_INTEGER && __builtin_popcountll(operands[2].value) == 1;
    case MULTIPLY:
       return from || by || step->saturates;
    case COPY:
