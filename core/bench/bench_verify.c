@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/usage.h"
-#include "verify/shares.h"
+#include "verify/verify_processes.h"
 #include "verify/tables.h"
 
 static bool read_settings(settings_t *s, int count_of, char **arguments) {
@@ -70,7 +70,7 @@ int main(int count_of, char **arguments) {
    if (status == RKB_OK)
       status = subjects_read_results(&b, &err);
    if (status == RKB_OK)
-      status = shares_check(&b, &err);
+      status = verify_processes_check(&b, &err);
    if (status == RKB_OK && !b.settings.kernels) {
       tables_print(&b, false);
       tables_print(&b, true);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "archive/archive.h"
-#include "llm/presence.h"
+#include "llm/model_reachability.h"
 
 enum { MAX_PROBLEM_TEXT = 256 << 10 };
 
@@ -106,7 +106,7 @@ rkb_pipeline_t *rkb_open_pipeline_for(const rkb_arguments_t *arguments, const ch
 /* [runs on the thread that checks the models]; argument: the exit code so far. */
 static void tell_absence(void *argument, const rkb_presence_report_t *report) {
    int *code = argument;
-   if (rkb_presence_is_good(report->state))
+   if (rkb_reachability_is_good(report->state))
       return;
    if (report->state == RKB_PRESENCE_NO_KEY) { /* its text names file, line and model */
       fprintf(stderr, "%s\n", report->text);

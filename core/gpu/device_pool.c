@@ -222,7 +222,7 @@ static rkb_pooled_device_t *add_device(rkb_devices_t *devices, const rkb_worker_
       return NULL;
    rkb_pooled_device_t *device = &devices->list[devices->count++];
    *device = (rkb_pooled_device_t){.route = route, .lock = -1};
-   device->worker.child = device->spare.child = (rkb_peer_t){.in = -1, .out = -1};
+   device->worker.child = device->spare.child = (rkb_pipe_process_t){.in = -1, .out = -1};
    snprintf(device->number, sizeof device->number, "%u", number);
    return device;
 }
@@ -292,10 +292,10 @@ int rkb_devices_open_all(const rkb_devices_options_t *options, rkb_devices_t **o
       route->device = address->device;
       if (!rkb_worker_route_set(route, address->command))
          status = rkb_fail(err, RKB_ERR_INVALID, "the command that starts rkb-worker is empty or too long");
-      else if (!rkb_peer_command_add_setting(&route->command, "CUDA_MODULE_LOADING=EAGER") ||
-               !rkb_peer_command_add_setting(&route->command, "PATH=/usr/local/bin:/usr/bin:/bin") ||
-               !rkb_peer_command_pass(&route->command, usual) ||
-               !rkb_peer_command_pass(&route->command, address->environment))
+      else if (!rkb_worker_command_add_setting(&route->command, "CUDA_MODULE_LOADING=EAGER") ||
+               !rkb_worker_command_add_setting(&route->command, "PATH=/usr/local/bin:/usr/bin:/bin") ||
+               !rkb_worker_command_pass(&route->command, usual) ||
+               !rkb_worker_command_pass(&route->command, address->environment))
          status = rkb_fail(err, RKB_ERR_INVALID, "at most %d variables can be passed to a worker",
                            RKB_PEER_COMMAND_VARIABLES - 3);
    }
@@ -327,7 +327,7 @@ void rkb_devices_close(rkb_devices_t *devices) {
          close(devices->list[i].lock);
    }
    for (uint32_t i = 0; i < devices->route_count; i++)
-      rkb_peer_command_clear(&devices->routes[i].command);
+      rkb_worker_command_clear(&devices->routes[i].command);
    pthread_cond_destroy(&devices->freed);
    pthread_mutex_destroy(&devices->mutex);
    free(devices);

@@ -35,13 +35,13 @@ static enum rkb_transfer send_request(rkb_device_worker_t *w, uint32_t type, con
       for (uint32_t i = 0; i < piece_count; at += pieces[i++].bytes)
          if (pieces[i].bytes)
             memcpy(whole + at, pieces[i].data, pieces[i].bytes);
-      return rkb_peer_send(&w->child, whole, at, p->deadline_ns, p->cancelled, p->argument);
+      return rkb_pipe_process_send(&w->child, whole, at, p->deadline_ns, p->cancelled, p->argument);
    }
    enum rkb_transfer end =
-      rkb_peer_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
+      rkb_pipe_process_send(&w->child, &head, sizeof head, p->deadline_ns, p->cancelled, p->argument);
    for (uint32_t i = 0; i < piece_count && end == RKB_TRANSFERRED; i++)
-      end =
-         rkb_peer_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled, p->argument);
+      end = rkb_pipe_process_send(&w->child, pieces[i].data, pieces[i].bytes, p->deadline_ns, p->cancelled,
+                                  p->argument);
    return end;
 }
 
@@ -62,7 +62,7 @@ static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, si
                          size_t *length, const rkb_patience_t *p, int *refusal, rkb_error_t *err) {
    rkb_worker_head_t reply;
    enum rkb_transfer end =
-      rkb_peer_receive(&w->child, &reply, sizeof reply, p->deadline_ns, p->cancelled, p->argument);
+      rkb_pipe_process_receive(&w->child, &reply, sizeof reply, p->deadline_ns, p->cancelled, p->argument);
    if (end != RKB_TRANSFERRED)
       return gone(w, end, err);
    if (reply.magic != RKB_WORKER_MAGIC || reply.version != RKB_WORKER_VERSION || reply.type != type ||
@@ -73,8 +73,8 @@ static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, si
          return nonsense(w, "a status that there is not", err);
       if (reply.length >= sizeof err->message)
          return nonsense(w, "too long a refusal", err);
-      end =
-         rkb_peer_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled, p->argument);
+      end = rkb_pipe_process_receive(&w->child, err->message, reply.length, p->deadline_ns, p->cancelled,
+                                     p->argument);
       err->message[reply.length] = '\0';
       rkb_worker_text_plain(err->message, reply.length, false);
       *refusal = reply.status;
@@ -82,7 +82,7 @@ static int receive_reply(rkb_device_worker_t *w, uint32_t type, void *answer, si
    }
    if (length ? reply.length > answer_bytes : reply.length != answer_bytes)
       return nonsense(w, "a reply of another length", err);
-   end = rkb_peer_receive(&w->child, answer, reply.length, p->deadline_ns, p->cancelled, p->argument);
+   end = rkb_pipe_process_receive(&w->child, answer, reply.length, p->deadline_ns, p->cancelled, p->argument);
    if (length)
       *length = reply.length;
    return end == RKB_TRANSFERRED ? RKB_OK : gone(w, end, err);
@@ -104,7 +104,7 @@ int rkb_device_worker_launch(rkb_device_worker_t *w, const char *const *command,
                              const char *const *environment, int errors, rkb_error_t *err) {
    static const rkb_patience_t at_once = {0}; /* does not wait, because a head fits any socket's buffer */
    *w = (rkb_device_worker_t){.child = {.in = -1, .out = -1}};
-   int status = rkb_peer_start(&w->child, command, environment, errors, err);
+   int status = rkb_pipe_process_start(&w->child, command, environment, errors, err);
    if (status == RKB_OK) {
       enum rkb_transfer end = send_request(w, RKB_WORKER_HELLO, NULL, 0, &at_once);
       if (end != RKB_TRANSFERRED)
@@ -134,7 +134,7 @@ int rkb_device_worker_start(rkb_device_worker_t *w, const char *const *command,
 }
 
 void rkb_device_worker_stop(rkb_device_worker_t *w) {
-   rkb_peer_kill(&w->child, NULL);
+   rkb_pipe_process_kill(&w->child, NULL);
 }
 
 void rkb_device_worker_quit(rkb_device_worker_t *w) {

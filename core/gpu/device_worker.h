@@ -4,11 +4,11 @@
 #define RKB_GPU_DEVICE_WORKER_H
 
 #include <rkb/ext/device.h>
-#include "system/peer_command.h"
+#include "system/worker_command.h"
 #include "gpu/protocol.h"
 
 typedef struct rkb_device_worker {
-   rkb_peer_t child;
+   rkb_pipe_process_t child;
    uint32_t number;     /* number of the last request */
    char greeting[1024]; /* the answer to hello; "" before it arrives */
 } rkb_device_worker_t;

@@ -65,7 +65,7 @@ static int open_run(const rkb_pooled_device_t *device, const char *const *words,
                     rkb_tool_run_t *run, rkb_error_t *err) {
    int ends[2];
    rkb_text_init(&run->text, MOST_REPORT);
-   run->worker.child = (rkb_peer_t){.in = -1, .out = -1};
+   run->worker.child = (rkb_pipe_process_t){.in = -1, .out = -1};
    if (pipe2(ends, O_CLOEXEC) != 0)
       return rkb_fail(err, RKB_ERR_IO, "no pipe for a tool: %s", strerror(errno));
    run->errors = ends[0];
@@ -123,7 +123,7 @@ int rkb_session_report(rkb_session_t *s, char **report, size_t *bytes, rkb_error
    rkb_device_worker_quit(&run->worker);
    enum rkb_transfer end = RKB_TRANSFERRED;
    while (end == RKB_TRANSFERRED && rkb_device_worker_alive(&run->worker))
-      end = rkb_peer_receive(&run->worker.child, &byte, 1, deadline, s->cancelled, s->argument);
+      end = rkb_pipe_process_receive(&run->worker.child, &byte, 1, deadline, s->cancelled, s->argument);
    close_run(run);
    run->errors = -1;
    if (end == RKB_TRANSFER_CANCELLED)

@@ -11,10 +11,10 @@ enum { MAX_TOOL_WORDS = 32 };
 static bool find_command(rkb_worker_route_t *route) {
    const char *given = getenv("RKB_WORKER");
    if (given && *given)
-      return rkb_peer_command_add_split(&route->command, given);
+      return rkb_worker_command_add_split(&route->command, given);
    char *found = rkb_find_program("rkb-worker");
    const bool there =
-      found && rkb_peer_command_add_words(&route->command, (const char *const[]){found, NULL});
+      found && rkb_worker_command_add_words(&route->command, (const char *const[]){found, NULL});
    free(found);
    return there;
 }
@@ -29,13 +29,13 @@ bool rkb_worker_route_set(rkb_worker_route_t *route, const char *const *command)
       rkb_hasher_add_text(hasher, *word);
    rkb_hasher_finish(hasher, hash);
    snprintf(route->place, sizeof route->place, "%.16s", hash);
-   return rkb_peer_command_add_words(&route->command, command);
+   return rkb_worker_command_add_words(&route->command, command);
 }
 
 int rkb_worker_route_launch(const rkb_worker_route_t *route, const char *number, const char *const *words,
                             int errors, rkb_device_worker_t *worker, rkb_error_t *err) {
    static const char *const none[] = {NULL};
-   const rkb_peer_command_t *own = &route->command;
+   const rkb_worker_command_t *own = &route->command;
    const char *command[RKB_PEER_COMMAND_WORDS + MAX_TOOL_WORDS + 3];
    const bool under = words != NULL;
    uint32_t count = 0;

@@ -6,7 +6,7 @@
 
 /* One address, resolved: how the workers of its machine are started. */
 typedef struct rkb_worker_route {
-   rkb_peer_command_t command; /* without the device's number */
+   rkb_worker_command_t command; /* without the device's number */
    /* The wanted class, or NULL; the text belongs to the caller that opened the pool. */
    const char *device;
    /* Distinguishes its locks from those of other machines; "" for this machine. */

@@ -1,4 +1,4 @@
-/* One rkb-compiler process, seen from its parent: a peer (system/peer.h) whose exchanges are watched.  If the process works too
+/* One rkb-compiler process, seen from its parent: a peer (system/pipe_process.h) whose exchanges are watched.  If the process works too
  * long, grows too large or stops answering, it is ended, so no worker waits longer than the bounds.  One thread at a time. */
 #include "kernel/compiler_process.h"
 #include "base/memory.h"
@@ -21,7 +21,7 @@ enum { GOING_WAITS = 200 /* of 10 ms each: the kernel needs a while to end a lar
 
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err) {
    struct rusage own = {0};
-   int status = rkb_peer_start(&process->peer, arguments, NULL, -1, err);
+   int status = rkb_pipe_process_start(&process->peer, arguments, NULL, -1, err);
    getrusage(RUSAGE_SELF, &own);
    process->inherited = (uint64_t)own.ru_maxrss * 1024;
    return status;
@@ -33,7 +33,7 @@ bool compiler_process_runs(const compiler_process_t *process) {
 
 void compiler_process_kill(compiler_process_t *process) {
    if (process->peer.pid > 0)
-      rkb_peer_kill(&process->peer, NULL);
+      rkb_pipe_process_kill(&process->peer, NULL);
 }
 
 static uint64_t worked_ns(pid_t pid) {
@@ -98,7 +98,8 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       kill(-pid, SIGKILL); /* processes of its group that may still run */
       process->peer.pid = 0;
    }
-   rkb_peer_kill(&process->peer, NULL); /* closes the pipes; kills and reaps the process if it still runs */
+   rkb_pipe_process_kill(&process->peer,
+                         NULL); /* closes the pipes; kills and reaps the process if it still runs */
    const int code = gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
    *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status)
                     : code > COMPILER_EXIT_SIGNAL      ? code - COMPILER_EXIT_SIGNAL
@@ -120,7 +121,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
                                        watch_t *watch, char **payload, uint64_t *length) {
    unsigned char header[WIRE_HEADER_BYTES];
    enum rkb_transfer result =
-      rkb_peer_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
+      rkb_pipe_process_receive(&process->peer, header, sizeof header, deadline, is_over, watch);
    if (result != RKB_TRANSFERRED)
       return result;
    *payload = record_header_length(header, most, length) ? rkb_try_uncleared(*length + 1, 1, NULL) : NULL;
@@ -129,7 +130,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
       return RKB_TRANSFER_CANCELLED;
    }
    (*payload)[*length] = '\0';
-   return rkb_peer_receive(&process->peer, *payload, *length, deadline, is_over, watch);
+   return rkb_pipe_process_receive(&process->peer, *payload, *length, deadline, is_over, watch);
 }
 
 /* From here on, watch the fork that compiles.  Its processor time starts at zero. */
@@ -162,9 +163,10 @@ enum exchange_end compiler_process_exchange(compiler_process_t *process, const r
    if (request) {
       unsigned char header[WIRE_HEADER_BYTES];
       record_header(header, request->length);
-      result = rkb_peer_send(&process->peer, header, sizeof header, deadline, is_over, &watch);
+      result = rkb_pipe_process_send(&process->peer, header, sizeof header, deadline, is_over, &watch);
       if (result == RKB_TRANSFERRED)
-         result = rkb_peer_send(&process->peer, request->data, request->length, deadline, is_over, &watch);
+         result =
+            rkb_pipe_process_send(&process->peer, request->data, request->length, deadline, is_over, &watch);
    }
    if (result == RKB_TRANSFERRED && request)
       result = receive_worker(process, deadline, &watch);

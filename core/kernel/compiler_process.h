@@ -3,10 +3,10 @@
 #define RKB_KERNEL_COMPILER_PROCESS_H
 
 #include "base/text.h"
-#include "system/peer.h"
+#include "system/pipe_process.h"
 
 typedef struct compiler_process {
-   rkb_peer_t peer;
+   rkb_pipe_process_t peer;
    /* The memory use at the start, which is its parent's; its own use is counted from there. */
    uint64_t inherited;
 } compiler_process_t;

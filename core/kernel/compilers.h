@@ -3,7 +3,7 @@
 #define RKB_KERNEL_COMPILERS_H
 
 #include "kernel/kernel.h"
-#include "kernel/cache.h"
+#include "kernel/build_cache.h"
 #include "kernel/compiler_protocol.h"
 
 typedef struct compile_input {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "reference/dtype.h"
-#include "reference/noise.h"
+#include "reference/deep_graph_bounds.h"
 
 #define POINT_BYTES (3 * sizeof(double) + 1)
 
@@ -113,7 +113,7 @@ static int evaluate_node(rkb_reader_t *reader, const rkb_program_node_t *node) {
       return status;
    }
    if (reader->sizes)
-      rkb_noise_apply(node, node->output, reader->pass, elements, &block, &reader->sizes[node->output]);
+      rkb_deep_bounds_apply(node, node->output, reader->pass, elements, &block, &reader->sizes[node->output]);
    reader->stored[node->output] = block;
    return RKB_OK;
 }
@@ -177,7 +177,7 @@ static int take_output(rkb_reader_t *reader, uint32_t tensor, rkb_block_t *out) 
 }
 
 static int evaluate_pass(const rkb_program_t *program, const rkb_precision_t *precision, uint32_t pass,
-                         rkb_noise_size_t *sizes, const rkb_source_t *source, rkb_block_t *outputs,
+                         rkb_deep_bounds_size_t *sizes, const rkb_source_t *source, rkb_block_t *outputs,
                          rkb_error_t *err) {
    rkb_reader_t reader = {
       .program = program, .precision = precision, .source = *source, .pass = pass, .sizes = sizes};
@@ -218,9 +218,9 @@ static void free_outputs(const rkb_program_t *program, rkb_block_t *outputs) {
       rkb_block_free(&outputs[i]);
 }
 
-/* Computes the bounds of a deep graph from the outputs of several passes and the exact outputs (noise.c). */
+/* Computes the bounds of a deep graph from the outputs of several passes and the exact outputs (deep_graph_bounds.c). */
 static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t *precision,
-                            const rkb_source_t *source, rkb_noise_size_t *sizes, rkb_block_t *outputs,
+                            const rkb_source_t *source, rkb_deep_bounds_size_t *sizes, rkb_block_t *outputs,
                             rkb_error_t *err) {
    const uint32_t count = program->tensor_count;
    rkb_block_t *noisy = rkb_allocate(count + 1, sizeof *noisy);
@@ -238,16 +238,16 @@ static int add_noise_bounds(const rkb_program_t *program, const rkb_precision_t 
       status = evaluate_pass(program, precision, pass, sizes, source, noisy, err);
       for (uint32_t i = 0; status == RKB_OK && i < count; i++)
          if (squares[i])
-            rkb_noise_gather(&outputs[i], &noisy[i], program->values[program->outputs[i]].elements,
-                             squares[i], flags[i]);
+            rkb_deep_bounds_gather(&outputs[i], &noisy[i], program->values[program->outputs[i]].elements,
+                                   squares[i], flags[i]);
       free_outputs(program, noisy);
    }
-   rkb_noise_beyond(program, sizes, beyond);
+   rkb_deep_bounds_beyond(program, sizes, beyond);
    for (uint32_t i = 0; i < count; i++) {
       const uint32_t value = program->outputs[i];
       if (status == RKB_OK && squares[i])
-         rkb_noise_conclude(program->values[value].elements, precision->passes, squares[i], flags[i],
-                            beyond[value], &outputs[i]);
+         rkb_deep_bounds_conclude(program->values[value].elements, precision->passes, squares[i], flags[i],
+                                  beyond[value], &outputs[i]);
       free(squares[i]);
       free(flags[i]);
    }
@@ -265,7 +265,7 @@ int rkb_evaluate_whole(const rkb_program_t *program, const rkb_precision_t *prec
       return rkb_fail(err, RKB_ERR_LIMIT,
                       "the reference needs %.1f MiB for whole tensors, over the budget of %.1f MiB",
                       (double)peak / 0x1p20, (double)budget / 0x1p20);
-   rkb_noise_size_t *sizes =
+   rkb_deep_bounds_size_t *sizes =
       precision->passes > 0 ? rkb_allocate(program->value_count + 1, sizeof *sizes) : NULL;
    int status = evaluate_pass(program, precision, 0, sizes, source, outputs, err);
    if (status == RKB_OK && precision->passes > 0)

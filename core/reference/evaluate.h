@@ -25,8 +25,9 @@ struct rkb_reader {
    rkb_memory_t *memory; /* when only points are computed; otherwise NULL */
    rkb_block_t spare;    /* for whole tensors: a freed tensor that has the size of the next one */
    uint64_t spare_elements;
-   uint32_t pass; /* number of the pass; a deep graph gets its bounds from several passes (noise.h) */
-   struct rkb_noise_size *sizes; /* by value, over the passes of a deep graph; otherwise NULL */
+   uint32_t
+      pass; /* number of the pass; a deep graph gets its bounds from several passes (deep_graph_bounds.h) */
+   struct rkb_deep_bounds_size *sizes; /* by value, over the passes of a deep graph; otherwise NULL */
    uint32_t depth; /* for points: how many computations of operations are nested at the moment */
    double work,
       most_work; /* for points: elements read and products formed so far, and their limit; 0: no limit */

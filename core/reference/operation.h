@@ -27,7 +27,7 @@ typedef struct rkb_precision {
    double tiny;    /* results below it may be flushed to zero: an absolute error of each operation */
    double largest; /* overflow threshold of intermediates */
    /* For graphs so deep that bounds carried along are useless: how many evaluations with random errors give
-    * their bounds (noise.h).  0 for all other graphs. */
+    * their bounds (deep_graph_bounds.h).  0 for all other graphs. */
    uint32_t passes;
 } rkb_precision_t;
 

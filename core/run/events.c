@@ -104,7 +104,7 @@ static void ended(void *owner, rkb_candidate_t *candidate, const rkb_entry_t *en
    else
       progress->running--;
    progress->done++;
-   rkb_times_add(run, entry->index, result->seconds);
+   rkb_run_times_add(run, entry->index, result->seconds);
    progress->rejected += strcmp(standing, RKB_REJECT) == 0;
    progress->unknown += strcmp(standing, RKB_UNKNOWN) == 0;
    progress->passed += strcmp(standing, RKB_REJECT) != 0;

@@ -113,7 +113,7 @@ static void operator_done(rkb_work_t *work, rkb_ended_t *ended) {
    else
       take_candidates(run, request, ended);
    double seconds = (double)(ended->ended_ns - ended->started_ns) * 1e-9;
-   rkb_times_add(run, request->operator_entry->index, work->attempts ? seconds : -1);
+   rkb_run_times_add(run, request->operator_entry->index, work->attempts ? seconds : -1);
    rkb_event_operator_ended(run, request, seconds);
    identify(run, request);
 }

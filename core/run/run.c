@@ -178,7 +178,7 @@ static int run_open(rkb_run_t *run, rkb_error_t *err) {
       if (status == RKB_OK && run->options.resume)
          status = rkb_resume_load(run, err);
       if (status == RKB_OK && run->options.resume)
-         rkb_times_load(run);
+         rkb_run_times_load(run);
       run->runtime.archive = run->archive;
    }
    if (status == RKB_OK)
@@ -204,30 +204,30 @@ static void run_close(rkb_run_t *run) {
    rkb_resume_free(run);
    rkb_request_row_free(&run->row, run->pipeline);
    rkb_numbered_close(&run->numbered, run->pipeline);
-   rkb_times_free(run);
+   rkb_run_times_free(run);
    rkb_library_free(&run->library);
 }
 
 static void fill_outcome(const rkb_run_t *run, rkb_run_result_t *outcome) {
    const rkb_tally_t *tally = &run->tally;
    *outcome = (rkb_run_result_t){.ending = run->ending.kind,
-                              .best = tally->best,
-                              .has_objective = tally->best_has_objective,
-                              .objective = tally->best_objective,
-                              .first_objective = tally->first_objective,
-                              .least = tally->best_least,
-                              .verified_by_execution = run->pipeline->verified_by_execution,
-                              .candidates = run->numbered.count - run->numbered.duplicates,
-                              .duplicates = run->numbered.duplicates,
-                              .accepted = tally->by_standing[0],
-                              .suspect = tally->by_standing[1],
-                              .unknown = tally->by_standing[2] + tally->by_standing[3],
-                              .rejected = tally->by_standing[4],
-                              .told = tally->requests,
-                              .jobs = run->runtime.jobs_ended,
-                              .must_exit_hard = run->runtime.hung,
-                              .seconds = rkb_times_elapsed(run),
-                              .earlier_seconds = run->times.earlier_seconds};
+                                 .best = tally->best,
+                                 .has_objective = tally->best_has_objective,
+                                 .objective = tally->best_objective,
+                                 .first_objective = tally->first_objective,
+                                 .least = tally->best_least,
+                                 .verified_by_execution = run->pipeline->verified_by_execution,
+                                 .candidates = run->numbered.count - run->numbered.duplicates,
+                                 .duplicates = run->numbered.duplicates,
+                                 .accepted = tally->by_standing[0],
+                                 .suspect = tally->by_standing[1],
+                                 .unknown = tally->by_standing[2] + tally->by_standing[3],
+                                 .rejected = tally->by_standing[4],
+                                 .told = tally->requests,
+                                 .jobs = run->runtime.jobs_ended,
+                                 .must_exit_hard = run->runtime.hung,
+                                 .seconds = rkb_run_times_elapsed(run),
+                                 .earlier_seconds = run->times.earlier_seconds};
    snprintf(outcome->reason, sizeof outcome->reason, "%s", run->ending.text);
 }
 
@@ -254,7 +254,7 @@ static int work(rkb_run_t *run, rkb_error_t *err) {
    rkb_run_advance(run);
    while (!is_over(run))
       rkb_loop_run(run->runtime.loop);
-   rkb_times_store(run);
+   rkb_run_times_store(run);
    rkb_record_ending(run);
    rkb_library_record_add(run);
    if (run->ending.status != RKB_OK)
@@ -267,7 +267,7 @@ static rkb_run_t *run_new(rkb_pipeline_t *pipeline, const rkb_run_options_t *opt
    run->pipeline = pipeline;
    run->options = *options;
    run->tally.first_objective = run->tally.best_least = NAN;
-   rkb_times_begin(run);
+   rkb_run_times_begin(run);
    return run;
 }
 

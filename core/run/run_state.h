@@ -12,7 +12,7 @@
  *   strategy_record.c   asks and tells as hashes, replayed        resume.c            reads from the archive
  *   events.c            counts, tells the observer                run_record.c        writes to the archive
  *   library_record.c    elites of other runs, and for them
- *   times.c             what everything took                      contracts.c         stages that never keep the contract
+ *   run_times.c             what everything took                      contracts.c         stages that never keep the contract
  *   ending.c            how it ends
  *   request_row.c       the row and its marks                     numbered_candidates.c  candidates by number
  *
@@ -31,7 +31,7 @@
 #include "run/screening.h"
 #include "run/search.h"
 #include "run/strategy_outcomes.h"
-#include "run/times.h"
+#include "run/run_times.h"
 
 typedef struct rkb_run {
    rkb_runtime_t runtime;
@@ -45,7 +45,7 @@ typedef struct rkb_run {
    rkb_search_t search;
    rkb_tally_t tally;
    rkb_progress_counts_t progress;
-   rkb_times_t times;
+   rkb_run_times_t times;
    rkb_contracts_t contracts;
    rkb_library_t library; /* library_record.c's: the entries that this run may read */
    rkb_run_ending_t ending;

@@ -107,7 +107,7 @@ bool rkb_search_ask(rkb_run_t *run, rkb_run_request_t *request) {
       rkb_current_stage_set((rkb_current_stage_t){.stage = &entry->node, .doing = "asked for a request"});
    int answer = entry->strategy->ask(run->search.self, &request->wanted, &err);
    rkb_current_stage_set(before);
-   rkb_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
+   rkb_run_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
    if (answer >= 0 && answer <= RKB_ASK_DONE)
       return take_answer(run, request, answer);
    rkb_run_break(run, answer < 0 ? answer : RKB_ERR_CONTRACT, "%s failed: %.300s", entry->strategy->id,
@@ -125,7 +125,7 @@ bool rkb_search_tell(rkb_run_t *run, const rkb_result_t *result) {
       rkb_current_stage_set((rkb_current_stage_t){.stage = &entry->node, .doing = "told of a result"});
    int status = entry->strategy->tell(run->search.self, result, &err);
    rkb_current_stage_set(before);
-   rkb_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
+   rkb_run_times_add(run, entry->index, (double)(rkb_now_ns() - began_ns) * 1e-9);
    rkb_event_strategy_told(run);
    if (status != RKB_OK)
       rkb_run_break(run, status, "%s failed: %.300s", entry->strategy->id, reason_of(&err));

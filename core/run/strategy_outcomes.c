@@ -133,7 +133,7 @@ static void note_best(rkb_run_t *run, const rkb_run_request_t *request, const rk
    run->tally.best_least = candidate_least(run->pipeline, candidate);
    if (request->section == RKB_SECTION_PROPOSE && summary->has_objective)
       run->tally.first_objective = summary->objective;
-   rkb_times_best(run, candidate->number);
+   rkb_run_times_best(run, candidate->number);
    rkb_event_send(run, &(rkb_event_t){.kind = RKB_EVENT_BEST,
                                       .section = request->section,
                                       .request = request->number,
@@ -191,6 +191,6 @@ bool rkb_telling_next(rkb_run_t *run) {
    rkb_event_request(run, RKB_EVENT_REQUEST_END, request);
    put_away(run, request);
    if (run->pipeline->window && run->tally.requests % run->pipeline->window == 0)
-      rkb_times_store(run);
+      rkb_run_times_store(run);
    return true;
 }

@@ -24,7 +24,7 @@ typedef struct call {
    rkb_job_t job;
    rkb_scope_t scope;
    const rkb_item_t *in;
-   rkb_peer_t *peer; /* the other end: the fork's channel, or a screening worker */
+   rkb_pipe_process_t *peer; /* the other end: the fork's channel, or a screening worker */
    bool (*over)(void *);
    void *argument; /* passed to `over` */
 } call_t;

@@ -2,7 +2,7 @@
 #include "stage/confined/confined.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
-#include "system/share.h"
+#include "system/parallel_parts.h"
 
 static void share(const rkb_host_t *host, uint32_t count, void (*part)(void *argument, uint32_t n),
                   void *argument) {
@@ -10,7 +10,7 @@ static void share(const rkb_host_t *host, uint32_t count, void (*part)(void *arg
    if (runtime->confined_job)
       rkb_confined_share(runtime->confined_job, count, part, argument);
    else
-      rkb_workers_share(runtime->workers, count, part, argument);
+      rkb_workers_run_parts(runtime->workers, count, part, argument);
 }
 
 const rkb_workers_api_t RKB_WORKERS_API = {.size = sizeof RKB_WORKERS_API, .share = share};

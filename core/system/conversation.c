@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "system/loop.h"
-#include "system/talker.h"
+#include "system/line_process.h"
 
 enum { MOST_WORDS = 256 };
 
 struct rkb_conversation {
    pthread_mutex_t mutex;
-   talker_t **free_ones;
+   line_process_t **free_ones;
    size_t free_count;
    char **command, **environment;
    char *directory, *greeting, *name;
@@ -82,28 +82,32 @@ int conversation_open(const rkb_conversation_spec_t *spec, rkb_conversation_t **
    return RKB_OK;
 }
 
-static talker_t *take_free(rkb_conversation_t *conversation) {
+static line_process_t *take_free(rkb_conversation_t *conversation) {
    pthread_mutex_lock(&conversation->mutex);
-   talker_t *talker = conversation->free_count ? conversation->free_ones[--conversation->free_count] : NULL;
+   line_process_t *talker =
+      conversation->free_count ? conversation->free_ones[--conversation->free_count] : NULL;
    pthread_mutex_unlock(&conversation->mutex);
    return talker;
 }
 
-static void give_back(rkb_conversation_t *conversation, talker_t *talker) {
+static void give_back(rkb_conversation_t *conversation, line_process_t *talker) {
    pthread_mutex_lock(&conversation->mutex);
-   conversation->free_ones = rkb_grow(conversation->free_ones, conversation->free_count + 1, sizeof(talker_t *));
+   conversation->free_ones =
+      rkb_grow(conversation->free_ones, conversation->free_count + 1, sizeof(line_process_t *));
    conversation->free_ones[conversation->free_count++] = talker;
    pthread_mutex_unlock(&conversation->mutex);
 }
 
-static int greet(rkb_conversation_t *conversation, const talker_wait_t *wait, talker_t **talker, rkb_error_t *err) {
+static int greet(rkb_conversation_t *conversation, const talker_wait_t *wait, line_process_t **talker,
+                 rkb_error_t *err) {
    const talker_program_t program = {(const char *const *)conversation->command, (const char *const *)conversation->environment,
                                      conversation->directory, conversation->name, conversation->line_limit};
-   int status = talker_start(&program, talker, err);
+   int status = line_process_start(&program, talker, err);
    if (status == RKB_OK)
-      status = talker_ask(*talker, conversation->greeting, wait, conversation->greeted, conversation->argument, err);
+      status = line_process_ask(*talker, conversation->greeting, wait, conversation->greeted,
+                                conversation->argument, err);
    if (status != RKB_OK) {
-      talker_end(*talker);
+      line_process_end(*talker);
       *talker = NULL;
    }
    return status;
@@ -114,15 +118,15 @@ int conversation_ask(rkb_conversation_t *conversation, const char *line, uint64_
    talker_wait_t wait = {rkb_now_ns() + conversation->wait_ns, cancelled, whom};
    if (deadline_ns && deadline_ns < wait.until_ns)
       wait.until_ns = deadline_ns;
-   talker_t *talker = take_free(conversation);
+   line_process_t *talker = take_free(conversation);
    int status = talker ? RKB_OK : greet(conversation, &wait, &talker, err);
    if (status != RKB_OK)
       return status;
-   status = talker_ask(talker, line, &wait, read, argument, err);
+   status = line_process_ask(talker, line, &wait, read, argument, err);
    if (status == RKB_OK)
       give_back(conversation, talker);
    else
-      talker_end(talker);
+      line_process_end(talker);
    return status;
 }
 
@@ -130,7 +134,7 @@ void conversation_close(rkb_conversation_t *conversation) {
    if (!conversation)
       return;
    while (conversation->free_count)
-      talker_end(conversation->free_ones[--conversation->free_count]);
+      line_process_end(conversation->free_ones[--conversation->free_count]);
    free(conversation->free_ones);
    pthread_mutex_destroy(&conversation->mutex);
    free_list(conversation->command);

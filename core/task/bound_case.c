@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "reference/addends.h"
+#include "reference/fused_addends.h"
 #include "reference/given_values.h"
 #include "reference/gradient.h"
 #include "reference/least_work.h"
@@ -365,6 +365,6 @@ rkb_bound_t *rkb_bound_new(const rkb_definition_t *definition, bool backward, co
 void rkb_bound_free(rkb_bound_t *bound) {
    if (!bound)
       return;
-   rkb_given_pools_free(&bound->pools);
+   rkb_drawn_lists_free(&bound->pools);
    rkb_arena_free(bound->arena);
 }

@@ -4,7 +4,7 @@
 
 #include "base/name_table.h"
 #include "task/definition.h"
-#include "task/given_pools.h"
+#include "task/drawn_element_lists.h"
 #include "reference/evaluate.h"
 
 typedef struct rkb_recipe {
@@ -31,7 +31,7 @@ typedef struct rkb_bound {
    rkb_precision_t precision;
    rkb_family_list_t *families;
    uint64_t budget; /* the memory, in bytes, that one evaluation may use */
-   rkb_given_pools_t pools; /* owned */
+   rkb_drawn_lists_t pools; /* owned */
 } rkb_bound_t;
 
 static inline const rkb_bound_t *rkb_bound_of(const rkb_case_t *the_case) {

@@ -104,15 +104,15 @@ static bool name_pool(const rkb_inputs_t *inputs, const struct rkb_given_value *
 
 /* Draws elements of a true intermediate, which is given after those of the inputs so far. */
 static int draw_pool(rkb_inputs_t *inputs, uint32_t value, struct rkb_given_value *made, rkb_error_t *err) {
-   rkb_given_pools_t *pools =
-      (rkb_given_pools_t *)(uintptr_t)&inputs->bound->pools; /* the part of a bound case that changes */
+   rkb_drawn_lists_t *pools =
+      (rkb_drawn_lists_t *)(uintptr_t)&inputs->bound->pools; /* the part of a bound case that changes */
    rkb_pool_key_t key;
    const bool named = name_pool(inputs, made, &key);
-   if (named && (made->pool = rkb_given_pools_find(pools, &key, &made->pool_count)))
+   if (named && (made->pool = rkb_drawn_lists_find(pools, &key, &made->pool_count)))
       return RKB_OK;
    const int status = compute_pool(inputs, value, made, err);
    if (status == RKB_OK && named)
-      rkb_given_pools_keep(pools, &key, made->pool, made->pool_count);
+      rkb_drawn_lists_keep(pools, &key, made->pool, made->pool_count);
    return status;
 }
 

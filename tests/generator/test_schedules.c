@@ -11,7 +11,7 @@
 #include "generator/generator.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/decisions/schedule_block.h"
-#include "generator/start/starts.h"
+#include "generator/start/start_schedules.h"
 
 static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723},
                                     .warpgroup = {0, 3748, 3748, 624, 7496, 7496}}; /* an H200 */

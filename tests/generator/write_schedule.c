@@ -11,7 +11,7 @@
 #include "generator/generator.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/start/online_start.h"
-#include "generator/start/starts.h"
+#include "generator/start/start_schedules.h"
 #include "named_target.h"
 
 static const rkb_target_t no_device = {

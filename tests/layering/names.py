@@ -11,13 +11,7 @@ SAME = {
     "bulk_copies": ({"core/machine/async", "core/machine/lanes"}, "the machine's bulk copies, and the instructions that start them"),
     "bulk_operands": ({"core/machine/decode", "core/machine/lanes"}, "the operands of those instructions: decoded, and used"),
     "mbarriers": ({"core/machine/in_flight", "core/machine/lanes"}, "the machine's mbarrier objects, and the instructions on them"),
-    "product": (
-        {"core/generator/text", "core/reference/functions", "core/reference/operations"},
-        "matrix products of a graph: functions, operations, kernels",
-    ),
     "run": ({"core/python/rkb", "core/run"}, "a run, in C and in Python"),
-    "sizes": ({"core/generator/graph", "core/tools/import"}, "the sizes of a graph, where it is read and where it is imported"),
-    "structure": ({"core/task", "core/tools/import"}, "structured inputs: of a task, and in an import"),
 }
 CODE = (".c", ".h", ".cc", ".cpp", ".py")
 

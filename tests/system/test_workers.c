@@ -1,7 +1,7 @@
 /* Worker threads: every task once, the bounded queue, a stuck worker replaced, parts of one task side by side. */
 #include "check.h"
 #include "system/loop.h"
-#include "system/share.h"
+#include "system/parallel_parts.h"
 #include "system/workers.h"
 
 #include <pthread.h>
@@ -291,7 +291,7 @@ static void part(void *argument, uint32_t n) {
 
 static void share_from_a_task(void *argument) {
    parts_t *parts = argument;
-   rkb_workers_share(parts->workers, parts->count, part, parts);
+   rkb_workers_run_parts(parts->workers, parts->count, part, parts);
    atomic_store(&parts->ended, 1);
 }
 
@@ -331,7 +331,7 @@ static void a_part_may_wait_for_a_lower_one(void **state) {
    for (uint32_t threads = 1; threads < 5; threads++) {
       chain_t chain = {0};
       rkb_workers_t *workers = open_pool(threads, 100);
-      rkb_workers_share(workers, 16, wait_for_the_one_before, &chain);
+      rkb_workers_run_parts(workers, 16, wait_for_the_one_before, &chain);
       for (int n = 0; n < 16; n++)
          assert_int_equal(chain.reached[n], 1);
       rkb_workers_close(workers);

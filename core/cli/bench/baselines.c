@@ -18,7 +18,7 @@
 #define TIME_SECONDS 600
 
 struct rkb_baselines {
-   rkb_peer_t processes[RKB_BENCH_PROCESSES];
+   rkb_pipe_process_t processes[RKB_BENCH_PROCESSES];
    char torch[128];
 };
 
@@ -28,24 +28,24 @@ static uint64_t deadline_in(uint64_t seconds) {
    return ((uint64_t)now.tv_sec + seconds) * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int say(rkb_peer_t *peer, const json_t *request, rkb_error_t *err) {
+static int say(rkb_pipe_process_t *peer, const json_t *request, rkb_error_t *err) {
    char *text = json_dumps(request, JSON_COMPACT);
    int status = text ? RKB_OK : rkb_fail_memory(err, 0);
    if (status == RKB_OK &&
-       (rkb_peer_send(peer, text, strlen(text), deadline_in(10), NULL, NULL) != RKB_TRANSFERRED ||
-        rkb_peer_send(peer, "\n", 1, deadline_in(10), NULL, NULL) != RKB_TRANSFERRED))
+       (rkb_pipe_process_send(peer, text, strlen(text), deadline_in(10), NULL, NULL) != RKB_TRANSFERRED ||
+        rkb_pipe_process_send(peer, "\n", 1, deadline_in(10), NULL, NULL) != RKB_TRANSFERRED))
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "the process that times PyTorch has ended");
    free(text);
    return status;
 }
 
 /* Reads one line, which says whether the request succeeded. */
-static int hear(rkb_peer_t *peer, uint64_t seconds, rkb_error_t *err) {
+static int hear(rkb_pipe_process_t *peer, uint64_t seconds, rkb_error_t *err) {
    char line[4096];
    size_t length = 0;
    uint64_t deadline = deadline_in(seconds);
    do {
-      enum rkb_transfer end = rkb_peer_receive(peer, line + length, 1, deadline, NULL, NULL);
+      enum rkb_transfer end = rkb_pipe_process_receive(peer, line + length, 1, deadline, NULL, NULL);
       if (end != RKB_TRANSFERRED)
          return rkb_fail(err, RKB_ERR_UNAVAILABLE,
                          end == RKB_TRANSFER_LATE ? "the process that times PyTorch did not answer in time"
@@ -70,7 +70,8 @@ static int start(rkb_baselines_t *b, const char *python, const char *out, rkb_er
    const char *const command[] = {python,  script,  "--rkb", self,      "--library",
                                   library, "--out", records, "--serve", NULL};
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++)
-      status = rkb_peer_start(&b->processes[i], command, (const char *const *)environ, STDERR_FILENO, err);
+      status =
+         rkb_pipe_process_start(&b->processes[i], command, (const char *const *)environ, STDERR_FILENO, err);
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES && status == RKB_OK; i++)
       status = hear(&b->processes[i], START_SECONDS, err);
    free(script);
@@ -85,7 +86,7 @@ int rkb_baselines_open(const char *out, rkb_baselines_t **baselines, rkb_error_t
    rkb_baselines_t *b = rkb_allocate(1, sizeof *b);
    *baselines = NULL;
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES; i++)
-      b->processes[i] = (rkb_peer_t){.in = -1, .out = -1};
+      b->processes[i] = (rkb_pipe_process_t){.in = -1, .out = -1};
    int status = RKB_OK;
    if (!rkb_python_ask(python, "import torch; print(torch.__version__ if torch.cuda.is_available() else '')",
                        b->torch, sizeof b->torch) ||
@@ -105,7 +106,7 @@ void rkb_baselines_close(rkb_baselines_t *b) {
    if (!b)
       return;
    for (uint32_t i = 0; i < RKB_BENCH_PROCESSES; i++)
-      rkb_peer_kill(&b->processes[i], NULL);
+      rkb_pipe_process_kill(&b->processes[i], NULL);
    free(b);
 }
 

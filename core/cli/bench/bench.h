@@ -10,7 +10,7 @@
 #include "run/check_candidate.h"
 #include "archive/archive.h"
 #include "base/hash.h"
-#include "system/peer.h"
+#include "system/pipe_process.h"
 #include "task/listing.h"
 #include "task/task.h"
 
@@ -20,7 +20,7 @@ enum {
    RKB_BENCH_PROCESSES = 2,
    RKB_BENCH_VARIANTS = 6
 };
-extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* PyTorch's variants; figures.c */
+extern const char *const rkb_bench_variants[RKB_BENCH_VARIANTS]; /* PyTorch's variants; figures_file.c */
 
 typedef struct rkb_bench {
    const rkb_arguments_t *arguments;
@@ -43,7 +43,7 @@ typedef struct rkb_bench_work {
    const char *name, *direction; /* the task's name and direction */
 } rkb_bench_work_t;
 
-/* works.c: the works of the tasks that the arguments name, or of all shipped tasks; one direction where they
+/* measured_directions.c: the works of the tasks that the arguments name, or of all shipped tasks; one direction where they
  * name it.  Returns an exit code.  Also after an error the works must be closed. */
 typedef struct rkb_bench_works {
    rkb_bench_work_t list[RKB_BENCH_MOST_WORKS];
@@ -147,7 +147,7 @@ int rkb_bench_table_from(const char *figures, rkb_error_t *err);
 double rkb_bench_number(const json_t *object, const char *key); /* NaN where there is none */
 #define RKB_BENCH_MOST_TABLE (16u << 20)                        /* bytes of the table, and of its figures */
 
-/* figures.c: writes the lines of table.json as tab-separated text, and reads them back.  The caller owns lines; NULL after an error,
+/* figures_file.c: writes the lines of table.json as tab-separated text, and reads them back.  The caller owns lines; NULL after an error,
  * which names the file and the line. */
 void rkb_bench_figures_write(const json_t *lines, rkb_text_t *out);
 int rkb_bench_figures_read(const char *path, const char *text, json_t **lines, rkb_error_t *err);

@@ -26,7 +26,7 @@ typedef struct child {
    rkb_background_t *ahead;
    pthread_t thread;
    bool from_the_end, started;
-   rkb_peer_t peer;
+   rkb_pipe_process_t peer;
 } child_t;
 
 struct rkb_background {
@@ -81,7 +81,7 @@ static int start(child_t *child, const rkb_bench_work_t *work, rkb_error_t *err)
    if (status != RKB_OK)
       return status;
    const char **environment = environment_of(a);
-   status = rkb_peer_start(&child->peer, words, (const char *const *)environment, -1, err);
+   status = rkb_pipe_process_start(&child->peer, words, (const char *const *)environment, -1, err);
    if (status == RKB_OK)
       setpriority(PRIO_PGRP, (id_t)child->peer.pid, NICE);
    free(environment);
@@ -106,10 +106,10 @@ static void *tend(void *argument) {
       if (start(child, a->works[n], &ignored) == RKB_OK) {
          char piece;
          pthread_mutex_unlock(&a->lock);
-         while (rkb_peer_receive(&child->peer, &piece, 1, 0, is_ending, a) == RKB_TRANSFERRED)
+         while (rkb_pipe_process_receive(&child->peer, &piece, 1, 0, is_ending, a) == RKB_TRANSFERRED)
             continue;
          pthread_mutex_lock(&a->lock);
-         rkb_peer_kill(&child->peer, NULL);
+         rkb_pipe_process_kill(&child->peer, NULL);
       }
       a->states[n] = EVALUATED;
       pthread_cond_broadcast(&a->changed);

@@ -4,7 +4,7 @@
 #define RKB_GENERATOR_CONVOLUTION_IMAGE_H
 
 #include "generator/tile/convolution_extent.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 #include "generator/tile/tensor_tile.h"
 
 /* A convolution as the kernel has it. */

@@ -5,7 +5,7 @@
 #define RKB_GENERATOR_SPLIT_WEIGHTS_H
 
 #include "generator/text/launch_text.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 
 /* The name of the buffer, and its dims: high and low parts, taps, channels of the output, channels that are summed. */
 const char *rkb_split_weights_name(const rkb_writer_t *writer, uint32_t convolution);

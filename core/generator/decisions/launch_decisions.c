@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/element/channelwise.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/tile/convolution_extent.h"
 #include "generator/text/fragments.h"
-#include "generator/tile/lists.h"
+#include "generator/tile/rows_by_matrix.h"
 #include "generator/row/moments.h"
 #include "generator/online/online_nodes.h"
 #include "generator/tile/pixel_map.h"
 #include "generator/graph/pool_window.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 #include "generator/row/ranks.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/tile/tensor_tile.h"
 #include "generator/tile/stored_sums.h"
 #include "generator/element/window_text.h"
@@ -164,7 +164,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_TAPS && (!launch->anchor_count || !rkb_product_has_taps(&graph->nodes[launch->anchors[0]])))
       return false;
-   if (decision == RKB_LISTED && (!launch->anchor_count || !rkb_lists_apply(graph, launch->anchors[0])))
+   if (decision == RKB_LISTED &&
+       (!launch->anchor_count || !rkb_rows_by_matrix_apply(graph, launch->anchors[0])))
       return false;
    if (decision == RKB_WINDOW && !has_windows(graph, launch))
       return false;

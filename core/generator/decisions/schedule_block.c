@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/yaml.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 
 /* Decisions that a schedule names only where they are not their first value, because they are younger than
  * schedules that people have kept. */

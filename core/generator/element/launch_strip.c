@@ -3,7 +3,7 @@
  * row.  One thread writes the text. */
 #include "generator/element/channelwise.h"
 #include "generator/text/launch_text.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 
 #define RANK 4      /* images, channels, rows, columns */
 /* Where the numbers of a convolution begin to have those of each dim: stride, padding and dilation. */

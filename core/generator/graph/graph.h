@@ -6,7 +6,7 @@
 #ifndef RKB_GENERATOR_GRAPH_H
 #define RKB_GENERATOR_GRAPH_H
 
-#include "generator/graph/sizes.h"
+#include "generator/graph/graph_sizes.h"
 
 #define RKB_NO_NODE UINT32_MAX
 #define RKB_MAX_GRAPH_NODES 1024u

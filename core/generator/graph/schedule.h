@@ -86,7 +86,7 @@ enum rkb_decision {
               * shared memory */
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
                * 0: one element.  TENSOR, of a convolution by warpgroups: pixels of a row of the block's tile; 0: 32 */
-   RKB_LISTED, /* TENSOR, of rows that each pick a matrix (lists.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
+   RKB_LISTED, /* TENSOR, of rows that each pick a matrix (rows_by_matrix.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
                 * for each row.  Of sums over such rows: 1: a matrix has the terms of its own list; 0: all, most of which are zero */
    RKB_CLUSTER, /* ROW: blocks of a cluster that share a row, through each other's shared memory, where a thread also keeps what its registers
                 * cannot; 1: a block has a row alone */

@@ -3,7 +3,7 @@
 #define RKB_GENERATOR_SIZE_EXPRESSION_H
 
 #include "base/arena.h"
-#include "task/probe.h"
+#include "task/distinct_sizes.h"
 
 /* Parses an expression, which lives in the arena; NULL: the text is no expression. */
 rkb_expression_t *rkb_size_expression(rkb_arena_t *arena, const char *text);

@@ -1,6 +1,6 @@
-/* Finds the expressions of real numbers by their values in random cases, as sizes.c does those of sizes.  One thread a graph. */
+/* Finds the expressions of real numbers by their values in random cases, as graph_sizes.c does those of sizes.  One thread a graph. */
 #include "generator/graph/size_expression.h"
-#include "generator/graph/sizes.h"
+#include "generator/graph/graph_sizes.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Values of sizes' expressions in cases of the task: the largest, the corners of the domain, the bench cases.  One thread a graph. */
 #include "generator/graph/size_expression.h"
-#include "generator/graph/sizes.h"
+#include "generator/graph/graph_sizes.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "generator/kernel/reach.h"
+#include "generator/kernel/small_case_conditions.h"
 
 #define MOST_BLOCKS 2147483647.0 /* most blocks of a launch: CUDA's limit of grid.x */
 

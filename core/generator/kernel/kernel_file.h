@@ -78,7 +78,7 @@ void rkb_kernel_write_waiting(rkb_kernel_file_t *file, const bool *through_scrat
 /* Whether launches may run at the same time.  False: the file's why says why not. */
 bool rkb_kernel_are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count);
 
-/* Products of few multiply-adds (kernel_small.c): how many a case has, in the manifest's language; and the
+/* Products of few multiply-adds (small_products.c): how many a case has, in the manifest's language; and the
  * kernel with its entry.  when: the condition for so few. */
 const char *rkb_kernel_work(rkb_kernel_file_t *file, const rkb_launch_t *launch);
 bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, const char *when);
@@ -100,7 +100,7 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
 const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base, const char *faster);
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
-/* Appends a kernel that several launches share, each with a range of its blocks (kernel_beside.c), and its
+/* Appends a kernel that several launches share, each with a range of its blocks (joined_launches.c), and its
  * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL; others_fit: where the condition goes
  * under which 32 bits hold the element numbers of that kernel, if it is for such cases alone. */
 bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small, const char **others_fit);

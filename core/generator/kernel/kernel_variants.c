@@ -7,8 +7,8 @@
 #include "generator/text/fragments.h"
 #include "generator/online/launch_online.h"
 #include "generator/online/online_nodes.h"
-#include "generator/kernel/reach.h"
-#include "generator/row/stretches.h"
+#include "generator/kernel/small_case_conditions.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/tile/tensor_tile.h"
 
 #define MOST_UNROLLED 11 /* most places of a window's side that are unrolled */

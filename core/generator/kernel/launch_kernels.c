@@ -5,14 +5,14 @@
 
 #include <string.h>
 #include "generator/online/launch_online.h"
-#include "generator/tile/lists.h"
+#include "generator/tile/rows_by_matrix.h"
 #include "generator/kernel/longer_rows.h"
 #include "generator/row/moments.h"
 #include "generator/kernel/other_tile.h"
-#include "generator/kernel/reach.h"
+#include "generator/kernel/small_case_conditions.h"
 #include "generator/row/rows.h"
 #include "generator/decisions/stored_type.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/tile/tensor_tile.h"
 
 #define MOST_BYTES 0x1p38 /* most bytes of a buffer: 256 GiB, more than any device has today */
@@ -59,7 +59,7 @@ static void add_links(rkb_kernel_file_t *file, uint32_t scatter) {
    }
 }
 
-/* Adds the buffers of lists of rows (lists.h) and the launch that fills them. */
+/* Adds the buffers of lists of rows (rows_by_matrix.h) and the launch that fills them. */
 static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name) {
    const uint32_t product = launch->anchors[0];
    rkb_launch_t plain = *launch;
@@ -67,18 +67,18 @@ static bool write_lists(rkb_kernel_file_t *file, const rkb_launch_t *launch, con
    plain.decisions[RKB_VECTOR] = 1;
    const bool good = rkb_writer_open(&writer, file->graph, file->arena, file->storage, NULL, 0);
    if (good) {
-      rkb_kernel_scratch(file, rkb_lists_rows_name(&writer, product), RKB_I32,
-                         rkb_index_manifest(&writer.indices, rkb_lists_rows(&writer, product)));
+      rkb_kernel_scratch(file, rkb_rows_by_matrix_rows_name(&writer, product), RKB_I32,
+                         rkb_index_manifest(&writer.indices, rkb_rows_by_matrix_rows(&writer, product)));
       rkb_kernel_scratch(
-         file, rkb_lists_name(&writer, product), RKB_I32,
+         file, rkb_rows_by_matrix_name(&writer, product), RKB_I32,
          rkb_arena_format(
             file->arena, "2 * (%s)",
             rkb_index_manifest(&writer.indices,
-                               rkb_lists_tiles(&writer, product, launch->decisions[RKB_TILE_M]))));
+                               rkb_rows_by_matrix_tiles(&writer, product, launch->decisions[RKB_TILE_M]))));
    } else
       snprintf(file->why, sizeof file->why, "%s: %s", name, writer.why);
    rkb_writer_close(&writer);
-   return good && rkb_kernel_variants(file, &plain, rkb_write_lists_kernel,
+   return good && rkb_kernel_variants(file, &plain, rkb_write_rows_by_matrix_kernel,
                                       rkb_arena_format(file->arena, "%s_lists", name));
 }
 

@@ -7,7 +7,7 @@
 #include "generator/convolution/convolution_image.h"
 #include "generator/convolution/convolution_tile.h"
 #include "generator/text/fragments.h"
-#include "generator/tile/lists.h"
+#include "generator/tile/rows_by_matrix.h"
 #include "generator/tile/pixel_map.h"
 #include "generator/convolution/split_weights.h"
 #include "generator/tile/tensor_tile.h"
@@ -158,7 +158,8 @@ static rkb_launch_t guarded_launch(const rkb_graph_t *graph, const rkb_launch_t 
    rkb_launch_t own = *launch;
    int64_t *d = own.decisions;
    uint32_t side;
-   const bool lists_rows = d[RKB_LISTED] && rkb_lists_pick(graph, launch->anchors[0], &side) != RKB_NO_NODE;
+   const bool lists_rows =
+      d[RKB_LISTED] && rkb_rows_by_matrix_pick(graph, launch->anchors[0], &side) != RKB_NO_NODE;
    if (graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL || lists_rows || d[RKB_BESIDE])
       return own; /* launches of listed rows or beside others share the tile with other kernels */
    if (d[RKB_TILE_N] == 192)

@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <string.h>
-#include "generator/text/product.h"
-#include "generator/row/stretches.h"
+#include "generator/text/product_index.h"
+#include "generator/row/row_range_sums.h"
 
 static void add_size(uint32_t *sizes, uint32_t *count, uint32_t size) {
    for (uint32_t i = 0; i < *count; i++)

@@ -4,7 +4,7 @@
  *
  * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  When the running largest grows, the sums so far
  * are rescaled (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022): this is
- * right where terms are proportional to exp(-largest), and sums to its inverse, which degree.c finds by the rules of products and
+ * right where terms are proportional to exp(-largest), and sums to its inverse, which row_scaling.c finds by the rules of products and
  * quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
  *
  * All tiles lie in shared memory as rows with 4 numbers added, so that both kinds of product read four neighbours at once. */
@@ -12,7 +12,7 @@
 
 #include <string.h>
 #include "generator/online/online.h"
-#include "generator/online/online_several.h"
+#include "generator/online/online_score_kinds.h"
 #include "generator/online/online_warpgroups.h"
 
 /* Brings the rows of a tile from memory; rows that do not exist are zero. */

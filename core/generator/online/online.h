@@ -5,7 +5,7 @@
 #include "generator/text/fragments.h"
 #include "generator/text/launch_text.h"
 #include "generator/online/online_nodes.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 
 #define RKB_ONLINE_PADDING 4      /* floats between two rows of a tile */
 #define RKB_ONLINE_SUMS_PADDING 8 /* floats between two rows of the results of fragments */
@@ -130,7 +130,7 @@ void rkb_online_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number);
 /* The text that makes an exponent of two from a score; and that of e^x, which is 2^(x log2(e)). */
 const char *rkb_online_exponent_text(const rkb_online_t *o);
 const char *rkb_online_power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x);
-/* online_given.c: finds the statistics that memory has. */
+/* online_stored_statistics.c: finds the statistics that memory has. */
 void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o);
 bool rkb_online_streams_given(const rkb_online_t *o);
 /* Writes their stages in shared memory from byte `first` on, and returns their bytes; what a warp does that brings them; the own rows' in

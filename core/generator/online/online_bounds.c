@@ -2,7 +2,7 @@
 #include "generator/online/online.h"
 
 #include <string.h>
-#include "generator/graph/degree.h"
+#include "generator/graph/row_scaling.h"
 
 /* Whether a node is the constant that hides a score. */
 static bool is_hiding(const rkb_node_t *node) {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 #include "generator/graph/bench_sizes.h"
-#include "generator/graph/degree.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/row_scaling.h"
+#include "generator/graph/needed_values.h"
 #include "generator/text/index.h"
 #include "generator/text/writer.h"
 #include "generator/online/online_warpgroups.h"

@@ -3,7 +3,7 @@
 #include "generator/online/online.h"
 
 #include <string.h>
-#include "generator/graph/degree.h"
+#include "generator/graph/row_scaling.h"
 
 const char *rkb_online_exponent_text(const rkb_online_t *o) {
    return o->scaled == RKB_NO_NODE ? "1.44269504f" : "in_twos";
@@ -28,7 +28,7 @@ uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o) {
 
 /* Whether a value scales with the largest score, so that it changes with it. */
 static bool is_below(rkb_writer_t *writer, uint32_t value, uint32_t largest, uint32_t named) {
-   const int degree = value == largest ? 0 : rkb_degree_of(writer->graph, value, largest);
+   const int degree = value == largest ? 0 : rkb_row_scaling_of(writer->graph, value, largest);
    if (degree < 0 || degree > 1)
       rkb_writer_fail(writer, "%s cannot be rescaled", writer->graph->nodes[named].name);
    return degree == 1;
@@ -107,7 +107,7 @@ const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, ui
       const uint32_t number = o->nodes.reduces[r];
       if (!rkb_online_is_sum(writer, number))
          continue;
-      const int degree = rkb_degree_of(writer->graph, value, number);
+      const int degree = rkb_row_scaling_of(writer->graph, value, number);
       if (degree < -2 || degree > 0)
          rkb_writer_fail(writer, "%s is no factor of what needs it", writer->graph->nodes[number].name);
       for (int d = degree; d < 0; d++)

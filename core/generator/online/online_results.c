@@ -1,7 +1,7 @@
 /* The results that a launch over scores writes to memory: outputs of the block's rows, divided by sums, and statistics.  One thread. */
 #include "generator/online/online.h"
 
-#include "generator/graph/degree.h"
+#include "generator/graph/row_scaling.h"
 #include "generator/online/online_warpgroups.h"
 
 /* Returns a launch with the roots that a node's own elements become. */

@@ -5,8 +5,8 @@
 #include "generator/online/online.h"
 
 #include <string.h>
-#include "generator/graph/degree.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/row_scaling.h"
+#include "generator/graph/needed_values.h"
 #include "generator/online/online_warpgroups.h"
 
 static bool is_stored(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t value) {

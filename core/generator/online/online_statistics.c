@@ -2,8 +2,8 @@
 #include "generator/online/online.h"
 
 #include <string.h>
-#include "generator/graph/degree.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/row_scaling.h"
+#include "generator/graph/needed_values.h"
 
 void rkb_online_open_own(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int i = 0; i < %lld; i++)",

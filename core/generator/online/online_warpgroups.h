@@ -34,7 +34,7 @@ static inline void rkb_online_write_next_stage(rkb_writer_t *writer, const rkb_o
    rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)o->stages - 1);
    rkb_write(writer, "turn ^= stage == 0;");
 }
-/* Whether a launch has the form of online_several.c: scores of several kinds, or several outs, or none. */
+/* Whether a launch has the form of online_score_kinds.c: scores of several kinds, or several outs, or none. */
 static inline bool rkb_online_is_several(const rkb_online_nodes_t *nodes) {
    return nodes->score_count != 1 || nodes->out_count != 1;
 }

@@ -1,6 +1,6 @@
 /* Kernels that reduce columns: lanes run along the kept dims.  One thread writes them. */
 #include <string.h>
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/row/rows.h"
 
 /* Divides the roots.  Roots with an element at each place of the columns that need none of the columns' sums

@@ -1,11 +1,11 @@
 /* Kernels that reduce rows, lanes along the reduced dims.  One thread writes them. */
 #include <string.h>
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/row/moments.h"
 #include "generator/row/rows_ahead.h"
 #include "generator/row/rows_in_turn.h"
 #include "generator/row/softmax_rows.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/row/sums_over_rows.h"
 
 #define ROWS_IN_TURN                                                                                         \

@@ -1,6 +1,6 @@
 /* Code that kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
 #include <string.h>
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 #include "generator/row/rows_in_turn.h"
 
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept) {

@@ -1,8 +1,8 @@
 /* The text of loads before the passes of a row: see rows_ahead.h.  One thread writes it. */
 #include "generator/row/rows_ahead.h"
 
-#include "generator/row/rounds.h"
-#include "generator/row/stretches.h"
+#include "generator/row/kept_row_loops.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/row/sums_over_rows.h"
 
 #define MULTIPROCESSOR_BYTES (228 << 10) /* of shared memory, on sm_90 */

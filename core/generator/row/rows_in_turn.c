@@ -1,7 +1,7 @@
 /* The text of rows that a cluster owns one after the other: see rows_in_turn.h.  One thread writes it. */
 #include "generator/row/rows_in_turn.h"
 
-#include "generator/row/rounds.h"
+#include "generator/row/kept_row_loops.h"
 
 void rkb_rows_plan_turns(rkb_rows_t *rows, rkb_writer_t *writer, const rkb_writer_t *trial) {
    for (uint32_t k = 0; k < trial->kept_count; k++) {

@@ -5,8 +5,8 @@
 #include "generator/row/softmax_rows.h"
 
 #include <string.h>
-#include "generator/graph/degree.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/row_scaling.h"
+#include "generator/graph/needed_values.h"
 
 static bool is_narrow(const rkb_graph_t *graph) {
    return strcmp(graph->precision, "bf16") == 0 || strcmp(graph->precision, "fp16") == 0;

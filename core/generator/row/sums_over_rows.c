@@ -1,5 +1,5 @@
 /* The text of sums over rows: see sums_over_rows.h.  One thread writes it. */
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/row/sums_over_rows.h"
 
 bool rkb_rows_is_segment(const rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor) {

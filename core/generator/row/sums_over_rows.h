@@ -1,4 +1,4 @@
-/* Sums over rows in a launch that also reduces along rows (stretches.h): their lines in its kernel, and the launch that adds the
+/* Sums over rows in a launch that also reduces along rows (row_range_sums.h): their lines in its kernel, and the launch that adds the
  * parts.  One thread writes them. */
 #ifndef RKB_GENERATOR_SUMS_OVER_ROWS_H
 #define RKB_GENERATOR_SUMS_OVER_ROWS_H

@@ -12,7 +12,7 @@
 #include "generator/search/neighbours.h"
 #include "generator/start/partition.h"
 #include "generator/start/separate_rows.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/start/tensor_start.h"
 #include "generator/decisions/warpgroup_start.h"
 #include "generator/element/window_text.h"

@@ -4,7 +4,7 @@
 #define RKB_GENERATOR_CHANGES_H
 
 #include "base/random.h"
-#include "generator/start/starts.h"
+#include "generator/start/start_schedules.h"
 
 /* The limiter of the parent, as measured; it decides which changes are likely. */
 enum rkb_focus {

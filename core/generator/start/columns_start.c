@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/graph/bench_sizes.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/kernel/kernel_text.h"
 
 #define LONG_ROW 65536

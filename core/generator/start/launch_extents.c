@@ -1,8 +1,8 @@
 /* The extents of a launch's product in the bench cases (tensor_start.h).  Pure functions; one thread for each graph. */
 #include "generator/graph/bench_sizes.h"
 #include "generator/start/tensor_start.h"
-#include "generator/text/product.h"
-#include "generator/tile/lists.h"
+#include "generator/text/product_index.h"
+#include "generator/tile/rows_by_matrix.h"
 
 #define MEAN UINT32_MAX /* instead of a bench case's number */
 
@@ -33,10 +33,10 @@ static rkb_extent_t extent_in(const rkb_graph_t *graph, const rkb_launch_t *laun
       e.depth = size_in(graph, left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)],
                         bench);
       uint32_t side;
-      const uint32_t pick = rkb_lists_pick(graph, number, &side);
+      const uint32_t pick = rkb_rows_by_matrix_pick(graph, number, &side);
       if (pick != RKB_NO_NODE)
          e.matrices = size_in(graph, graph->nodes[graph->nodes[pick].inputs[0]].shape[0], bench);
-      e.terms = rkb_lists_put(graph, number) != RKB_NO_NODE;
+      e.terms = rkb_rows_by_matrix_put(graph, number) != RKB_NO_NODE;
       if (e.terms)
          e.matrices = size_in(graph, node->shape[0], bench);
       return e;

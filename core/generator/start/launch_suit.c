@@ -2,7 +2,7 @@
  * functions; one thread for each graph. */
 #include "generator/graph/bench_sizes.h"
 #include "generator/decisions/launch_decisions.h"
-#include "generator/start/starts.h"
+#include "generator/start/start_schedules.h"
 
 #include <math.h>
 #include <stdlib.h>

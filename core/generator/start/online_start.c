@@ -5,10 +5,10 @@
 #include <string.h>
 #include "generator/decisions/launch_decisions.h"
 #include "generator/graph/bench_sizes.h"
-#include "generator/graph/degree.h"
+#include "generator/graph/row_scaling.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/online/online_nodes.h"
-#include "generator/start/starts.h"
+#include "generator/start/start_schedules.h"
 #include "generator/start/tensor_start.h"
 
 /* The first legal entry is taken: those that were fastest over the bench cases on an H200 come first, then

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "generator/graph/bench_sizes.h"
 #include "generator/decisions/launch_decisions.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/start/fusion.h"
 #include "generator/kernel/kernel_text.h"
 #include "reference/dtype.h"

@@ -1,7 +1,7 @@
 /* Values that launches compute again rather than read.  Owns nothing; one thread for each graph. */
 #include "generator/start/recompute.h"
 
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/decisions/schedule_least.h"
 

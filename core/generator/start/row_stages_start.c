@@ -4,7 +4,7 @@
 #include <math.h>
 #include "generator/graph/bench_sizes.h"
 #include "generator/row/rows_ahead.h"
-#include "generator/row/stretches.h"
+#include "generator/row/row_range_sums.h"
 
 #define MOST_STAGES 3          /* one is read while two are on their way */
 #define PACKS 2                /* that a thread keeps of each load */

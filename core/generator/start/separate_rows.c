@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "generator/decisions/launch_decisions.h"
-#include "generator/graph/needs.h"
+#include "generator/graph/needed_values.h"
 #include "generator/row/moments.h"
 
 /* The pass of each reduction of a row: it comes after the passes that it needs.  Squares around a mean are

@@ -7,7 +7,7 @@
 #include "generator/text/fragments.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/kernel/other_tile.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 #include "generator/tile/tensor_tile.h"
 #include "generator/decisions/warpgroup_start.h"
 

@@ -1,7 +1,7 @@
 /* Computes one element of a heavy node by a thread's loops.  One thread writes them. */
 #include <string.h>
 #include "generator/graph/pool_window.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 #include "reference/operations/resample.h"
 
 static const rkb_index_t *loop(rkb_writer_t *writer, const char *wanted, const rkb_index_t *extent) {

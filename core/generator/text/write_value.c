@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "generator/graph/degree.h"
+#include "generator/graph/row_scaling.h"
 #include "generator/graph/map_text.h"
 
 static const rkb_term_t nothing = {"0.0f", 0, 0};

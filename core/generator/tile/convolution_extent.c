@@ -2,7 +2,7 @@
 #include "generator/tile/convolution_extent.h"
 
 #include "generator/text/fragments.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 
 #define MOST_WINDOW 7
 #define MOST_MOVED (RKB_CONVOLUTION_ALIGNED - 1)

@@ -2,7 +2,7 @@
 #include "generator/tile/product_tile.h"
 
 #include <string.h>
-#include "generator/tile/lists.h"
+#include "generator/tile/rows_by_matrix.h"
 
 /* Whether, in most samples, the number of the element in memory of the value's largest operand grows by one
  * with the variable. */
@@ -57,8 +57,9 @@ static void split_side(rkb_writer_t *writer, const rkb_tile_side_t *side, const 
 
 const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place) {
    const char *here = rkb_writer_index(writer, place), *last = tile->lists_terms ? "end" : tile->m.end;
-   return rkb_lists_row(writer, tile->product.node,
-                        rkb_arena_format(writer->arena, "%s < %s ? %s : %s - 1", here, last, here, last));
+   return rkb_rows_by_matrix_row(
+      writer, tile->product.node,
+      rkb_arena_format(writer->arena, "%s < %s ? %s : %s - 1", here, last, here, last));
 }
 
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
@@ -115,11 +116,11 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
    const uint32_t anchor = launch->anchors[0];
    uint32_t picked = 0; /* the factor that listed rows pick from */
    const bool lists = launch->mapping == RKB_MAP_TENSOR && d[RKB_LISTED],
-              listed = lists && rkb_lists_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
+              listed = lists && rkb_rows_by_matrix_pick(writer->graph, anchor, &picked) != RKB_NO_NODE,
               /* The reference's rows are neighbours in memory. */
       turned = listed ? picked == 0 : rkb_product_is_turned(writer->graph, anchor, launch->roots[0]);
    *tile = (rkb_product_tile_t){.launch = launch, .depth = d[RKB_TILE_K], .block = "(index)blockIdx.x", .listed = listed};
-   const uint32_t put = lists ? rkb_lists_put(writer->graph, anchor) : RKB_NO_NODE;
+   const uint32_t put = lists ? rkb_rows_by_matrix_put(writer->graph, anchor) : RKB_NO_NODE;
    tile->lists_terms = put != RKB_NO_NODE;
    tile->factor[0] =
       tile->lists_terms ? writer->graph->nodes[put].inputs[0] : writer->graph->nodes[anchor].inputs[0];
@@ -267,8 +268,10 @@ static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, in
 
 /* Writes the places of the tile's rows in the list.  A block whose tile has no rows has nothing to do. */
 static void write_list(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
-   const char *lists = rkb_writer_buffer(writer, rkb_lists_name(writer, tile->product.node), RKB_I32, false);
-   const char *rows = rkb_writer_buffer(writer, rkb_lists_rows_name(writer, tile->product.node), RKB_I32, false);
+   const char *lists =
+      rkb_writer_buffer(writer, rkb_rows_by_matrix_name(writer, tile->product.node), RKB_I32, false);
+   const char *rows =
+      rkb_writer_buffer(writer, rkb_rows_by_matrix_rows_name(writer, tile->product.node), RKB_I32, false);
    rkb_write(writer, "const index m_first = %s[2 * list], m_end = %s[2 * list + 1];", lists, lists);
    rkb_write(writer, "if (m_first == m_end)");
    rkb_write(writer, "   return;");
@@ -277,7 +280,8 @@ static void write_list(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
 }
 
 void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile) {
-   tile->blocks_m = tile->listed ? rkb_lists_tiles(writer, tile->product.node, tile->m.extent) : rkb_tiles_along(writer, tile->m.total, tile->m.extent);
+   tile->blocks_m = tile->listed ? rkb_rows_by_matrix_tiles(writer, tile->product.node, tile->m.extent)
+                                 : rkb_tiles_along(writer, tile->m.total, tile->m.extent);
    tile->blocks_n = rkb_tiles_along(writer, tile->n.total, tile->n.extent);
 }
 
@@ -316,8 +320,8 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
                                             rkb_index_constant(indices, tile->depth)),
                              tile->taps.total);
    if (tile->lists_terms) {
-      const char *lists =
-                    rkb_writer_buffer(writer, rkb_lists_name(writer, tile->product.node), RKB_I32, false),
+      const char *lists = rkb_writer_buffer(writer, rkb_rows_by_matrix_name(writer, tile->product.node),
+                                            RKB_I32, false),
                  *own = rkb_writer_index(writer, number);
       rkb_write(writer, "const index begin = %s[2 * %s], end = %s[2 * %s + 1];", lists, own, lists, own);
       return;
@@ -377,7 +381,8 @@ void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const
                                                   : rkb_index_variable(indices, "n", tile->n.total));
    rkb_write_open(writer, true, "if (m < %s && n < %s)", tile->m.end ? tile->m.end : rkb_writer_uniform(writer, tile->m.total),
                   rkb_writer_uniform(writer, tile->n.total));
-   const rkb_index_t *row[RKB_MAX_RANK] = {tile->listed ? rkb_lists_row(writer, tile->product.node, "m") : NULL};
+   const rkb_index_t *row[RKB_MAX_RANK] = {
+      tile->listed ? rkb_rows_by_matrix_row(writer, tile->product.node, "m") : NULL};
    const rkb_index_t *lane = rkb_open_lanes(writer, width);
    split_side(writer, &tile->m, m, m_at);
    if (width > 1) {

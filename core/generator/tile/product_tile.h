@@ -7,7 +7,7 @@
 #define RKB_GENERATOR_PRODUCT_TILE_H
 
 #include "generator/text/launch_text.h"
-#include "generator/text/product.h"
+#include "generator/text/product_index.h"
 
 /* One factor of the product, as a block copies it. */
 typedef struct rkb_tile_side {
@@ -49,7 +49,7 @@ typedef struct rkb_product_tile {
    rkb_product_dims_t rows; /* of a weight's gradient whose channels are last in memory */
    /* For a convolution whose terms are numbered tap by tap: depth's dims, channels last; else none. */
    rkb_product_dims_t terms;
-   bool listed;               /* m counts places in a list of rows that each pick one matrix (lists.h) */
+   bool listed; /* m counts places in a list of rows that each pick one matrix (rows_by_matrix.h) */
    bool lists_terms;          /* depth counts places in a list of terms that each pick one matrix */
    uint32_t factor[2];        /* the factors' nodes; where terms are listed, the left one without its zeros */
    const rkb_index_t *leader; /* the first row of the current tile, whose matrix all its rows share */

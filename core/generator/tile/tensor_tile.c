@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 #include "generator/tile/convolution_extent.h"
-#include "generator/tile/lists.h"
-#include "generator/text/product.h"
+#include "generator/tile/rows_by_matrix.h"
+#include "generator/text/product_index.h"
 #include "generator/tile/staging.h"
 #include "generator/tile/stored_sums.h"
 #include "generator/tile/warpgroup_tile.h"
@@ -42,7 +42,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "the tensor cores' type is not of the task's precision";
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
    if (d[RKB_LISTED] && (d[RKB_COPY] == RKB_COPY_TENSOR || d[RKB_SPLIT] > 1 || d[RKB_SMALL] ||
-                         d[RKB_BESIDE] || !rkb_lists_apply(graph, launch->anchors[0])))
+                         d[RKB_BESIDE] || !rkb_rows_by_matrix_apply(graph, launch->anchors[0])))
       return "rows are listed of products whose rows each pick a matrix, and of sums over such rows, without tensor maps, parts or launches beside them";
    if (d[RKB_TILE_M] % d[RKB_WARP_M] != 0 || d[RKB_TILE_N] % d[RKB_WARP_N] != 0)
       return "a warp's tile does not divide the block's";
@@ -104,7 +104,8 @@ static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions,
 static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    uint32_t picked = 1;
-   if (launch->decisions[RKB_LISTED] && rkb_lists_pick(graph, launch->anchors[0], &picked) == RKB_NO_NODE)
+   if (launch->decisions[RKB_LISTED] &&
+       rkb_rows_by_matrix_pick(graph, launch->anchors[0], &picked) == RKB_NO_NODE)
       picked = 1;
    const uint32_t dim = node->kind == RKB_NODE_MATMUL ? node->rank - (picked ? 1 : 2) : rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]);
    return (rkb_condition_t){.size = node->shape[dim], .multiple = rkb_stored_together(graph, launch)};

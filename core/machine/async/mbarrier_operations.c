@@ -4,7 +4,7 @@
 #include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/operations.h"
 #include "machine/access/memory_access.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 
 #include <stdio.h>
 

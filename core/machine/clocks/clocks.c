@@ -1,6 +1,6 @@
 /* The order of a block's accesses: clocks of lanes and of warps, for kernels that synchronise less than the whole block at a time.
  * synchronisation.c does the same between blocks.  On the machine's thread. */
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 #define BARRIERS 16u /* of each block */

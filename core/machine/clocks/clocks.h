@@ -37,7 +37,7 @@ typedef struct machine_clocks {
    uint32_t *barrier, *arrived, *before;
    uint32_t warps, barriers; /* of all blocks of the cluster */
    size_t bytes;
-   struct machine_knowledge *knowledge; /* what each thread knows of what the others did (knowledge.h) */
+   struct machine_knowledge *knowledge; /* what each thread knows of what the others did (vector_clocks.h) */
 } machine_clocks_t;
 
 /* cluster: of the blocks that are executed as one.  asynchronous: the program has operations of the async

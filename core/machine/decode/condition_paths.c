@@ -4,7 +4,7 @@
  * is followed; at any other branch both ways are followed once.  Only what the conditions need is computed; other branches are passed, to
  * where their ways meet.  On the thread of the conditions. */
 #include "machine/decode/condition_paths.h"
-#include "machine/decode/plain_steps.h"
+#include "machine/decode/fast_condition_steps.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * statements and of the branches that decide whether these are executed.  The test that ends a loop with a plain counter is no such
  * condition, because it has both outcomes at any size.  No state. */
 #include "machine/decode/condition_paths.h"
-#include "machine/decode/plain_steps.h"
+#include "machine/decode/fast_condition_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

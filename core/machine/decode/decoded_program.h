@@ -185,7 +185,7 @@ typedef struct machine_program {
    bool warpgroups;      /* whether it has wgmma or setmaxnreg */
    bool
       /* Whether it has mbarriers, or operations of the async proxy: threads synchronise one by one
-       * (clocks/knowledge.h). */
+       * (clocks/vector_clocks.h). */
       asynchronous;
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */

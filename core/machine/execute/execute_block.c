@@ -8,7 +8,7 @@
 #include "machine/in_flight/copies.h"
 #include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/operations.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/async/warpgroups.h"
 #include "machine/races/races.h"
 #include "machine/state/recording.h"

@@ -1,7 +1,7 @@
 /* The barrier of a cluster (cluster_barrier.h).  On the machine's thread. */
 #include "machine/in_flight/cluster_barrier.h"
 #include "machine/in_flight/mbarriers.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 
 static size_t bytes_of(uint32_t threads, uint32_t width) {
    return sizeof(machine_cluster_barrier_t) + (2 * (size_t)width + threads) * sizeof(uint32_t);

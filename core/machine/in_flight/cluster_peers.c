@@ -1,7 +1,7 @@
 /* Shared memory of the other blocks of a cluster (cluster_peers.h).  On the machine's thread. */
 #include "machine/in_flight/cluster_peers.h"
 #include "machine/in_flight/cluster_barrier.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 typedef struct last_use {

@@ -1,7 +1,7 @@
 /* Sources of copies in flight (copy_sources.h).  On the machine's thread. */
 #include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/operations.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 #include <stdio.h>

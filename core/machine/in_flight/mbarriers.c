@@ -2,7 +2,7 @@
 #include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/cluster_barrier.h"
 #include "machine/in_flight/operations.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Mbarrier objects in shared memory (PTX ISA 9.0, 9.7.13.15): phases that complete when all expected arrivals have come and all bytes
  * that were announced have been copied.
  *
- * Values move as the machine executes; order is judged by what threads know (clocks/knowledge.h), whose phases an mbarrier counts as an
+ * Values move as the machine executes; order is judged by what threads know (clocks/vector_clocks.h), whose phases an mbarrier counts as an
  * actor.  Each operation must be of the same phase in every order that the program allows: whoever arrives in a phase, announces bytes
  * for it or waits for it knows that the phase before is complete, or the finding is sync.phase.
  *

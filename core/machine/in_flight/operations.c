@@ -2,7 +2,7 @@
  * since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
  * with operations that move less it has four.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 #include <stdio.h>

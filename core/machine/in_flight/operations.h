@@ -1,7 +1,7 @@
 /* Asynchronous operations that read or write shared memory by themselves: bulk copies, tensor copies, matrix products of a warpgroup.  They
  * go through the async proxy (PTX ISA 9.0, 8.8 and 9.7.9.25), begin when a thread starts them and end when threads observe that they have.
  *
- * An operation belongs to an actor (clocks/knowledge.h) and is the n-th of its phases or groups.  A thread has observed its end when it
+ * An operation belongs to an actor (clocks/vector_clocks.h) and is the n-th of its phases or groups.  A thread has observed its end when it
  * knows of n: it has waited, or it is ordered after a thread that has.  So no order of events is followed, only who knows what:
  *
  *    - whoever touches what an operation writes, or writes what it reads, must know that it is done: else race.async;

@@ -1,7 +1,7 @@
 /* Matrix products that read a tile of shared memory piece by piece (operations.h, machine_operation_reads_pieces): most pieces are like the one
  * before, and the warps of a warpgroup read the same ones.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
 #define UNITS_BURDEN 4u /* the cost of a unit that is checked by itself, in thread-instructions */

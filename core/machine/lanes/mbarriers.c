@@ -1,7 +1,7 @@
 /* mbarrier instructions, without their waits, and the fences of the async proxy; async/ does what they mean. */
 #include "machine/lanes/handlers.h"
 #include "machine/in_flight/mbarriers.h"
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/races/races.h"
 
 OP(mbarrier) {

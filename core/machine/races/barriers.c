@@ -3,7 +3,7 @@
  * phase has exactly as many threads as the barrier's count, in whole warps, or all threads of the block that
  * have not exited.  If no barrier can be released and no warp can run, some threads of a barrier never reach
  * it.  docs/decisions/named-barriers.md says what a phase orders.  On the machine's thread. */
-#include "machine/clocks/knowledge.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>

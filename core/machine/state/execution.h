@@ -239,7 +239,7 @@ bool machine_copy_constants(machine_run_t *run); /* copies the plan's constants;
 /* A digest of 64 bits of what the module's variables hold. */
 uint64_t machine_variables_digest(const machine_run_t *run);
 bool machine_variables_reached(const machine_run_t *run); /* whether an input reached a variable */
-/* kept_values.c: values that a run reads of module variables and that an earlier run left there. */
+/* values_of_earlier_runs.c: values that a run reads of module variables and that an earlier run left there. */
 bool machine_kept_begin(machine_run_t *run); /* before a run; false without memory */
 void machine_kept_free(machine_region_t *region);
 /* Notes a write.  renews: the new value does not depend on the old one. */

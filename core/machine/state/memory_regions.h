@@ -64,7 +64,7 @@ typedef struct machine_region {
    uint64_t *added;           /* changed by atomic operations of the launch that runs */
    bool any_stored;           /* whether any bit of stored is set */
    uint64_t *wanted_pieces;   /* a bit for each piece that has a word in wanted */
-   /* A bit for each word of a variable that kernels may write (kept_values.c).  renewed: this run wrote a
+   /* A bit for each word of a variable that kernels may write (values_of_earlier_runs.c).  renewed: this run wrote a
     * value that does not depend on what was there.  touched: any run wrote it.  left: a run before this one
     * wrote it. */
    uint64_t *renewed, *touched, *left;

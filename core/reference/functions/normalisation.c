@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include "reference/dtype.h"
-#include "reference/operations/allowance.h"
+#include "reference/operations/widened_bounds.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
 #include "reference/operations/reduce.h"
@@ -13,7 +13,7 @@
  * affine(). */
 static uint32_t normalised_by(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t inverse) {
    uint32_t y = rkb_make_binary(program, "mul", rkb_make_binary(program, "sub", x, mean), inverse);
-   return rkb_make_allowance(program, y, mean, inverse, 3);
+   return rkb_make_widened_bound(program, y, mean, inverse, 3);
 }
 
 static uint32_t normalised(rkb_program_t *program, uint32_t x, uint32_t mean, uint32_t variance, double eps) {
@@ -36,8 +36,8 @@ static uint32_t affine(const rkb_call_t *call, uint32_t y, uint32_t first, const
    if (terms[0] != RKB_NO_VALUE)
       y = rkb_make_binary(program, "mul", y, terms[0]);
    if (terms[1] != RKB_NO_VALUE)
-      y =
-         rkb_make_allowance(program, rkb_make_binary(program, "add", y, terms[1]), terms[1], RKB_NO_VALUE, 2);
+      y = rkb_make_widened_bound(program, rkb_make_binary(program, "add", y, terms[1]), terms[1],
+                                 RKB_NO_VALUE, 2);
    return y;
 }
 

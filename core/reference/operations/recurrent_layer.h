@@ -4,7 +4,7 @@
  * bounds are proven.  Over hundreds of steps such a bound exceeds the values themselves, and the number of
  * operations exceeds every limit.  Here each step carries values and variances by the same rules as the
  * single operations (rkb_sum_rounding, and the points of sigmoid, tanh, products and sums).  The hard bound
- * is RKB_LAYER_DEVIATIONS standard deviations, as in deep graphs (noise.c); it is not a proof, and holds only
+ * is RKB_LAYER_DEVIATIONS standard deviations, as in deep graphs (deep_graph_bounds.c); it is not a proof, and holds only
  * on random data. */
 #ifndef RKB_REFERENCE_OPERATIONS_RECURRENT_LAYER_H
 #define RKB_REFERENCE_OPERATIONS_RECURRENT_LAYER_H
@@ -15,7 +15,8 @@ enum rkb_layer_kind { RKB_LAYER_RNN, RKB_LAYER_GRU, RKB_LAYER_LSTM };
 
 /* A layer with at least this many steps is one operation. */
 #define RKB_LAYER_LEAST_STEPS 9
-#define RKB_LAYER_DEVIATIONS 64 /* twice the 32 of noise.c: variances here carry no factor for their own uncertainty */
+#define RKB_LAYER_DEVIATIONS                                                                                 \
+   64 /* twice the 32 of deep_graph_bounds.c: variances here carry no factor for their own uncertainty */
 
 /* The operands of a layer: x [T, B, I], states [B, H], weights [gates H, I] and [gates H, H], and both biases [gates H] or none. */
 typedef struct rkb_layer {

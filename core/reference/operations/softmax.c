@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"
-#include "reference/operations/allowance.h"
+#include "reference/operations/widened_bounds.h"
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"
-#include "reference/operations/stored_mix.h"
+#include "reference/operations/attention_gradient.h"
 
 #define MOST_RESCALES 32
 #define SAFE_EXPONENT 80 /* exp of a number up to this size neither overflows nor flushes in fp32 */
@@ -355,7 +355,7 @@ static uint32_t gradient_log_softmax(rkb_program_t *program, const rkb_program_n
    uint32_t share = rkb_make_softmax(program, "softmax", node->inputs[0], dim);
    uint32_t sum = rkb_make_reduce(program, "sum", grad, UINT64_C(1) << dim, true);
    uint32_t difference = rkb_make_binary(program, "sub", grad, rkb_make_binary(program, "mul", share, sum));
-   return rkb_make_allowance(program, difference, difference, RKB_NO_VALUE, FORMS_APART);
+   return rkb_make_widened_bound(program, difference, difference, RKB_NO_VALUE, FORMS_APART);
 }
 
 static double work_of_sum(const rkb_program_t *program, const rkb_program_node_t *node) {

@@ -48,7 +48,7 @@ int rkb_confined_build(rkb_confined_job_t *own, uint32_t flags, rkb_build_t **bu
                        rkb_finding_t *finding, rkb_error_t *err);
 /* In a job's process: as for_job of rkb/ext/random.h.  When the program does not answer, the process ends. */
 rkb_random_t rkb_confined_stream(rkb_confined_job_t *own, uint32_t child);
-/* In a job's process: as rkb_workers_share, on threads that this call starts and joins. */
+/* In a job's process: as rkb_workers_run_parts, on threads that this call starts and joins. */
 void rkb_confined_share(const rkb_confined_job_t *own, uint32_t count, void (*part)(void *argument, uint32_t n),
                         void *argument);
 

@@ -49,7 +49,7 @@ confined_start_t confined_fork_plan(const rkb_runtime_t *runtime, uint32_t entry
 
 int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err) {
    int theirs[2] = {-1, -1};
-   fork->channel = (rkb_peer_t){.in = -1, .out = -1};
+   fork->channel = (rkb_pipe_process_t){.in = -1, .out = -1};
    fork->watch = -1;
    fork->most = start->threads * runtime->pipeline->limit_execute_bytes;
    bool started = open_pair(&fork->channel.in, &theirs[0]) && open_pair(&fork->watch, &theirs[1]);
@@ -122,21 +122,23 @@ void confined_fork_leave(confined_fork_t *fork) {
 
 /* Frames ---------------------------------------------------------------------------------------------------------------- */
 
-bool confined_send(rkb_peer_t *peer, const void *payload, size_t bytes, bool (*over)(void *), void *argument) {
+bool confined_send(rkb_pipe_process_t *peer, const void *payload, size_t bytes, bool (*over)(void *),
+                   void *argument) {
    unsigned char header[WIRE_HEADER_BYTES];
    record_header(header, bytes);
-   return rkb_peer_send(peer, header, sizeof header, 0, over, argument) == RKB_TRANSFERRED &&
-          rkb_peer_send(peer, payload, bytes, 0, over, argument) == RKB_TRANSFERRED;
+   return rkb_pipe_process_send(peer, header, sizeof header, 0, over, argument) == RKB_TRANSFERRED &&
+          rkb_pipe_process_send(peer, payload, bytes, 0, over, argument) == RKB_TRANSFERRED;
 }
 
-bool confined_receive(rkb_peer_t *peer, size_t most, char **payload, record_reader_t *in, bool (*over)(void *), void *argument) {
+bool confined_receive(rkb_pipe_process_t *peer, size_t most, char **payload, record_reader_t *in,
+                      bool (*over)(void *), void *argument) {
    unsigned char header[WIRE_HEADER_BYTES];
    uint64_t length;
    *payload = NULL;
-   if (rkb_peer_receive(peer, header, sizeof header, 0, over, argument) != RKB_TRANSFERRED ||
+   if (rkb_pipe_process_receive(peer, header, sizeof header, 0, over, argument) != RKB_TRANSFERRED ||
        !record_header_length(header, most, &length))
       return false;
    *payload = rkb_try_uncleared(length + 1, 1, NULL);
    *in = (record_reader_t){.data = (const unsigned char *)*payload, .size = length};
-   return *payload && rkb_peer_receive(peer, *payload, length, 0, over, argument) == RKB_TRANSFERRED;
+   return *payload && rkb_pipe_process_receive(peer, *payload, length, 0, over, argument) == RKB_TRANSFERRED;
 }

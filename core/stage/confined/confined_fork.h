@@ -5,10 +5,11 @@
 
 #include "stage/confined/confined.h"
 #include "stage/confined/confined_protocol.h"
-#include "system/peer.h"
+#include "system/pipe_process.h"
 
 typedef struct confined_fork {
-   rkb_peer_t channel; /* to the fork; its pid stays 0, because the fork is not a child of this process */
+   rkb_pipe_process_t
+      channel; /* to the fork; its pid stays 0, because the fork is not a child of this process */
    int watch;
    pid_t pid;     /* 0: not known */
    uint64_t most; /* bytes of memory that the fork may use */
@@ -23,8 +24,8 @@ confined_start_t confined_fork_plan(const rkb_runtime_t *runtime, uint32_t entry
 /* On entry only nobody_waits and argument of fork are set.  Returns RKB_ERR_UNAVAILABLE when the server cannot be reached; call
  * confined_fork_leave in any case. */
 int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err);
-/* Whether to give the fork up: its job was cancelled, or it uses too much memory.  A callback for rkb_peer_send and
- * rkb_peer_receive; argument: the confined_fork_t. */
+/* Whether to give the fork up: its job was cancelled, or it uses too much memory.  A callback for rkb_pipe_process_send and
+ * rkb_pipe_process_receive; argument: the confined_fork_t. */
 bool confined_fork_over(void *fork);
 /* After its channel closed or confined_fork_over returned true: the reason why there is no answer. */
 int confined_fork_explain(confined_fork_t *fork, rkb_error_t *err);
@@ -33,8 +34,10 @@ void confined_fork_leave(confined_fork_t *fork);
 
 /* Send and receive one frame of kernel/byte_record.h over a peer's two descriptors.  False when the frame did not pass whole or
  * is malformed. */
-bool confined_send(rkb_peer_t *peer, const void *payload, size_t bytes, bool (*over)(void *), void *argument);
+bool confined_send(rkb_pipe_process_t *peer, const void *payload, size_t bytes, bool (*over)(void *),
+                   void *argument);
 /* Sets *payload to a malloc'd frame, or to NULL; in reads from it. */
-bool confined_receive(rkb_peer_t *peer, size_t most, char **payload, record_reader_t *in, bool (*over)(void *), void *argument);
+bool confined_receive(rkb_pipe_process_t *peer, size_t most, char **payload, record_reader_t *in,
+                      bool (*over)(void *), void *argument);
 
 #endif

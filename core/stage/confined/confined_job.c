@@ -1,5 +1,5 @@
 /* Executes one job in a fork of the server (confined_job.h).  The process ends after the job, so nothing is freed.  One thread,
- * plus those of confined_share.c. */
+ * plus those of confined_threads.c. */
 #include "stage/confined/confined_job.h"
 
 #include <stdlib.h>

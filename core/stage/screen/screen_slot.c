@@ -25,7 +25,7 @@ void screen_note(screen_machine_t *machine, int level, const char *fmt, ...) {
 void rkb_screen_drop(rkb_screen_slot_t *slot, const char *why) {
    if (slot->lost)
       return;
-   rkb_peer_kill(&slot->peer, NULL);
+   rkb_pipe_process_kill(&slot->peer, NULL);
    slot->lost = true;
    slot->again_ns = why ? rkb_now_ns() + SCREEN_LOST_NS : 0;
    if (why)

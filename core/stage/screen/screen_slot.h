@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 #include "stage/screen/screen_workers.h"
-#include "system/peer_command.h"
+#include "system/worker_command.h"
 
 /* A machine whose worker was lost is tried again after this time. */
 #define SCREEN_LOST_NS (30ull * 1000000000ull)
@@ -17,7 +17,7 @@ enum screen_state {
 
 struct rkb_screen_slot {
    struct screen_machine *machine;
-   rkb_peer_t peer;   /* used by the thread that starts the worker, then by the thread that took it */
+   rkb_pipe_process_t peer; /* used by the thread that starts the worker, then by the thread that took it */
    uint32_t state;    /* enum screen_state; under the mutex */
    uint64_t again_ns; /* while the slot is down, it is not started before this time; under the mutex */
    bool lost;         /* the process ended while a thread had the slot */
@@ -28,7 +28,7 @@ struct rkb_screen_slot {
 /* The workers that one address starts, and the thread that starts them. */
 typedef struct screen_machine {
    rkb_screen_workers_t *workers;
-   rkb_peer_command_t command;
+   rkb_worker_command_t command;
    uint32_t index; /* index in the pipeline's workers */
    rkb_screen_slot_t *slots;
    uint32_t slot_count;

@@ -167,7 +167,7 @@ static void settle(rkb_screen_slot_t *slot, int status, const rkb_error_t *err) 
    screen_machine_t *machine = slot->machine;
    rkb_screen_workers_t *workers = machine->workers;
    if (status != RKB_OK) {
-      rkb_peer_kill(&slot->peer, NULL);
+      rkb_pipe_process_kill(&slot->peer, NULL);
       if (!closing(workers))
          screen_note(machine, RKB_LOG_WARN, "it is left out%s: %s", machine->refused ? "" : " for 30 s", err->message);
    } else {
@@ -205,7 +205,7 @@ static void start_due(screen_machine_t *machine, uint32_t most, bool *any) {
    for (uint32_t i = 0; i < count; i++) {
       due[i]->number = 0;
       due[i]->lost = false;
-      status[i] = rkb_peer_command_start(&machine->command, NULL, &due[i]->peer, &errors[i]);
+      status[i] = rkb_worker_command_start(&machine->command, NULL, &due[i]->peer, &errors[i]);
    }
    for (uint32_t i = 0; i < count; i++) {
       if (status[i] == RKB_OK)

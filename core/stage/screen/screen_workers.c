@@ -27,14 +27,14 @@ uint32_t rkb_screen_count(const rkb_pipeline_t *pipeline) {
 
 /* A worker on this machine needs this user's toolkit settings.  A worker on another machine gets only the variables that its
  * address names. */
-static bool fill_command(rkb_peer_command_t *command, const rkb_pipeline_worker_t *worker) {
+static bool fill_command(rkb_worker_command_t *command, const rkb_pipeline_worker_t *worker) {
    static const char *const ours[] = {"HOME", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "RKB_PLUGIN_PATH", NULL};
    char *found = worker->command ? NULL : rkb_find_program("rkb-screen-worker");
    const char *const beside[] = {found ? found : "rkb-screen-worker", NULL};
-   const bool filled = rkb_peer_command_add_words(command, worker->command ? worker->command : beside) &&
-                       rkb_peer_command_add_setting(command, "PATH=/usr/local/bin:/usr/bin:/bin") &&
-                       rkb_peer_command_pass(command, worker->command ? NULL : ours) &&
-                       rkb_peer_command_pass(command, worker->environment);
+   const bool filled = rkb_worker_command_add_words(command, worker->command ? worker->command : beside) &&
+                       rkb_worker_command_add_setting(command, "PATH=/usr/local/bin:/usr/bin:/bin") &&
+                       rkb_worker_command_pass(command, worker->command ? NULL : ours) &&
+                       rkb_worker_command_pass(command, worker->environment);
    free(found);
    return filled;
 }
@@ -76,10 +76,10 @@ static void close_machine(screen_machine_t *machine) {
    if (machine->running)
       pthread_join(machine->thread, NULL);
    for (uint32_t i = 0; i < machine->slot_count; i++) {
-      rkb_peer_kill(&machine->slots[i].peer, NULL);
+      rkb_pipe_process_kill(&machine->slots[i].peer, NULL);
       rkb_compilers_close(machine->slots[i].compilers);
    }
-   rkb_peer_command_clear(&machine->command);
+   rkb_worker_command_clear(&machine->command);
    free(machine->slots);
 }
 
@@ -164,7 +164,7 @@ void rkb_screen_give(rkb_screen_workers_t *workers, rkb_screen_slot_t *slot) {
    pthread_mutex_unlock(&workers->mutex);
 }
 
-rkb_peer_t *rkb_screen_peer(rkb_screen_slot_t *slot) {
+rkb_pipe_process_t *rkb_screen_peer(rkb_screen_slot_t *slot) {
    return &slot->peer;
 }
 

@@ -6,7 +6,7 @@
 
 #include "kernel/compilers.h"
 #include "pipeline/pipeline_parts.h"
-#include "system/peer.h"
+#include "system/pipe_process.h"
 
 typedef struct rkb_screen_workers rkb_screen_workers_t;
 typedef struct rkb_screen_slot rkb_screen_slot_t; /* one worker */
@@ -37,7 +37,7 @@ bool rkb_screen_take(rkb_screen_workers_t *workers, bool here, bool (*cancelled)
 void rkb_screen_give(rkb_screen_workers_t *workers, rkb_screen_slot_t *slot);
 
 /* The following functions are for the thread that has taken the slot. */
-rkb_peer_t *rkb_screen_peer(rkb_screen_slot_t *slot);
+rkb_pipe_process_t *rkb_screen_peer(rkb_screen_slot_t *slot);
 /* Compilers that compile on the slot's worker.  They return RKB_ERR_UNAVAILABLE when the worker is lost meanwhile
  * (rkb_screen_lost). */
 rkb_compilers_t *rkb_screen_compilers(rkb_screen_slot_t *slot);

@@ -18,7 +18,7 @@
 #include "stage/screen/screen_protocol.h"
 
 typedef struct worker {
-   rkb_peer_t program; /* the program as a peer: this process writes to `in` and reads from `out` */
+   rkb_pipe_process_t program; /* the program as a peer: this process writes to `in` and reads from `out` */
    rkb_runtime_t runtime;
    rkb_arena_t *setup; /* holds the texts of the setup */
 } worker_t;
@@ -165,8 +165,8 @@ static bool tell_failure(worker_t *worker, const rkb_error_t *err) {
 }
 
 /* Passes one frame on.  Returns its kind, or 0 when it did not pass. */
-static uint32_t hand_on(rkb_peer_t *from, size_t most, bool (*from_over)(void *), void *from_argument, rkb_peer_t *to,
-                        bool (*to_over)(void *), void *to_argument) {
+static uint32_t hand_on(rkb_pipe_process_t *from, size_t most, bool (*from_over)(void *), void *from_argument,
+                        rkb_pipe_process_t *to, bool (*to_over)(void *), void *to_argument) {
    char *payload = NULL;
    record_reader_t in;
    uint32_t kind = 0;
@@ -182,7 +182,7 @@ static uint32_t hand_on(rkb_peer_t *from, size_t most, bool (*from_over)(void *)
 
 /* Passes frames between the program and the fork until the job is done or one of them is gone. */
 static bool relay(worker_t *worker, confined_fork_t *fork, rkb_error_t *err) {
-   rkb_peer_t *program = &worker->program, *job = &fork->channel;
+   rkb_pipe_process_t *program = &worker->program, *job = &fork->channel;
    bool asked = true; /* whether the next frame comes from the program; otherwise it comes from the fork */
    uint32_t kind = 0;
    while (kind != CONFINED_DONE) {
@@ -234,7 +234,7 @@ static bool serve_one(worker_t *worker) {
 
 /* Moves the protocol to descriptors of its own and points standard input and output to /dev/null, so that a library's output
  * cannot corrupt the frames. */
-static bool take_descriptors(rkb_peer_t *program) {
+static bool take_descriptors(rkb_pipe_process_t *program) {
    program->out = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
    program->in = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include "base/memory.h"
 #include "reference/evaluation_threads.h"
-#include "system/share.h"
+#include "system/parallel_parts.h"
 #include "task/expected/expected_store.h"
 
 enum { RUN_ELEMENTS = 32 }; /* neighbours in a run */
@@ -241,7 +241,7 @@ int rkb_samples_open(const rkb_sampling_t *sampling, const rkb_wanted_t *list, u
    for (uint32_t i = 0; i < count; i++)
       parts[i] = (part_t){.sampling = sampling, .wanted = &list[i], .threads = threads};
    if (count && sampling->workers)
-      rkb_workers_share(sampling->workers, count, open_part, parts);
+      rkb_workers_run_parts(sampling->workers, count, open_part, parts);
    for (uint32_t i = 0; i < count && !sampling->workers; i++)
       open_part(parts, i);
    for (uint32_t i = 0; i < count && status == RKB_OK; i++) {

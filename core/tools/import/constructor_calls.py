@@ -101,7 +101,7 @@ class ConstructorCalls:
     do_rand_like = do_rand
 
     def pattern(self, node, found):
-        """A buffer whose numbers the graph can make (structure.py)."""
+        """A buffer whose numbers the graph can make (number_patterns.py)."""
         value, kind = node.meta["value"], found[0]
         if kind == "full":
             return self.filled(node, found[1])

@@ -9,7 +9,7 @@ import re
 import torch
 
 import aten_calls
-import structure
+import number_patterns
 from refusal import Refused
 
 LEAST = (2, 1)
@@ -176,10 +176,10 @@ def leaves(given):
 
 
 def example(tensor):
-    """A call that makes a tensor of the same shape, type and spread; patterns (structure.py) are made whole."""
+    """A call that makes a tensor of the same shape, type and spread; patterns (number_patterns.py) are made whole."""
     tensor = tensor.detach().cpu()
     shape, dtype = tuple(tensor.shape), str(tensor.dtype)
-    found = structure.of(tensor) if tensor.numel() and tensor.dtype != torch.bool else None
+    found = number_patterns.of(tensor) if tensor.numel() and tensor.dtype != torch.bool else None
     tail = ", dtype=%s)" % dtype
     if found and found[0] == "arange" and tensor.numel() > 2:
         return "torch.arange(%d).reshape(%r).to(%s) * %r + %r" % (tensor.numel(), shape, dtype, found[2], found[1]) if tensor.is_floating_point() else (
@@ -193,7 +193,7 @@ def example(tensor):
     if not tensor.is_floating_point():
         low, high = (int(tensor.min()), int(tensor.max()) + 1) if tensor.numel() else (0, 1)
         return "torch.randint(%d, %d, %r%s" % (min(low, 0), high, shape, tail)
-    kept = structure.of_input(tensor)
+    kept = number_patterns.of_input(tensor)
     data = (tensor[tensor != 0] if kept and kept != "symmetric" else tensor).double()
     mean, std = (float(data.mean()), float(data.std()) if data.numel() > 1 else 0.0) if data.numel() else (0.0, 1.0)
     text = "torch.randn(%r%s * %r + %r" % (shape, tail, float("%.4g" % std), float("%.4g" % mean))

@@ -26,14 +26,14 @@ import check_cases
 import function_file
 import recipes
 import sizes
-import structure
+import number_patterns
 import writing
 from lowering import DTYPES, MOVES
 from module_walk import tensors_of
 from probing import Probe
 from refusal import Refused
 from refusal_advice import kinds_of
-from stand_in import no_dynamo
+from module_stub import no_dynamo
 from sized_model import Subject
 from module_hooks import ModuleHooks
 from user_file import UserFile
@@ -91,9 +91,9 @@ def describe_inputs(probe, nodes, shapes, data):
         tensor, shape = inputs.get(key, state.get(key)), shapes[key]
         if tensor.dtype not in DTYPES and tensor.dtype != torch.bool:
             raise Refused("%s has the type %s, which is not covered" % (key, str(tensor.dtype).replace("torch.", "")))
-        kept = structure.of_input(tensor) if key in inputs else None
+        kept = number_patterns.of_input(tensor) if key in inputs else None
         if kept:
-            probe.notes.append("the input %s is %s, and stays so in every family of inputs" % (name, structure.SAID[kept]))
+            probe.notes.append("the input %s is %s, and stays so in every family of inputs" % (name, number_patterns.SAID[kept]))
         if not tensor.dtype.is_floating_point:
             bound = index_bound(nodes, by_name, name)
             init = recipes.of_integers(tensor, bound)

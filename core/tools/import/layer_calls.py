@@ -8,7 +8,7 @@ import operator
 
 import torch.nn as nn
 
-from kept_answers import NUMBERS
+from call_cache import NUMBERS
 from traced_graph import Node
 
 PLAIN = frozenset((

@@ -7,7 +7,7 @@ them would look right.
 import torch
 import torch.nn as nn
 
-import structure
+import number_patterns
 from module_walk import tensors_of
 
 SAMPLE = 1 << 16
@@ -62,7 +62,7 @@ def are_settled(model, inputs):
         if not drawn and tensor.is_floating_point() and (tensor.device.type == "meta" or bool((tensor != tensor.reshape(-1)[:1]).any())):
             return False
     given = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
-    return all(value.is_floating_point() and from_data(value) in (normal(0, 1), UNIT) and not structure.of_input(value) for value in given)
+    return all(value.is_floating_point() and from_data(value) in (normal(0, 1), UNIT) and not number_patterns.of_input(value) for value in given)
 
 
 def of_integers(tensor, bound):

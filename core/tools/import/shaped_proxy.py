@@ -38,7 +38,7 @@ class ShapedProxy(torch.fx.Proxy):
     A change in place makes the proxy stand for the new value, and what it is a view of too: parent is (proxy, index), the index
     None where the view holds all of the parent in another shape."""
 
-    known_by = None  # what kept_answers.py compares of the value
+    known_by = None  # what call_cache.py compares of the value
 
     def __init__(self, node, tracer):
         super().__init__(node, tracer)

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-import structure
+import number_patterns
 from lowering import DTYPES, Lowering
 from module_walk import modules_of, tensors_of
 from refusal import Refused
@@ -56,7 +56,7 @@ class Subject:
                 self.model = model
                 self.parameters, self.buffers = tensors_of(model)
         buffers = tensors_of(model)[1]
-        return {key: found for key in asked for found in [structure.of(buffers[key])] if found}
+        return {key: found for key in asked for found in [number_patterns.of(buffers[key])] if found}
 
     def with_patterns(self, asked):
         """The model with numbers in the buffers that are asked for, and in tensors that are plain attributes."""

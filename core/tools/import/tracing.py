@@ -5,7 +5,7 @@ Here each proxy carries a tensor of the meta device, which has a shape and a typ
 a large model costs nothing, and whatever depends on data has no answer and is refused with the line that asked.
 
 Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (traced_graph.py) and the patches of nn.Module are
-its own.  PyTorch is asked for a call's shapes once in all traces of an import (kept_answers.py).
+its own.  PyTorch is asked for a call's shapes once in all traces of an import (call_cache.py).
 """
 
 import collections
@@ -17,10 +17,10 @@ import torch.fx
 import torch.nn as nn
 
 import early_checks
-import kept_answers
+import call_cache
 import meta_shapes
 from refusal_advice import advice, in_our_words
-from kept_answers import NUMBERS
+from call_cache import NUMBERS
 from module_hooks import ModuleHooks
 from module_walk import held_by, modules_of, tensors_of
 from traced_graph import Node, Recording
@@ -93,7 +93,7 @@ class ShapedTracer(torch.fx.Tracer):
 
     def __init__(self, path, shown, inputs, state, expected=None, spend=None, answers=None):
         super().__init__()
-        self.answers = {} if answers is None else answers  # of kept_answers.py, shared by all traces
+        self.answers = {} if answers is None else answers  # of call_cache.py, shared by all traces
         self.path = path
         self.shown = shown
         self.busy = False
@@ -258,7 +258,7 @@ class ShapedTracer(torch.fx.Tracer):
         """add() for what a plain layer calls (layer_calls.py), its arguments known for what they are.  held: name -> proxy."""
         if x.version != x.storage.version:
             return self.add(call.kind, call.target, *call.given(x, held), call.name, False)  # which refuses it
-        key = (call, kept_answers.key_of(x), *[kept_answers.key_of(value) for value in held.values()])
+        key = (call, call_cache.key_of(x), *[call_cache.key_of(value) for value in held.values()])
         value = self.answers.get(key)
         if value is None:
             args, kwargs = call.given(x, held)
@@ -269,7 +269,7 @@ class ShapedTracer(torch.fx.Tracer):
                 self.busy = busy
             if not isinstance(value, torch.Tensor):
                 return self.add(call.kind, call.target, args, kwargs, call.name, False)
-            kept_answers.keep(self.answers, key, (x.value,), value)
+            call_cache.keep(self.answers, key, (x.value,), value)
         args, kwargs = call.given(x.node, {name: proxy.node for name, proxy in held.items()})
         node = self.create_node(call.kind, call.target, args, kwargs, call.name)
         node.meta["line"] = user_line(self.path)
@@ -298,14 +298,14 @@ class ShapedTracer(torch.fx.Tracer):
         """What the call gives: as it was answered before, for results that share nothing with the arguments."""
         if kind not in ("call_function", "call_method"):
             return self.evaluate(kind, target, args, kwargs)
-        key, found = kept_answers.find(self.answers, target, args, kwargs)
+        key, found = call_cache.find(self.answers, target, args, kwargs)
         if found is not None:
             return found
         args, kwargs = map_values(args), map_values(kwargs)
         if target in OTHER_SHAPE:
             args = (args[0].clone(),) + args[1:]  # the tensor may stand for other values too
         if key is None:  # a tensor with numbers in it
-            key, found = kept_answers.find(self.answers, target, args, kwargs)
+            key, found = call_cache.find(self.answers, target, args, kwargs)
         if key is None:
             return self.evaluate(kind, target, args, kwargs)
         if found is None:
@@ -316,7 +316,7 @@ class ShapedTracer(torch.fx.Tracer):
             found = meta_shapes.told(name, args, kwargs)
             if found is None:
                 found = self.evaluate(kind, target, args, kwargs)
-            kept_answers.keep(self.answers, key, args, found)
+            call_cache.keep(self.answers, key, args, found)
         return found
 
     def evaluate(self, kind, target, args, kwargs):

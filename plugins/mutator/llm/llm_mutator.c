@@ -9,7 +9,7 @@
 #include "asking/lessons.h"
 #include "asking/proposal.h"
 #include "asking/recommendations.h"
-#include "asking/variants.h"
+#include "asking/evolving_guidance.h"
 
 /* Number among a job's random streams, apart from those of proposals and side questions. */
 #define LEAN_STREAM 8192
@@ -117,7 +117,7 @@ static int guide(const mutator_t *me, context_t *context, const rkb_item_t *in, 
                                      .most_bytes = MOST_GUIDANCE};
    int64_t number = 0;
    me->host->item_int(me->host, in, "number", &number);
-   return variants_add(context, me->llm, &question, number, config->variants, told, err);
+   return evolving_guidance_add(context, me->llm, &question, number, config->variants, told, err);
 }
 
 static int mutator_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {

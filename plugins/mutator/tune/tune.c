@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "family.h"
-#include "guide.h"
+#include "same_text_family.h"
+#include "additive_model.h"
 #include "moves.h"
-#include "wide.h"
+#include "off_choice_moves.h"
 
 enum { ARCHIVE_ROWS = 4096 };
 
@@ -97,7 +97,7 @@ static int guided(const tune_t *me, rkb_job_t job, const rkb_manifest_t *manifes
    int status =
       known_points(me, job, manifest, source, read_guide_point, sizeof(guide_point_t), &points, &count, err);
    if (status == RKB_OK)
-      *moved = guide_move(me->random, stream, manifest, points, count, assignment);
+      *moved = additive_model_move(me->random, stream, manifest, points, count, assignment);
    free(points);
    return status;
 }
@@ -174,8 +174,8 @@ static int widen(const tune_t *me, rkb_job_t job, const rkb_item_t *parent, cons
    int status =
       known_points(me, job, manifest, source, read_wide_point, sizeof(wide_point_t), &points, &count, err);
    if (status == RKB_OK)
-      status =
-         wide_move(me->random, &stream, manifest, points, count, (double)strlen(source), to, &moved, err);
+      status = off_choice_move(me->random, &stream, manifest, points, count, (double)strlen(source), to,
+                               &moved, err);
    free(points);
    char *text = status == RKB_OK && moved ? family_text(manifest, source, to) : NULL;
    if (text) /* else a list of choices stands where it cannot be found, and there is no candidate */

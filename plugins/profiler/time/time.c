@@ -2,7 +2,7 @@
  * arenas, fresh allocations and, in full mode, fresh processes.  docs/timing.md is the protocol.  A time whose outputs
  * were not right afterwards is not reported.  Blocks on workers; holds the device while it runs. */
 #include "measurements.h"
-#include "restore.h"
+#include "incumbent_restore.h"
 
 #include <rkb/items.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@ typedef struct proposal {
    const rkb_item_t *const *parents;
    uint32_t parent_count;
    const char *advice;  /* what its note says after its first line (recommendations.h), or NULL */
-   const char *guidance; /* the same of guidance (variants.h), or NULL */
+   const char *guidance; /* the same of guidance (evolving_guidance.h), or NULL */
    int64_t variant;      /* the number of the guidance it was made with; 0: none */
    const char *lessons;  /* what its note ends with (lessons.h), or NULL */
    double worth_usd;     /* of questions that were asked for it before, and that count with its own */

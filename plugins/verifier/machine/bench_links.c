@@ -1,5 +1,5 @@
 /* Judges launches by themselves at a bench shape, where a chain of launches costs too much to be followed back.  The buffers that a launch
- * reads from earlier launches get made-up values of the intermediate tensors that they hold (links.h), and the results that the launch
+ * reads from earlier launches get made-up values of the intermediate tensors that they hold (launch_intermediates.h), and the results that the launch
  * computes from them are judged.  So is each launch that writes such a buffer.  Before that, the same is done at the check cases, where the
  * candidate is known to be right.  A launch that fails there is not judged in this way.  A mismatch makes the candidate suspect and does
  * not reject it: docs/decisions/sampled-blocks.md.  One worker thread a sample. */

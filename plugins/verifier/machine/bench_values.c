@@ -125,7 +125,7 @@ bool sample_outputs_depend(const struct sample *s) {
 }
 
 /* Dear blocks of a chain of launches mostly leave no final value, and then their values are compared with nothing.  So they are executed without
- * values first.  *enough: that says all that a run with values would say, as in value_free.c; else the buffers are as before. */
+ * values first.  *enough: that says all that a run with values would say, as in runs_without_values.c; else the buffers are as before. */
 static int execute_steps(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                          rkb_error_t *err) {
    rkb_machine_options_t own = *options;

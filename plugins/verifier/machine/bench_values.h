@@ -5,7 +5,7 @@
 #define MACHINE_SAMPLE_H
 
 #include "block_sample.h"
-#include "links.h"
+#include "launch_intermediates.h"
 
 #define SAMPLE_INSTRUCTIONS 5000000u  /* of a launch's counted blocks, after which no further one is executed */
 #define JUDGED_INSTRUCTIONS 50000000u /* of its judged blocks */
@@ -114,7 +114,7 @@ int sample_fetch(void *sample, uint32_t buffer, uint64_t first_byte, uint64_t by
 static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {
    return s->target && buffer < MOST_LINKED && (s->target->given >> buffer & 1);
 }
-/* value_free.c: runs the plan; the machine is the caller's to close, also after a failure. */
+/* runs_without_values.c: runs the plan; the machine is the caller's to close, also after a failure. */
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
                     const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                     rkb_machine_report_t *report, rkb_error_t *err);

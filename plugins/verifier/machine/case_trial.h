@@ -56,7 +56,7 @@ void trial_find_undefined(rkb_machine_t *machine, const rkb_plan_t *plan);
 /* Takes the findings of the last run of t->machine. */
 void trial_take_findings(struct trial *t);
 
-/* orders.c: a run in t->order came to its end. */
+/* execution_orders.c: a run in t->order came to its end. */
 void order_had(struct trial *t);
 /* Called after a run in another than the ascending order found a fault.  Executes the same inputs in ascending order on another
  * machine, to find out whether the order is the cause. */

@@ -1,4 +1,4 @@
-/* Judges elements that executed blocks wrote: of outputs, and of buffers that hold intermediates of the reference (links.h), against the expected
+/* Judges elements that executed blocks wrote: of outputs, and of buffers that hold intermediates of the reference (launch_intermediates.h), against the expected
  * values of those elements alone (points mode).  One worker thread a sample. */
 #include "held_elements.h"
 

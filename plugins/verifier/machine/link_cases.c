@@ -1,7 +1,7 @@
 /* Chooses the cases at which links are searched, and finds what these cases distinguish.  If one of two dims has a single element, both
  * orders of the two have the same layout in a buffer.  If the task's check cases leave an order open, a smaller shape like the bench shape
  * is added.  One worker thread. */
-#include "links.h"
+#include "launch_intermediates.h"
 
 #define CASE_OPERATIONS 4e6 /* most of a case that is executed for this */
 

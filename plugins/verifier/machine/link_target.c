@@ -1,6 +1,6 @@
 /* What is needed to judge a launch by itself: which buffers get made-up intermediates, and which earlier launches must be executed
  * because they write values that are no intermediates.  Pure, except for the reference.  One worker thread. */
-#include "links.h"
+#include "launch_intermediates.h"
 
 #define PIECE 512u
 

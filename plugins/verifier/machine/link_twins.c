@@ -1,7 +1,7 @@
 /* Intermediates that look alike at the cases where links were found, as two products of one input do where both weights are ones.  A buffer
  * that fits several of them may hold any.  Where those differ at a smaller shape like the bench shape, a link to the first of them would be a
  * guess.  One worker thread a candidate. */
-#include "links.h"
+#include "launch_intermediates.h"
 
 #include <math.h>
 

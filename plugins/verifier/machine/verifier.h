@@ -150,7 +150,7 @@ struct schedule {
    uint64_t spent;    /* work */
 };
 
-struct links; /* links.h */
+struct links;           /* launch_intermediates.h */
 struct noted_decisions; /* noted_decisions.h */
 
 #define MOST_WORDS 1024u
@@ -301,7 +301,7 @@ int sizes_in_text_draw(const struct verifier *verifier, const struct candidate *
                        uint32_t room, uint32_t *count, rkb_case_t **looped, uint32_t *looped_count,
                        rkb_error_t *err);
 
-/* fills.c: fills so many elements with a buffer's fill_value. */
+/* fill_values.c: fills so many elements with a buffer's fill_value. */
 void plan_fill(const rkb_plan_buffer_t *buffer, uint64_t elements, void *data);
 
 /* case_trial.c: executes a case and judges every output, within the candidate's budget: first its first runs and the cheap

@@ -10,25 +10,25 @@
 
 static const rkb_patience_t patience = {0};
 
-static rkb_peer_t start(void) {
+static rkb_pipe_process_t start(void) {
    char *path = rkb_find_program("rkb-worker");
-   rkb_peer_t child;
+   rkb_pipe_process_t child;
    rkb_error_t err;
    assert_non_null(path);
    const char *const command[] = {path, "0", NULL};
-   assert_int_equal(rkb_peer_start(&child, command, NULL, -1, &err), RKB_OK);
+   assert_int_equal(rkb_pipe_process_start(&child, command, NULL, -1, &err), RKB_OK);
    free(path);
    return child;
 }
 
-static rkb_worker_head_t exchange(rkb_peer_t *child, uint16_t type, const void *body, size_t bytes,
+static rkb_worker_head_t exchange(rkb_pipe_process_t *child, uint16_t type, const void *body, size_t bytes,
                                   char *answer, size_t size) {
    rkb_worker_head_t head = {RKB_WORKER_MAGIC, RKB_WORKER_VERSION, type, 1, 0, bytes}, reply = {0};
-   assert_int_equal(rkb_peer_send(child, &head, sizeof head, 0, NULL, NULL), RKB_TRANSFERRED);
-   assert_int_equal(rkb_peer_send(child, body, bytes, 0, NULL, NULL), RKB_TRANSFERRED);
-   assert_int_equal(rkb_peer_receive(child, &reply, sizeof reply, 0, NULL, NULL), RKB_TRANSFERRED);
+   assert_int_equal(rkb_pipe_process_send(child, &head, sizeof head, 0, NULL, NULL), RKB_TRANSFERRED);
+   assert_int_equal(rkb_pipe_process_send(child, body, bytes, 0, NULL, NULL), RKB_TRANSFERRED);
+   assert_int_equal(rkb_pipe_process_receive(child, &reply, sizeof reply, 0, NULL, NULL), RKB_TRANSFERRED);
    assert_in_range(reply.length, 0, size - 1);
-   assert_int_equal(rkb_peer_receive(child, answer, reply.length, 0, NULL, NULL), RKB_TRANSFERRED);
+   assert_int_equal(rkb_pipe_process_receive(child, answer, reply.length, 0, NULL, NULL), RKB_TRANSFERRED);
    answer[reply.length] = '\0';
    return reply;
 }
@@ -50,29 +50,29 @@ static void says_whether_there_is_a_device(void **state) {
 static void refuses_work_before_hello(void **state) {
    (void)state;
    char answer[512];
-   rkb_peer_t child = start();
+   rkb_pipe_process_t child = start();
    for (uint16_t type = RKB_WORKER_MODULE; type < RKB_WORKER_QUIT; type++) {
       rkb_worker_head_t reply = exchange(&child, type, "12345678", 8, answer, sizeof answer);
       assert_int_equal(reply.status, RKB_WORKER_BAD_REQUEST);
       assert_int_equal(reply.type, type);
       assert_string_equal(answer, "say hello first");
    }
-   rkb_peer_kill(&child, NULL);
+   rkb_pipe_process_kill(&child, NULL);
 }
 
 static void ends_on_nonsense(void **state) {
    (void)state;
    char byte;
-   rkb_peer_t child = start();
+   rkb_pipe_process_t child = start();
    char garbage[64];
    memset(garbage, 'x', sizeof garbage);
-   assert_int_equal(rkb_peer_send(&child, garbage, sizeof garbage, 0, NULL, NULL), RKB_TRANSFERRED);
-   assert_int_equal(rkb_peer_receive(&child, &byte, 1, 0, NULL, NULL), RKB_TRANSFER_ENDED);
+   assert_int_equal(rkb_pipe_process_send(&child, garbage, sizeof garbage, 0, NULL, NULL), RKB_TRANSFERRED);
+   assert_int_equal(rkb_pipe_process_receive(&child, &byte, 1, 0, NULL, NULL), RKB_TRANSFER_ENDED);
    int status = 0;
    assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
    child.pid = 0;
-   rkb_peer_kill(&child, NULL);
+   rkb_pipe_process_kill(&child, NULL);
 }
 
 static void a_missing_program_is_named(void **state) {

@@ -82,15 +82,15 @@ static void reports_and_summaries(void **state) {
       {"========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", true, 0, 0, 0, "", NULL},
       {"========= COMPUTE-SANITIZER\nthe program's own words\n========= Invalid __global__ write of size 4 bytes\n=========     at "
        "bad+0x80\n=========     Saved host backtrace up to driver entry point at kernel launch time\n=========         Host Frame: main in "
-       "probe.c:94 [0x4893] in probe\n========= \n========= ERROR SUMMARY: 257 errors\n========= ERROR SUMMARY: 254 errors were not printed. "
+       "distinct_sizes.c:94 [0x4893] in probe\n========= \n========= ERROR SUMMARY: 257 errors\n========= ERROR SUMMARY: 254 errors were not printed. "
        "Use --print-limit option\n",
        true, 257, 0, 1, "", "Invalid __global__ write of size 4 bytes; at bad+0x80"},
       {"========= RACECHECK SUMMARY: 3 hazards displayed (2 errors, 1 warning)\n", true, 2, 1, 0, "", NULL},
       {"========= Error: Race reported between Write access at a and Read access at b [16 hazards]\n========= RACECHECK SUMMARY: 1 hazard "
        "displayed (1 error, 0 warnings)\n",
        true, 1, 0, 1, "", "Error: Race reported between Write access at a and Read access at b [16 hazards]"},
-      {"========= Error: Device not supported. Please refer\n========= ERROR SUMMARY: 0 errors\n", true, 0, 0, 0,
-       "Error: Device not supported. Please refer", NULL},
+      {"========= Error: Device not supported. Please refer\n========= ERROR SUMMARY: 0 errors\n", true, 0, 0,
+       0, "Error: Device not supported. Please refer", NULL},
       {"========= COMPUTE-SANITIZER\n", false, 0, 0, 0, "", NULL},
       {"========= ERROR SUMMARY: many errors\n", false, 0, 0, 0, "", NULL},
       {"=========", false, 0, 0, 0, "", NULL},

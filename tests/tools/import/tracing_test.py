@@ -20,7 +20,7 @@ import meta_shapes  # noqa: E402
 import module_hooks  # noqa: E402
 from model_store import ModelStore, of_inputs_alone  # noqa: E402
 from module_walk import modules_of, tensors_of  # noqa: E402
-from stand_in import standing_in  # noqa: E402
+from module_stub import standing_in  # noqa: E402
 from traced_graph import Recording  # noqa: E402
 from tracing import trace  # noqa: E402
 

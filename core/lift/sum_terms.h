@@ -1,0 +1,20 @@
+/* Sums, and which of their parts are the same for four neighbours.  Pure; any thread. */
+#ifndef RKB_LIFT_SUM_TERMS_H
+#define RKB_LIFT_SUM_TERMS_H
+
+#include "lift/change.h"
+
+/* The amount by which an expression grows when the variable grows by one: 0, a number, or -1 for an expression. */
+int64_t lift_coefficient(const lift_tree_t *tree, uint32_t expression, uint32_t variable);
+/* 0, 0.f or 0.0f */
+bool lift_is_zero(const lift_tree_t *tree, uint32_t expression);
+
+/* Whether a sum is a multiple of four if the variable is, and if the conditions hold that this function adds
+ * to out, joined by &&.  The conditions name only what is declared outside the place. */
+bool lift_in_fours(rkb_text_t *out, const lift_tree_t *tree, uint32_t sum, uint32_t variable, uint32_t place);
+/* Whether a condition is the same for a multiple of four and the three numbers after it, if the conditions
+ * hold that this function adds.  For a < b it is, if both are multiples of four. */
+bool lift_holds_in_fours(rkb_text_t *out, const lift_tree_t *tree, uint32_t condition, uint32_t variable,
+                         uint32_t place);
+
+#endif

@@ -1,0 +1,331 @@
+/* Each thread's knowledge of the other threads (vector_clocks.h).  On the machine's thread. */
+#include "machine/clocks/vector_clocks.h"
+#include "machine/clocks/clocks.h"
+
+#include <immintrin.h>
+
+machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
+                                           uint32_t most_actors) {
+   const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
+                rows = (threads + 1) * width,
+                cleared =
+                   sizeof(machine_knowledge_t) +
+                   (barriers * width + 2 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
+                bytes = cleared + rows * sizeof(uint32_t);
+   machine_knowledge_t *knowledge = machine_alloc_uncleared(run, bytes);
+   if (!knowledge)
+      return NULL;
+   memset(knowledge, 0, cleared); /* whoever takes a row sets all of its words */
+   knowledge->threads = threads;
+   knowledge->barriers = barriers;
+   knowledge->most_actors = most_actors;
+   knowledge->width = (uint32_t)width;
+   knowledge->bytes = bytes;
+   knowledge->of = (uint32_t *)(void *)(knowledge + 1);
+   knowledge->own_fenced = knowledge->of + threads;
+   knowledge->sharers = knowledge->own_fenced + threads;
+   knowledge->arrived = knowledge->sharers + threads + 1;
+   knowledge->named = knowledge->arrived + barriers;
+   knowledge->rows = knowledge->named + barriers * width;
+   return knowledge;
+}
+
+void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge) {
+   if (knowledge)
+      machine_release(run, knowledge, knowledge->bytes);
+}
+
+static void forget_arrivals(machine_knowledge_t *knowledge, uint32_t barrier) {
+   if (knowledge->arrived[barrier])
+      memset(knowledge->named + (size_t)barrier * knowledge->width, 0,
+             machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   knowledge->arrived[barrier] = 0;
+}
+
+void machine_knowledge_begin(machine_knowledge_t *knowledge) {
+   const size_t used = machine_knowledge_used(knowledge) * sizeof(uint32_t);
+   memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->own_fenced, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
+   memset(knowledge->rows, 0, used);
+   knowledge->sharers[0] = knowledge->threads;
+   for (uint32_t b = 0; b < knowledge->barriers; b++)
+      forget_arrivals(knowledge, b);
+   knowledge->actors = 0;
+}
+
+static uint32_t *row_at(const machine_knowledge_t *knowledge, uint32_t number) {
+   return knowledge->rows + (size_t)number * knowledge->width;
+}
+
+uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
+   if (knowledge->actors == knowledge->most_actors)
+      return PTX_NONE;
+   const uint32_t column = machine_knowledge_used(knowledge);
+   for (uint32_t number = 0; number <= knowledge->threads; number++)
+      if (knowledge->sharers[number])
+         memset(row_at(knowledge, number) + column, 0, 2 * sizeof(uint32_t));
+   for (uint32_t b = 0; b < knowledge->barriers; b++)
+      memset(knowledge->named + (size_t)b * knowledge->width + column, 0, 2 * sizeof(uint32_t));
+   return knowledge->actors++;
+}
+
+/* Counting ------------------------------------------------------------------------------------------------------------ */
+
+/* Rows of many threads and actors lie outside of the nearest caches, so that each join of two takes about as long as a hundred additions. */
+#define WORDS_OF_WORK 8u
+static void count_words(const machine_warp_t *warp, uint32_t words) {
+   warp->run->work.burden += 1 + words / WORDS_OF_WORK;
+}
+
+/* Joining -------------------------------------------------------------------------------------------------------------- */
+
+static void join_from(uint32_t n, uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
+   for (; n < words; n++)
+      to[n] = from[n] > to[n] ? from[n] : to[n];
+}
+
+__attribute__((target("avx2"))) static uint32_t join_eights(uint32_t *restrict to,
+                                                            const uint32_t *restrict from, uint32_t words) {
+   uint32_t n = 0;
+   for (; n + 8 <= words; n += 8) {
+      const __m256i one = _mm256_loadu_si256((const __m256i *)(const void *)(to + n)),
+                    other = _mm256_loadu_si256((const __m256i *)(const void *)(from + n));
+      _mm256_storeu_si256((__m256i *)(void *)(to + n), _mm256_max_epu32(one, other));
+   }
+   return n;
+}
+
+/* Takes the larger of each two words.  This is the larger part of what following threads one by one costs,
+ * because rows are joined at each wait at an mbarrier. */
+static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
+   join_from(__builtin_cpu_supports("avx2") ? join_eights(to, from, words) : 0, to, from, words);
+}
+
+/* Rows that threads share ---------------------------------------------------------------------------------------------- */
+
+/* The number of a row that no thread has.  The row may hold words from before, so the caller sets all of
+ * them.  Where each thread of a large block has a row of its own, the search looks at all of these. */
+static uint32_t free_row(const machine_warp_t *warp) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   uint32_t number = 0;
+   while (knowledge->sharers[number])
+      number++;
+   count_words(warp, number);
+   return number;
+}
+
+/* Finds the lanes that share the first lane's row (*same) and returns the other lanes. */
+static uint32_t take_sharers(const machine_warp_t *warp, uint32_t lanes, uint32_t *number, uint32_t *same) {
+   const uint32_t *of = warp->block->clocks->knowledge->of + warp->first_thread;
+   *number = of[__builtin_ctz(lanes)];
+   *same = 0;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      *same |= (uint32_t)(of[lane] == *number) << lane;
+   }
+   return lanes & ~*same;
+}
+
+static void give_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      uint32_t *of = &knowledge->of[warp->first_thread + (uint32_t)__builtin_ctz(left)];
+      knowledge->sharers[*of]--;
+      knowledge->sharers[number]++;
+      *of = number;
+   }
+}
+
+/* Gives lanes that share a row a row of their own, which they may then change. */
+static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   if (knowledge->sharers[number] == (uint32_t)__builtin_popcount(lanes))
+      return row_at(knowledge, number);
+   const uint32_t made = free_row(warp);
+   memcpy(row_at(knowledge, made), row_at(knowledge, number),
+          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   count_words(warp, machine_knowledge_used(knowledge));
+   give_row(warp, lanes, made);
+   return row_at(knowledge, made);
+}
+
+/* Joins into a row what the lanes themselves did up to a time, and up to where they fenced it. */
+static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads;
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
+                     fenced = knowledge->own_fenced[thread];
+      to[thread] = time > to[thread] ? time : to[thread];
+      if (knowledge->most_actors)
+         to[threads + thread] = fenced > to[threads + thread] ? fenced : to[threads + thread];
+   }
+}
+
+/* Joins into a row what the lanes know, what they themselves did up to a time, and up to where they fenced
+ * it. */
+static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      join(to, row_at(knowledge, number), machine_knowledge_used(knowledge));
+      count_words(warp, machine_knowledge_used(knowledge));
+   }
+   note_own(warp, lanes, time, to);
+}
+
+static void set_clocks(machine_warp_t *warp, uint32_t lanes, uint32_t clock) {
+   for (uint32_t left = lanes; left; left &= left - 1)
+      warp->block->clocks->own[warp->first_thread + (uint32_t)__builtin_ctz(left)] = clock;
+}
+
+void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   if (!lanes)
+      return;
+   uint32_t number, same;
+   set_clocks(warp, lanes, now);
+   if (take_sharers(warp, lanes, &number, &same) == 0) {
+      note_own(warp, lanes, now - 1, own_row(warp, lanes, number));
+      return;
+   }
+   const uint32_t made = free_row(warp);
+   memset(row_at(knowledge, made), 0, machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   join_lanes(warp, lanes, now - 1, row_at(knowledge, made));
+   give_row(warp, lanes, made);
+}
+
+/* The warp arrived whole and its lanes have exchanged what they know, so one lane's row stands for all of
+ * them. */
+void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+   machine_knowledge_t *knowledge = block->clocks->knowledge;
+   machine_warp_t *who = &block->warps[warp];
+   uint32_t *phase = knowledge->named + (size_t)barrier * knowledge->width;
+   knowledge->arrived[barrier] = 1;
+   if (who->alive)
+      join_lanes(who, who->alive & (~who->alive + 1), block->time - 1, phase);
+   for (uint32_t l = 0; l < LANES && who->first_thread + l < knowledge->threads; l++)
+      phase[who->first_thread + l] = block->time - 1; /* the thread's own clock is later */
+}
+
+/* The barrier's row has what all who arrived know.  The warps that waited share a copy of it from now on. */
+void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
+   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const uint32_t made = free_row(block->warps);
+   memcpy(row_at(knowledge, made), knowledge->named + (size_t)barrier * knowledge->width,
+          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   for (uint32_t left = warps; left; left &= left - 1) {
+      machine_warp_t *warp = &block->warps[first + (uint32_t)__builtin_ctz(left)];
+      give_row(warp, warp->alive, made);
+   }
+}
+
+void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
+   forget_arrivals(block->clocks->knowledge, barrier);
+}
+
+/* After this, every thread knows what any thread knew, and everything that was done before. */
+void machine_knowledge_barrier(machine_block_t *block) {
+   machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads, used = machine_knowledge_used(knowledge),
+                  made = free_row(block->warps), now = block->time;
+   uint32_t *joined = row_at(knowledge, made);
+   /* All threads get the newest clock, so only the words behind the clocks are joined. */
+   memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
+   if (knowledge->most_actors)
+      join(joined + threads, knowledge->own_fenced, threads);
+   uint32_t rows = 1;
+   for (uint32_t number = 0; knowledge->most_actors && number <= threads; number++)
+      if (knowledge->sharers[number]) {
+         join(joined + threads, row_at(knowledge, number) + threads, used - threads);
+         rows++;
+      }
+   count_words(block->warps, rows * used);
+   for (uint32_t t = 0; t < threads; t++) {
+      joined[t] = now - 1;
+      knowledge->of[t] = made;
+   }
+   memset(knowledge->sharers, 0, (threads + 1) * sizeof(uint32_t));
+   knowledge->sharers[made] = threads;
+}
+
+/* Mbarriers and fences ------------------------------------------------------------------------------------------------- */
+
+void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
+   join_lanes(warp, lanes, warp->block->time, row);
+   set_clocks(warp, lanes, machine_tick(warp->block));
+}
+
+__attribute__((target("avx2"))) static uint32_t eights_in(const uint32_t *row, const uint32_t *from,
+                                                          uint32_t words) {
+   uint32_t n = 0;
+   for (; n + 8 <= words; n += 8) {
+      const __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)(row + n)),
+                    other = _mm256_loadu_si256((const __m256i *)(const void *)(from + n)),
+                    same = _mm256_cmpeq_epi32(_mm256_max_epu32(known, other), known);
+      if (_mm256_movemask_epi8(same) != -1)
+         break;
+   }
+   return n;
+}
+
+static bool has_all(const uint32_t *row, const uint32_t *from, uint32_t words) {
+   uint32_t n = __builtin_cpu_supports("avx2") ? eights_in(row, from, words) : 0;
+   while (n < words && from[n] <= row[n])
+      n++;
+   return n == words;
+}
+
+void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t used = machine_knowledge_used(knowledge);
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      count_words(warp, used);
+      if (!has_all(row_at(knowledge, number), row, used))
+         join(own_row(warp, same, number), row, used);
+   }
+}
+
+void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads, then = warp->block->time, now = machine_tick(warp->block);
+   uint32_t number, same;
+   for (uint32_t left = knowledge->most_actors ? lanes : 0; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      uint32_t *row = row_at(knowledge, number);
+      count_words(warp, threads);
+      if (!has_all(row + threads, row, threads)) {
+         row = own_row(warp, same, number);
+         join(row + threads, row, threads);
+      }
+   }
+   for (uint32_t left = lanes; left; left &= left - 1)
+      knowledge->own_fenced[warp->first_thread + (uint32_t)__builtin_ctz(left)] = then;
+   set_clocks(warp, lanes, now);
+}
+
+void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
+   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const size_t column = 2 * ((size_t)knowledge->threads + actor);
+   uint32_t number, same;
+   for (uint32_t left = lanes; left;) {
+      left = take_sharers(warp, left, &number, &same);
+      const uint32_t *before = row_at(knowledge, number) + column;
+      if (before[0] >= count && before[1] >= count)
+         continue;
+      uint32_t *known = own_row(warp, same, number) + column;
+      known[0] = count > known[0] ? count : known[0];
+      known[1] = count > known[1] ? count : known[1];
+   }
+}
+
+void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
+   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t *own = machine_knowledge_row(knowledge, warp->first_thread + lane);
+   for (uint32_t n = 2 * knowledge->threads + 1; n < machine_knowledge_used(knowledge); n += 2)
+      row[n] = own[n] > row[n] ? own[n] : row[n];
+}
